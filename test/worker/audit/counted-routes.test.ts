@@ -12,9 +12,9 @@ import { podScene } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 import { VICTIMS } from '../../support/victims.ts'
 
-// Every route of every document that tenants reach: one that leaves a new row in D1 has spent a request of the account.
+// Every operation of every document that tenants can call: a call that adds a row to D1 counts as a request of the account.
 
-/** Operations of the job API whose rows something else bounds (`countedBy`). */
+/** Operations of the job API whose rows another limit bounds (`countedBy`). */
 const COUNTED_OTHERWISE: Readonly<Record<string, string>> = {
   'post /v2/{endpointId}/cancel/{jobId}': 'windows of LIM-1',
   'post /v2/{endpointId}/purge-queue': 'windows of LIM-1',
@@ -31,17 +31,17 @@ async function rowsByTable(): Promise<Map<string, number>> {
   return new Map(rows.flatMap((reply) => reply.results.map(({ name, n }) => [name, n] as const)))
 }
 
-/** What is left of the day of whoever has the key; asking takes one. */
+/** Requests that remain today for the user of the key. The read itself costs one request. */
 async function leftOf(key: string): Promise<number> {
   const { headers } = await api(key).get('/v2/user')
   return Number(/"day";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
 }
 
-/** The tables in which a call leaves more rows, and the requests that it costs whoever has the key. */
+/** The tables to which a call adds rows, and the number of requests that it costs the user of the key. */
 async function watched<Value>(key: string, call: () => Promise<Value>): Promise<{ value: Value; grown: string[]; spent: number }> {
   const { id } = (await api(key).get('/v2/user')).body
   await limit(id, 10_000)
-  // Asked with another key of the user: the call may be the end of its own.
+  // The quota is read with another key of the user, because the call may revoke its own key.
   const other = (await createKey(id)).key
   const [left, before] = [await leftOf(other), await rowsByTable()]
   const value = await call()
@@ -50,7 +50,7 @@ async function watched<Value>(key: string, call: () => Promise<Value>): Promise<
   return { value, grown, spent: left - (await leftOf(other)) - 1 }
 }
 
-// Accounts of tests are exempt.
+// Accounts of tests are exempt from limits by default.
 async function limit(userId: string, requests: number): Promise<void> {
   const quota = { minute: requests, hour: requests, day: requests, exempt: false }
   expect((await admin().put(`/admin/v1/users/${userId}/quotas`, quota)).status).toBe(200)
@@ -62,7 +62,7 @@ const exhaust = async ({ userId, key }: Account) => {
   expect((await api(key).get('/v2/user')).status).toBe(429)
 }
 
-describe('[S10] [SHR-3] what leaves a row has spent a request of its account', () => {
+describe('[S10] [SHR-3] a call that adds a row has used up a request of its account', () => {
   const changes = DOCUMENTED.filter((operation) => operation.method !== 'get' && !(nameOf(operation) in EXEMPT))
   const written: string[] = []
 
@@ -80,7 +80,7 @@ describe('[S10] [SHR-3] what leaves a row has spent a request of its account', (
     if (!(name in COUNTED_OTHERWISE)) expect({ grown, spent }).toEqual({ grown, spent: grown.length > 0 ? 1 : expect.any(Number) })
   })
 
-  it('of REST: most of them leave one', () => {
+  it('of REST: most of them add one', () => {
     expect(written.length).toBeGreaterThan(changes.length / 2)
   })
 
@@ -128,7 +128,7 @@ describe('[S10] [SHR-3] what leaves a row has spent a request of its account', (
       return () => browser.page('POST', '/console/device/deny', { userCode: device.user_code })
     },
   }
-  /** A row for what was counted when it was made: a session ends once, and an approval gives one key. */
+  /** Operations that write a row which an earlier request has paid for: a session ends once, and an approval yields one key. */
   const PAID = ['delete /console/session', 'post /console/device/token']
   const deviceOf = async () => (await api(null).post('/console/device', { name: 'laptop' })).body
 
@@ -143,7 +143,7 @@ describe('[S10] [SHR-3] what leaves a row has spent a request of its account', (
     const { value, grown, spent } = await watched(account.key, call)
     expect(value.status).toBeLessThan(300)
     if (grown.length > 0) expect({ grown, spent }).toEqual({ grown, spent: PAID.includes(name) ? 0 : 1 })
-    // Again, what was paid for once leaves nothing.
+    // A repeat of an operation that was paid for once adds no row.
     if (name === 'post /console/device') return
     const again = await watched(account.key, call)
     if (again.grown.length > 0) expect(again.spent).toBe(1)
@@ -195,7 +195,7 @@ describe('[S10] [SHR-3] what leaves a row has spent a request of its account', (
   })
 })
 
-describe('[S10] [SHR-3] one request too many leaves no row', () => {
+describe('[S10] [SHR-3] one request beyond the limit adds no row', () => {
   it('of a sign-in with a key: 429 with the wait, and no session', async () => {
     const account = await createAccount()
     await exhaust(account)
@@ -206,13 +206,13 @@ describe('[S10] [SHR-3] one request too many leaves no row', () => {
     expect(await rowsByTable()).toEqual(before)
   })
 
-  it('of a command in a pod, which is a GET: nothing is begun before it is counted', async () => {
+  it('of a command in a pod, which is a GET: it does not start before the request is counted', async () => {
     const scene = await podScene()
     const begun: unknown[] = []
     await FakeTunnel.open(scene.host, (stream) => void begun.push(stream))
     const { id } = await scene.create()
     await scene.run(id)
-    // Another key of the user, which has not been refused lately.
+    // Another key of the user, which has no recent refusal.
     const { key } = await createKey(scene.account.userId)
     await exhaust(scene.account)
     const before = await rowsByTable()
@@ -223,7 +223,7 @@ describe('[S10] [SHR-3] one request too many leaves no row', () => {
     scene.leave()
   })
 
-  it('of a context that no limiter has seen: it throws', () => {
+  it('of a context without a limiter: it throws', () => {
     const principal = { via: 'KEY' as const, credentialId: 'c', userId: 'u', teamId: 't', scopes: new Set<string>() }
     const ctx = { env, principal, nowMs: 0, requestId: 'r' }
     const change = { action: 'a.b', resourceKind: 'a', resourceId: 'x', before: null, after: {} }

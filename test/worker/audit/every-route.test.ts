@@ -3,7 +3,7 @@ import { beforeAll, createAccount, describe, expect, it, send } from '../../supp
 import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
 import { until } from '../../support/time.ts'
 
-// Every operation of both documents that changes something, called with success and by those who may not.
+// Every operation of both documents that changes something, called with success and by callers who are refused.
 
 let strangersKey: string
 
@@ -11,7 +11,7 @@ beforeAll(async () => {
   strangersKey = (await createAccount()).key
 })
 
-/** Calls an operation under a request id of its own, which it returns. */
+/** Calls an operation under a request id of its own and returns that id. */
 async function request(key: string | null, { method, path }: Operation, body: object | undefined) {
   const requestId = crypto.randomUUID()
   const response = await send(path, {
@@ -30,12 +30,12 @@ const rowsOf = (requestId: string): Promise<StoredAudit[]> => auditRows('request
 
 describe('[AUD-2] an operation that changes something', () => {
   it.each(AUDITED.map((operation) => ({ name: nameOf(operation), operation })))(
-    '$name is noted once, and not when it is refused',
+    '$name adds one audit row, and none when it is refused',
     async ({ operation }) => {
       const { key, params, body = operation.body } = await callOf(operation)
       const filled = { ...operation, path: fill(operation.path, params) }
       const refused = [await request(null, filled, body), await request(`${strangersKey}x`, filled, body)]
-      // Of a collection the stranger has one too.
+      // Collections without an id are skipped, because the other tenant has one too.
       if (operation.path.includes('{') || operation.path.startsWith('/admin/')) refused.push(await request(strangersKey, filled, body))
       const done = await request(key, filled, body)
       expect(done.status, done.text).toBeLessThan(300)
@@ -51,7 +51,7 @@ describe('[AUD-2] an operation that changes something', () => {
     },
   )
 
-  it('names no exemption that no document has', () => {
+  it('lists no exemption that is missing in the documents', () => {
     const names = DOCUMENTED.map(nameOf)
     expect(Object.keys(EXEMPT).filter((name) => !names.includes(name))).toEqual([])
   })

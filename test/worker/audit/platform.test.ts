@@ -9,7 +9,7 @@ import { type PodScene, podScene } from '../../support/pod-scene.ts'
 import { compute, placed, readPod } from '../../support/pods.ts'
 import { until } from '../../support/time.ts'
 
-// What nobody asked for: hosts that go and fail, and pods that go with them.
+// Events without a request: hosts that join and fail, and pods that fail with them.
 
 const OTHER = 'NVIDIA L40S'
 const LOST_AFTER_MS = 30_000 + 300_000
@@ -17,8 +17,8 @@ const PLATFORM = { actorKind: 'PLATFORM', userId: null, credentialId: null, requ
 const rowsOf = async (id: string, action: string) =>
   (await auditRows('resource_id = ? AND action = ?', id, action)).map(({ id: _id, at: _at, ...row }) => row)
 
-describe('[AUD-5] the platform writes a row, by itself and once, of', () => {
-  it('a host that is lost, and of nothing of its silence before', async () => {
+describe('[AUD-5] the platform writes one row by itself for', () => {
+  it('a host that is lost, and none for its silence before', async () => {
     const host = await FakeHost.enrol()
     const heardAtMs = await freezeHostClock(host.id)
     await host.link()
@@ -41,7 +41,7 @@ describe('[AUD-5] the platform writes a row, by itself and once, of', () => {
     host.leave()
   })
 
-  it('a host that is cordoned for its GPUs; a repeated problem and one that goes are none', async () => {
+  it('a host that is cordoned for its GPUs; a repeated problem and a solved one add none', async () => {
     const host = await FakeHost.enrol()
     await host.link()
     const problem = { index: 1, uuid: 'GPU-c', problem: 'uncorrectable ECC errors' }
@@ -63,7 +63,7 @@ describe('[AUD-5] the platform writes a row, by itself and once, of', () => {
     host.leave()
   })
 
-  it('a pod that loses its host, and one that moves elsewhere', async () => {
+  it('a pod that loses its host, and one that moves to another host', async () => {
     const first = await FakeHost.join(gpus(1, OTHER))
     const id = await placed(first, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
     await first.waitFor((w) => w.id === `${id}-1`)
@@ -84,7 +84,7 @@ describe('[AUD-5] the platform writes a row, by itself and once, of', () => {
     for (const host of [first, second]) host.leave()
   })
 
-  it('a pod whose start fails: by the platform where it cannot be told, by its host where that says so', async () => {
+  it('a pod whose start fails: by the platform where the cause is not reported, by its host where it is', async () => {
     const scene = await podScene(gpus(2))
     expect((await scene.call.post('/v2/account/secrets', { name: 'CERT', value: 'x'.repeat(131_070) })).status).toBe(201)
     const { id: untold } = await scene.create({ env: { CERT: '{{ RUNPOD_SECRET_CERT }}' } })
@@ -100,8 +100,8 @@ describe('[AUD-5] the platform writes a row, by itself and once, of', () => {
   })
 })
 
-describe('[AUD-9] what a resource was at a moment is what its audited members said then', () => {
-  /** Whatever a step leaves is noted, and asked for again at the end. */
+describe('[AUD-9] the state of a resource at a moment is the state that its audited members had then', () => {
+  /** Runs the steps, notes the expected state after each, and reads every moment again at the end. */
   async function expectStates(
     account: PodScene['account'],
     id: string,
@@ -113,7 +113,7 @@ describe('[AUD-9] what a resource was at a moment is what its audited members sa
       await step()
       const rows = (await auditOf(account)).filter(({ resourceId }) => resourceId === id)
       const last = rows.at(-1)
-      // Apart by a second each, whatever the clock did.
+      // Rows are set one second apart, independently of the clock.
       stamps.push(Date.now() - 60_000 + stamps.length * 1_000)
       await env.DB.prepare('UPDATE audit SET at = ? WHERE id = ?').bind(stamps.at(-1), last?.id).run()
       states.push({ ...states.at(-1), ...last?.after, ...(last?.after === null && { isGone: true }) })

@@ -78,7 +78,7 @@ describe('[AUD-8] the audit log', () => {
     expect((await api(blind.key).get(PATH)).status).toBe(403)
   })
 
-  it('tells the operator of all accounts, and tenants no machine', async () => {
+  it('lists all accounts for the operator, and no host for tenants', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -95,15 +95,15 @@ describe('[AUD-8] the audit log', () => {
   })
 })
 
-describe('[AUD-9] what a resource was', () => {
-  it('is told of every moment of an endpoint, also when it is gone', async () => {
+describe('[AUD-9] the past state of a resource', () => {
+  it('is known for every moment of an endpoint, also after its deletion', async () => {
     const account = await createAccount()
     const call = api(account.key)
     const id = await createEndpoint(account.key, { env: { MODE: 'a' } })
     await call.patch(`/v2/serverless/${id}`, { workers: { max: 7 } })
     await call.delete(`/v2/serverless/${id}`)
     const rows = (await auditOf(account)).filter(({ resourceId }) => resourceId === id)
-    // Apart by a second each, whatever the clock did.
+    // Rows are set one second apart, independently of the clock.
     const firstMs = Date.now() - 10_000
     for (const [n, row] of rows.entries()) {
       await env.DB.prepare('UPDATE audit SET at = ? WHERE id = ?')
@@ -123,7 +123,7 @@ describe('[AUD-9] what a resource was', () => {
   })
 })
 
-describe('[AUD-10] rows whose time is over', () => {
+describe('[AUD-10] expired rows', () => {
   it('are deleted by the timer of a host, and younger ones stay', async () => {
     const account = await createAccount()
     await api(account.key).post('/v2/global-volumes', { name: 'old' })

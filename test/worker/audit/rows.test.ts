@@ -27,8 +27,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('what is noted of a change', () => {
-  it('[AUD-3] [AUD-4] env by names and digests, and of a PATCH only what it changed', async () => {
+describe('the audit row of a change', () => {
+  it('[AUD-3] [AUD-4] contains env as names and digests, and for a PATCH only the changed members', async () => {
     const account = await createAccount()
     const id = await createEndpoint(account.key, { env: { TOKEN: SECRET, MODE: 'a' } })
     await api(account.key).patch(`/v2/serverless/${id}`, { env: { TOKEN: SECRET, MODE: 'b' }, workers: { max: 7 } })
@@ -47,14 +47,14 @@ describe('what is noted of a change', () => {
     expect(JSON.stringify(rows)).not.toContain(SECRET)
   })
 
-  it('[AUD-3] of a registry login its name and host', async () => {
+  it('[AUD-3] contains the name and the host of a registry login', async () => {
     const account = await createAccount()
     const reply = await api(account.key).post('/v2/registries', { name: 'ghcr', username: 'ada', password: SECRET, host: 'ghcr.io' })
     const rows = await auditRows('resource_id = ?', reply.body.id)
     expect(rows.map(({ before, after }) => ({ before, after }))).toEqual([{ before: null, after: { name: 'ghcr', host: 'ghcr.io' } }])
   })
 
-  it('[AUD-2] what is refused where it is written leaves no row', async () => {
+  it('[AUD-2] is not written for a change that is refused on write', async () => {
     const { key, ...account } = await createAccount()
     const body = { name: 'taken', image: 'acme/idle:1' }
     expect((await api(key).post('/v2/templates', body)).status).toBe(201)
@@ -65,7 +65,7 @@ describe('what is noted of a change', () => {
     expect(templates).toHaveLength(1)
   })
 
-  it('[AUD-5] what hosts and the plane make of a pod: ended by itself, its host lost', async () => {
+  it('[AUD-5] is written for changes of a pod by hosts and the plane: ended by itself, its host lost', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -94,12 +94,12 @@ describe('what is noted of a change', () => {
   })
 })
 
-describe('[AUD-6] a row about what D1 owns', () => {
-  it('goes with the batch of its change: no call of its own', async () => {
+describe('[AUD-6] a row about a change in D1', () => {
+  it('is written in the batch of its change, without a call of its own', async () => {
     await FakeHost.join()
     const account = await createAccount()
     const template = (name: string) => api(account.key).post('/v2/templates', { name, image: 'acme/idle:1' })
-    // What is remembered of a key is looked up by its first request.
+    // The first request fills the caches of the key.
     await template('first')
     const calls = watchDatabase()
     expect((await template('second')).status).toBe(201)
@@ -116,8 +116,8 @@ describe('[AUD-6] a row about what D1 owns', () => {
   })
 })
 
-describe('[AUD-7] a row about what an object owns', () => {
-  it('waits in the object until the database takes it, and is there once', async () => {
+describe('[AUD-7] a row about a change in an object', () => {
+  it('waits in the object until the database accepts it, and is written once', async () => {
     const queue = await setUpQueue()
     await run(queue, { n: 1 })
     const down = vi.spyOn(Object.getPrototypeOf(env.DB), 'batch').mockRejectedValue(new Error('D1 is away'))
@@ -138,7 +138,7 @@ describe('[AUD-7] a row about what an object owns', () => {
     expect(await runInDurableObject(stub, ({ core }) => core.audit.size)).toBe(0)
   })
 
-  it('says nothing of a job that was over already', async () => {
+  it('is not written for a job that was over already', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue, { n: 1 })
     for (let n = 0; n < 2; n += 1) expect((await queue.post(`/cancel/${jobId}`)).status).toBe(200)

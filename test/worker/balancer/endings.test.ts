@@ -10,7 +10,7 @@ const FORMER = { ...STREAM_CHECKS }
 beforeEach(() => Object.assign(STREAM_CHECKS, { everyMs: 20, maxAgeMs: 0 }))
 afterEach(() => void Object.assign(STREAM_CHECKS, FORMER))
 
-/** A worker that sends every message back, and notes how its WebSockets end. */
+/** A worker that echoes every message and records how its WebSockets end. */
 function echoSockets(ends: SocketRecord[]): Serve {
   return async ({ stream }) => {
     stream.accept()
@@ -64,44 +64,47 @@ describe('a WebSocket to a worker', () => {
     expect(ends[1]).toEqual({ kind: 'close', code: 4_000, reason: 'enough' })
   })
 
-  it('[LB-22] is asked about often enough for a minute', () => {
+  it('[LB-22] is checked often enough for a limit of a minute', () => {
     expect(FORMER.everyMs + FORMER.maxAgeMs).toBeLessThanOrEqual(60_000)
   })
 })
 
-describe('an answer of a worker that lasts', () => {
+describe('a long response of a worker', () => {
   const LONG = 2 * 1_048_576
   it.each([
     ['of no known length', []],
     ['of a length', [['Content-Length', String(LONG)]]],
-  ] as const)('[LB-22, PP-215] %s breaks off once its key is revoked, on both sides; that of another key goes on', async (_what, given) => {
-    const headers = given.map(([name, value]): [string, string] => [name, value])
-    const serve: Serve = async ({ stream }) => {
-      stream.accept()
-      stream.sendHead({ status: 200, headers: [['Content-Type', 'application/octet-stream'], ...headers] })
-      await stream.write(new Uint8Array([1, 2, 3]))
-    }
-    const scene = await setUp({ workers: { min: 1, max: 1 } }, serve)
-    await startWorker(scene)
-    const doomed = await createKey(scene.account.userId)
-    const open = async (key: string) => {
-      const answer = await send(`/lb/${scene.endpointId}/`, { headers: { Authorization: `Bearer ${key}` } })
-      expect(answer.status).toBe(200)
-      const reader = answer.body?.getReader()
-      expect((await reader?.read())?.value).toEqual(new Uint8Array([1, 2, 3]))
-      return reader
-    }
-    const [first, second] = [await open(doomed.key), await open(scene.account.key)]
-    expect((await admin().delete(`/admin/v1/keys/${doomed.id}`)).status).toBe(204)
-    await expect(first?.read()).rejects.toThrow()
-    await until(async () => (await openRequests(scene)).inFlight === 1)
-    await second?.cancel()
-    await until(async () => (await openRequests(scene)).inFlight === 0)
-  })
+  ] as const)(
+    '[LB-22, PP-215] %s breaks off on both sides once its key is revoked; that of another key continues',
+    async (_what, given) => {
+      const headers = given.map(([name, value]): [string, string] => [name, value])
+      const serve: Serve = async ({ stream }) => {
+        stream.accept()
+        stream.sendHead({ status: 200, headers: [['Content-Type', 'application/octet-stream'], ...headers] })
+        await stream.write(new Uint8Array([1, 2, 3]))
+      }
+      const scene = await setUp({ workers: { min: 1, max: 1 } }, serve)
+      await startWorker(scene)
+      const doomed = await createKey(scene.account.userId)
+      const open = async (key: string) => {
+        const answer = await send(`/lb/${scene.endpointId}/`, { headers: { Authorization: `Bearer ${key}` } })
+        expect(answer.status).toBe(200)
+        const reader = answer.body?.getReader()
+        expect((await reader?.read())?.value).toEqual(new Uint8Array([1, 2, 3]))
+        return reader
+      }
+      const [first, second] = [await open(doomed.key), await open(scene.account.key)]
+      expect((await admin().delete(`/admin/v1/keys/${doomed.id}`)).status).toBe(204)
+      await expect(first?.read()).rejects.toThrow()
+      await until(async () => (await openRequests(scene)).inFlight === 1)
+      await second?.cancel()
+      await until(async () => (await openRequests(scene)).inFlight === 0)
+    },
+  )
 })
 
 describe('[LB-21] a suspended account', () => {
-  it('has no requests to workers: those that wait are refused, the worker goes at once, new ones are 403', async () => {
+  it('has no requests to workers: waiting ones are refused, the worker ends at once, new ones are 403', async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 }, scaling: { type: 'REQUEST_COUNT', requestCount: 1 } }, ({ stream }) =>
       stream.accept(),
     )
@@ -119,7 +122,7 @@ describe('[LB-21] a suspended account', () => {
     const stopped = await scene.host.waitFor((one) => one.id === worker && one.desired === 'stopped')
     expect(stopped.stopGraceMs).toBe(0)
     expect((await scene.ask('/')).status).toBe(403)
-    // An isolate that remembers the key reaches no worker either.
+    // An isolate that has cached the key reaches no worker either.
     const slot = await runInDurableObject(endpointStub(env, scene.endpointId), (object) =>
       object.core.slots.take('a', () => undefined, new AbortController().signal, 10),
     )
@@ -129,14 +132,14 @@ describe('[LB-21] a suspended account', () => {
   })
 })
 
-describe('[LB-23] a browser that asks first', () => {
+describe('[LB-23] a CORS preflight request', () => {
   const asks = (scene: Scene, headers: Record<string, string> = {}) =>
     send(`/lb/${scene.endpointId}/v1/generate`, {
       method: 'OPTIONS',
       headers: { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST', ...headers },
     })
 
-  it('is told without a key that it may send a request, and no worker starts for it', async () => {
+  it('is permitted without a key, and starts no worker', async () => {
     const scene = await setUp()
     const answer = await asks(scene, { 'Access-Control-Request-Headers': 'authorization,content-type' })
     const told = ['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers', 'access-control-max-age']
@@ -152,14 +155,14 @@ describe('[LB-23] a browser that asks first', () => {
     expect(scene.tunnel.served).toEqual([])
   })
 
-  it('hears the same of an endpoint that is not there, and may read what the plane says instead of a worker', async () => {
+  it('gets the same reply for an unknown endpoint, and lets the browser read replies of the plane', async () => {
     const scene = await setUp()
     expect((await asks({ ...scene, endpointId: 'nosuchendpoint' })).status).toBe(204)
     const refused = await send(`/lb/${scene.endpointId}/`, { headers: { Origin: 'https://app.example' } })
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, '*'])
   })
 
-  it('a plain OPTIONS is a request like others: with a key it reaches the worker, and its own words about origins pass', async () => {
+  it("a plain OPTIONS is an ordinary request: with a key it reaches the worker, and the worker's CORS headers pass", async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 } }, async ({ stream }) => {
       stream.accept()
       stream.sendHead({ status: 204, headers: [['access-control-allow-origin', 'https://app.example']] })

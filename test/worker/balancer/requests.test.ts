@@ -20,7 +20,7 @@ import { endpointStub, hostTunnelStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
 describe('a request to a load-balancing endpoint', () => {
-  it('[LB-1, LB-3, END-10] starts a worker, waits for it, and gets its answer; the worker is told where to listen', async () => {
+  it('[LB-1, LB-3, END-10] starts a worker, waits for it, and returns its response; the worker is given the port to listen on', async () => {
     const scene = await setUp({ env: { PORT: '8000', HEALTH_CHECK_PATH: '/ready' } })
     const asked = scene.ask('/v1/generate?n=2', { method: 'POST', body: 'hello', headers: { 'X-Own': 'yes' } })
     const workload = await scene.host.waitFor((one) => one.platformEnv.RUNPOD_ENDPOINT_ID === scene.endpointId)
@@ -50,7 +50,7 @@ describe('a request to a load-balancing endpoint', () => {
     await until(async () => (await openRequests(scene)).inFlight === 0)
   })
 
-  it('[LB-6, LB-15] that finds no worker in time is 503 with the reason and when to come again', async () => {
+  it('[LB-6, LB-15] is 503 with the reason and Retry-After when no worker is ready in time', async () => {
     const scene = await setUp()
     await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
       object.core.waitMs = 50
@@ -89,7 +89,7 @@ describe('a request to a load-balancing endpoint', () => {
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 
-  it('[LB-9] is sent to another worker when the first one was not there, and is 502 when it broke off', async () => {
+  it('[LB-9] goes to another worker when the first one was unreachable, and is 502 when the response broke off', async () => {
     let gone = ''
     const scene = await setUp({ workers: { min: 2, max: 2 } }, ({ stream, target }) => {
       gone ||= target.workloadId
@@ -110,7 +110,7 @@ describe('a request to a load-balancing endpoint', () => {
     await until(async () => (await openRequests(scene)).inFlight === 0)
   })
 
-  it('[LB-16] gives its place back once, granted or not; who waits for that one gets it', async () => {
+  it('[LB-16] frees its slot once, granted or not; the next waiting request gets it', async () => {
     const scene = await setUp({ scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { min: 1, max: 1 } })
     const worker = await startWorker(scene)
     await runInDurableObject(endpointStub(env, scene.endpointId), async ({ core: { slots } }) => {
@@ -130,7 +130,7 @@ describe('a request to a load-balancing endpoint', () => {
     })
   })
 
-  it('[LB-1] streams: what a worker says arrives before it has finished, and a client that leaves ends the request', async () => {
+  it('[LB-1] streams: data of a worker arrives before it has finished, and a client that leaves ends the request', async () => {
     let stream: Parameters<Serve>[0]['stream'] | undefined
     const scene = await setUp({ workers: { min: 1, max: 1 } }, async (served) => {
       stream = served.stream
@@ -149,7 +149,7 @@ describe('a request to a load-balancing endpoint', () => {
     await until(async () => (await openRequests(scene)).inFlight === 0)
   })
 
-  it('[LB-12, LB-13] tells the worker nothing of the key, and the client nothing of the connection; under the plane no cookie is set', async () => {
+  it("[LB-12, LB-13] hides the key from the worker and the connection from the client; under the plane's own address no cookie is set", async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 } }, async ({ stream }) => {
       stream.accept()
       const headers = { 'set-cookie': 'a=1', connection: 'x-hop', 'x-hop': '1', 'x-podplane-failure': 'forged', 'x-own': '2' }
@@ -172,7 +172,7 @@ describe('a request to a load-balancing endpoint', () => {
     expect(shown.body.scaling).toEqual({ type: 'REQUEST_COUNT', requestCount: 4 })
   })
 
-  it('[LB-10, AUT-5] needs a key that may write jobs of this endpoint; to anybody else it is not there', async () => {
+  it('[LB-10, AUT-5] needs a key that may write jobs of this endpoint; for other keys the endpoint does not exist', async () => {
     const scene = await setUp()
     const stranger = await createAccount()
     const reader = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
@@ -186,7 +186,7 @@ describe('a request to a load-balancing endpoint', () => {
     expect(await openRequests(scene)).toEqual({ inFlight: 0, waiting: 0 })
   })
 
-  it('[LB-14] an endpoint of one kind refuses the calls of the other, and says where they go', async () => {
+  it('[LB-14] is refused by an endpoint of the other kind, with the right path', async () => {
     const scene = await setUp()
     const call = api(scene.account.key)
     const run = await call.post(`/v2/${scene.endpointId}/run`, { input: {} })
@@ -197,13 +197,13 @@ describe('a request to a load-balancing endpoint', () => {
     expect(run.body.detail).toContain('requestUrls.base')
   })
 
-  it('[LB-11] a body above 100 MiB is refused before anything of it goes on', async () => {
+  it('[LB-11] is refused before any of its body is forwarded, if that is above 100 MiB', async () => {
     const scene = await setUp()
     const answer = await scene.ask('/', { method: 'POST', body: 'x', headers: { 'Content-Length': String(100 * 2 ** 20 + 1) } })
     expect(answer.status).toBe(413)
   })
 
-  it('[RST-20] a body of unknown length counts by what came of it, and is refused where its account has no room', async () => {
+  it('[RST-20] of unknown length counts by the bytes received, and is refused where its account has no room', async () => {
     const scene = await setUp({ scaling: { type: 'REQUEST_COUNT', requestCount: 20 } })
     const { account } = scene
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 ** 20 })
@@ -222,7 +222,7 @@ describe('a request to a load-balancing endpoint', () => {
 })
 
 describe('its workers', () => {
-  it('[LB-16] a restart of the object forgets no request for good, and takes no worker from one', async () => {
+  it('[LB-16] keep their requests and slots over a restart of the object', async () => {
     const scene = await setUp({ workers: { min: 0, max: 1, idleTimeout: 1 } }, ({ stream }) => stream.accept())
     const leaving = new AbortController()
     const asked = scene.ask('/', { signal: leaving.signal }).catch(() => null)
@@ -244,7 +244,7 @@ describe('its workers', () => {
     expect(await phase()).toBe('DRAINING')
   })
 
-  it('[LB-17] one of an older release gets nothing new and goes after its last request', async () => {
+  it('[LB-17] of an older release get no new request and end after their last one', async () => {
     const open: (() => void)[] = []
     const scene = await setUp({ workers: { min: 1, max: 2 } }, async ({ stream, target }) => {
       stream.accept()
@@ -263,7 +263,7 @@ describe('its workers', () => {
     await scene.host.waitFor((one) => one.id === old && one.desired === 'stopped')
   })
 
-  it('[LB-18] one that drains waits for its requests as long as `timeout`, and for none when its endpoint is deleted', async () => {
+  it('[LB-18] of a draining host wait for requests as long as `timeout`, and for none when the endpoint is deleted', async () => {
     const isStopped = (scene: Scene, id: string) => scene.host.desired().some((one) => one.id === id && one.desired === 'stopped')
     const hold: Serve = ({ stream }) => stream.accept()
     const drained = await setUp({ workers: { min: 1, max: 1 }, timeout: 60_000 }, hold)
@@ -283,12 +283,12 @@ describe('its workers', () => {
     await until(() => deleted.tunnel.served.length === 1)
     await api(deleted.account.key).delete(`/v2/serverless/${deleted.endpointId}`)
     await until(() => isStopped(deleted, second))
-    // The tunnel of the first one was replaced by that of the second.
+    // The tunnel of the second scene has replaced that of the first.
     for (const { stream } of deleted.tunnel.served) stream.reset({ code: 'broken', detail: 'over' })
     await Promise.all([asked, last])
   })
 
-  it('[HOST-127] a host whose tunnel has said nothing for 30 s is not reached', async () => {
+  it('[HOST-127] are not reached on a host whose tunnel has been silent for 30 s', async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 } })
     await startWorker(scene)
     await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
@@ -304,7 +304,7 @@ describe('its workers', () => {
     })
   })
 
-  it('[LB-7] one that fails its checks gets nothing until it is well again', async () => {
+  it('[LB-7] get no request while they fail their checks', async () => {
     const scene = await setUp({ workers: { min: 1, max: 1 } })
     const id = await startWorker(scene)
     expect((await scene.ask('/')).status).toBe(200)
@@ -316,7 +316,7 @@ describe('its workers', () => {
     expect((await asked).status).toBe(200)
   })
 
-  it('[LB-5] one without a request goes after the idle timeout, and one with a request does not', async () => {
+  it('[LB-5] end after the idle timeout without a request, and not with one', async () => {
     const scene = await setUp({ workers: { min: 0, max: 1, idleTimeout: 1 } }, ({ stream }) => stream.accept())
     const leaving = new AbortController()
     const asked = scene.ask('/', { signal: leaving.signal }).catch(() => null)

@@ -58,7 +58,7 @@ describe('bills', () => {
     expect(one.body.metadata.query.podId).toBe('b')
   })
 
-  it('[BIL-5] of nothing: an unknown filter id, and a bucket without spend, are empty', async () => {
+  it('[BIL-5] an unknown filter id and a bucket without spend are empty', async () => {
     const { key, teamId } = await newTeam()
     await writeUsage(teamId, [closed({ startedAtMs: JUNE, endedAtMs: JUNE + 2, gpuNanosPerHour: L4 })])
     const none = await api(key).get(`/v2/billing/pods?${RANGE}&podId=unknown`)
@@ -142,7 +142,7 @@ describe('bills', () => {
     })
     .map(({ ms, ...rest }): ChargedInterval => closed({ ...rest, endedAtMs: rest.startedAtMs + ms }))
 
-  it('[BIL-5][BIL-16] the sums that D1 makes are those of the intervals one by one, whoever else has usage', {
+  it('[BIL-5][BIL-16] the sums of D1 equal those of the intervals one by one, whatever usage other accounts have', {
     timeout: 60_000,
   }, async () => {
     await fc.assert(
@@ -175,7 +175,7 @@ describe('bills', () => {
     )
   })
 
-  it('[BIL-16] include=INTERVALS lists what a record is made of, so that its amounts can be derived', async () => {
+  it('[BIL-16] include=INTERVALS lists the intervals of a record, so that its amounts can be derived', async () => {
     const { key, teamId } = await newTeam()
     const what = { gpuTypeId: 'NVIDIA L4', gpuCount: 1, vcpus: 8, diskGb: 50 }
     await writeUsage(teamId, [
@@ -222,7 +222,7 @@ describe('bills', () => {
     ])
   })
 
-  it('[BIL-15] comes as lines with the same columns where `Accept` prefers them, with INTERVALS a line an interval', async () => {
+  it('[BIL-15] bills are CSV with the same columns where `Accept` prefers it, one row per interval with INTERVALS', async () => {
     const { key, teamId } = await newTeam()
     await writeUsage(teamId, [
       closed({ resourceId: '=1+1', startedAtMs: JUNE, endedAtMs: JUNE + HOUR_MS, gpuNanosPerHour: L4, diskNanosPerHour: 1 }),
@@ -269,7 +269,7 @@ describe('bills', () => {
     expect((await api(key).get(`/v2/billing/pods?${query}`)).status).toBe(status)
   })
 
-  it('[BIL-14] more records or intervals than an answer holds are refused with the bound', async () => {
+  it('[BIL-14] more records or intervals than the limit of a reply are refused, and the limit is named', async () => {
     const { key, teamId } = await newTeam()
     const many = 'WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)'
     const columns = 'workload_id, sequence, kind, resource_id, team_id, started_at, ended_at, gpu_nanos_per_hour, gpu_micros'

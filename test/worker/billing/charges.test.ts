@@ -17,7 +17,7 @@ async function usageOf(workloadId: string): Promise<Record<string, unknown>[]> {
 
 const allocationOf = (id: string) =>
   env.DB.prepare('SELECT * FROM allocations WHERE id = ?').bind(id).first<Record<string, number | null>>()
-/** Lets a charge have begun so much earlier. */
+/** Moves the start of a charge back by `ms`. */
 const backdate = (table: 'allocations' | 'network_volumes' | 'pods', id: string, ms: number, column = 'charged_from') =>
   env.DB.prepare(`UPDATE ${table} SET ${column} = ${column} - ? WHERE id = ?`).bind(ms, id).run()
 
@@ -57,7 +57,7 @@ describe('a serverless worker', () => {
     })
     expect(ms).toBeGreaterThanOrEqual(HOUR_MS)
     expect(await allocationOf(id)).toMatchObject({ charged_from: null })
-    // A host that says anything after that begins nothing anew.
+    // Later reports of the host start no new charge.
     await host.report(id, { state: 'running' })
     await host.report(id, { state: 'gone' })
     expect(await usageOf(id)).toEqual([row])
@@ -66,7 +66,7 @@ describe('a serverless worker', () => {
     expect(bill.body.metadata.totals.gpuAmount).toBe(Number(row?.gpu_micros) / 1e6)
   })
 
-  it('[BIL-10] that disappears is charged in the batch that frees its place; a clock that is wrong moves nothing beyond now', async () => {
+  it('[BIL-10] is charged, when it disappears, in the batch that frees its allocation; a wrong clock does not move the end into the future', async () => {
     const { host, id } = await chargedWorker()
     const begun = await allocationOf(id)
     await host.report(id, { state: 'gone', at: Date.now() + HOUR_MS })
@@ -76,7 +76,7 @@ describe('a serverless worker', () => {
     expect(await allocationOf(id)).toBeNull()
   })
 
-  it('[BIL-10] whose container never ran is not charged', async () => {
+  it('[BIL-10] is not charged if its container never ran', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
@@ -86,7 +86,7 @@ describe('a serverless worker', () => {
     expect(await usageOf(workload.id)).toEqual([])
   })
 
-  it('[BIL-18] is not charged for a silence of its host, and not beyond the last sign of life of one that is lost', async () => {
+  it('[BIL-18] is not charged while its host is silent, and up to the last sign of life of a lost host', async () => {
     const { host, id } = await chargedWorker()
     await backdate('allocations', id, HOUR_MS)
     const startedAt = Number((await allocationOf(id))?.charged_from)
@@ -143,7 +143,7 @@ describe('a network volume', () => {
     }
   })
 
-  it('[BIL-11] whose deletion is refused stays charged; one of an account that is closed is charged up to then', async () => {
+  it('[BIL-11] stays charged when its deletion is refused, and is charged up to the closing of its account', async () => {
     const account = await createAccount()
     const call = api(account.key)
     const { body: volume } = await call.post('/v2/network-volumes', { ...VOLUME, size: 10 })
@@ -173,7 +173,7 @@ describe('the disks of a pod', () => {
     await backdate('pods', id, HOUR_MS, 'disk_charged_from')
     const open = await scene.call.get(`/v2/billing/pods?podId=${id}&include=INTERVALS`)
     const intervals = open.body.records.flatMap((record: { intervals: { endTime: string | null; diskGb: number }[] }) => record.intervals)
-    // One that crosses midnight is in the records of two days.
+    // An interval across midnight is in the records of both days.
     const lasting = intervals.filter(({ endTime }: { endTime: string | null }) => endTime === null)
     expect(lasting.slice(0, 1)).toMatchObject([{ diskGb: 40, gpuCount: 0 }])
     for (const { startTime } of lasting) expect(startTime).toBe(lasting[0].startTime)

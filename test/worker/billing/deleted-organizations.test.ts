@@ -5,10 +5,10 @@ import { monthOf } from '../../../src/domain/billing/spend.ts'
 import { admin, api, createAccount, createOrganization, createPlan, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
 
-describe('[SHR-1] what a deleted organization has spent in a month', () => {
+describe('[SHR-1] the monthly spend of a deleted organization', () => {
   it.each([
     ['counts for its maker', false, 0],
-    ['stays its own where it had a plan of its own', true, 1],
+    ['counts alone where it had a plan of its own', true, 1],
   ])('%s', async (_what, hasPlan, expected) => {
     const maker = await createAccount()
     const [id, own, { startMs }] = [await createOrganization(maker.key), await teamOf(maker), monthOf(Date.now())]

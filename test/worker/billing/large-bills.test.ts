@@ -15,7 +15,10 @@ const DAY_MS = 24 * HOUR_MS
 const JUNE = Date.UTC(2026, 5, 1)
 const WEEK = 'startTime=2026-06-01T00:00:00Z&endTime=2026-06-08T00:00:00Z'
 const MANY = 500_000
-/** Rows of one statement: what is read or counted, the entry of an index that leads to each, and those that say where the next begins. */
+/**
+ * Rows of one statement: the rows that are read or counted, the index entries that lead to each, and the rows that mark the start of the
+ * next page.
+ */
 const STATEMENT = 8 * PAGE
 
 afterEach(() => {
@@ -55,7 +58,7 @@ describe('daily sums', () => {
     })
     .map(({ ms, ...rest }): ChargedInterval => closed({ ...rest, endedAtMs: rest.startedAtMs + ms }))
 
-  it('[BIL-40] are those of the parts of every interval in each day, to the last digit', { timeout: 60_000 }, async () => {
+  it('[BIL-40] equal the parts of every interval in each day, to the last digit', { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(interval, { minLength: 1, maxLength: 30 }), async (intervals) => {
         const { teamId } = await newTeam()
@@ -83,7 +86,7 @@ describe('daily sums', () => {
 })
 
 describe('an account with half a million intervals', () => {
-  it('[BIL-17] [BIL-41] gets its bills by short statements, and few rows for sums of days', { timeout: 120_000 }, async () => {
+  it('[BIL-17] [BIL-41] gets its bills by short statements, and daily sums with few rows', { timeout: 120_000 }, async () => {
     const { key, teamId } = await newTeam({ readRows: 10_000_000 })
     await fill(teamId, 1_000)
     const read = (path: string) => api(key).get(path)
@@ -108,7 +111,7 @@ describe('an account with half a million intervals', () => {
       const { status, body } = await read(`/v2/billing?${query}`)
       expect([status, body.metadata.recordCount]).toEqual([200, 48])
     })
-    // Those of two days are counted, cut into pieces and read twice by an index; of what ended later the index alone is walked.
+    // Intervals within the two days are counted, cut and read twice through an index; for later ones only index entries are read.
     expect(hours.total).toBeLessThan(3 * MANY)
     expect(hours.most).toBeLessThan(250_001)
     const counting = await readsOf(async () => expect((await read(`/v2/billing/pods?${WEEK}&bucketSize=hour`)).status).toBe(400))
@@ -119,7 +122,7 @@ describe('an account with half a million intervals', () => {
     expect(listed.total).toBeLessThan(4 * STATEMENT)
   })
 
-  it('[BIL-41] [BIL-14] of as many pods is refused by counting', { timeout: 120_000 }, async () => {
+  it('[BIL-41] [BIL-14] is refused after counting when as many pods exceed the limit', { timeout: 120_000 }, async () => {
     const { key, teamId } = await newTeam()
     await fill(teamId, MANY)
     const { total } = await readsOf(async () => {
@@ -129,7 +132,7 @@ describe('an account with half a million intervals', () => {
     expect(total).toBeLessThan(50_500)
   })
 
-  it('[RATE-20] has a budget of rows: beyond it its heavy reads are 429 with Retry-After, and nothing else is', async () => {
+  it('[RATE-20] has a budget of rows: beyond it large reads are 429 with Retry-After, and other requests are not', async () => {
     const account = await createAccount()
     const bound = (readRows: number) => admin().put(`/admin/v1/users/${account.userId}/budgets`, { readRows })
     await bound(60)
@@ -162,7 +165,7 @@ describe('an account with half a million intervals', () => {
     expect((await bill()).status).toBe(200)
   })
 
-  it('[BIL-40] an interval that ends while its bill is read is charged once', async () => {
+  it('[BIL-40] is charged once for an interval that ends while its bill is read', async () => {
     const { teamId } = await newTeam()
     const one = closed({
       startedAtMs: JUNE,

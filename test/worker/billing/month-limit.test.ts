@@ -15,7 +15,7 @@ const MONTH = monthOf(Date.UTC(2026, 10, 20))
 const NOW_MS = Date.UTC(2026, 10, 20, 7, 30, 15, 123)
 const MICROS = 1_000_000
 
-/** Whether the statement that takes something would, with this limit of the month. */
+/** Whether the statement that reserves would succeed under this monthly limit. */
 async function passes(teamId: string, perMonthMicros: number | null, ceilingMicros: number | null = null): Promise<boolean> {
   await env.DB.prepare(
     'INSERT OR REPLACE INTO spend_limits (team_id, micros_per_month, ceiling_micros_per_month, updated_at) VALUES (?, ?, ?, 0)',
@@ -28,15 +28,15 @@ async function passes(teamId: string, perMonthMicros: number | null, ceilingMicr
   return row?.ok === 1
 }
 
-/** The statement counts to the micro-USD what the bill does: one less is spent, one more is not. */
+/** The statement and the bill agree to the micro-USD: a limit of the sum is exhausted, a limit of one more is not. */
 async function expectExact(teamId: string): Promise<number> {
   const spent = await readMonthSpend(openDatabase(env.DB), teamId, MONTH, NOW_MS)
   expect([await passes(teamId, spent), await passes(teamId, spent + 1)]).toEqual([false, true])
   return spent
 }
 
-describe('[BIL-23] the month as the statement that takes something adds it up', () => {
-  it('has what ended and what crosses into the month', async () => {
+describe('[BIL-23] the monthly sum in the statement that reserves', () => {
+  it('includes ended intervals and those that cross into the month', async () => {
     const { account } = await setUpQueue()
     const teamId = await teamOf(account)
     const rate = fc.nat(40_000_000_000)
@@ -58,7 +58,7 @@ describe('[BIL-23] the month as the statement that takes something adds it up', 
     )
   })
 
-  it('has what lasts: pods that run and that are stopped, workers, network volumes; since the month began or since they did', async () => {
+  it('includes running intervals: running and stopped pods, workers, network volumes; from the start of the month or of the interval', async () => {
     const scene = await podScene(gpus(2))
     const [running, stopped] = [await scene.create(), await scene.create()]
     for (const { id } of [running, stopped]) await scene.run(id)
@@ -88,7 +88,7 @@ describe('[BIL-23] the month as the statement that takes something adds it up', 
     expect(await expectExact(await teamOf(queue.account))).toBeGreaterThan(1.1 * 400 * MICROS)
   })
 
-  it('takes the lower of the limits of account and operator; without one a month has no end', async () => {
+  it('is compared with the lower of the limits of account and operator; without a limit it always passes', async () => {
     const { account } = await setUpQueue()
     const teamId = await teamOf(account)
     await writeUsage(teamId, [closed({ startedAtMs: MONTH.startMs, endedAtMs: MONTH.startMs + HOUR_MS, gpuNanosPerHour: 5_000_000_000 })])

@@ -28,8 +28,8 @@ afterEach(async () => {
   await env.DB.prepare('DELETE FROM usage_removals').run()
 })
 
-describe('intervals of long ago', () => {
-  it('[BIL-42] go, in steps, and bills of days say the same as before; hours and intervals say since when they are kept', async () => {
+describe('old intervals', () => {
+  it('[BIL-42] are deleted in steps, and daily bills do not change; hours and intervals name the start of their retention', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const dayMs = Math.floor((Date.now() - KEPT_MS) / DAY_MS - 10) * DAY_MS
@@ -60,7 +60,7 @@ describe('intervals of long ago', () => {
     expect([recent.status, recent.body.metadata.totals.totalAmount]).toEqual([200, 0.44])
   })
 
-  it('[BIL-42] [SPD-2] stay where they say what a run that lasts has cost; the hourly timer of a host removes the others', async () => {
+  it('[BIL-42] [SPD-2] are retained while the cost of a running run needs them; the hourly timer of a host deletes the others', async () => {
     const scene = await podScene()
     const { id } = await scene.create()
     await scene.run(id)

@@ -64,7 +64,7 @@ async function sceneWith(organizations: number, places = 8): Promise<{ scene: Po
   return { scene, all }
 }
 
-/** A pod of an organization that runs, as old as it is made before others. */
+/** Creates and starts a pod of an organization; pods of earlier calls are older. */
 async function running(scene: PodScene, key: string): Promise<string> {
   const { status, body } = await create(key)
   expect(status, JSON.stringify(body)).toBe(201)
@@ -74,12 +74,12 @@ async function running(scene: PodScene, key: string): Promise<string> {
 
 afterEach(async () => {
   vi.restoreAllMocks()
-  // Machines that have left are tried before others, eight of them for one pod.
+  // Cordons the hosts of earlier tests: placement tries hosts that have left too, at most eight for one pod.
   await env.DB.prepare('UPDATE hosts SET cordoned_at = 1').run()
 })
 
-describe('[S2] [SHR-1] the ceiling of a person', () => {
-  it('is refused in the own account and in every organization of it, with nothing taken', async () => {
+describe('[S2] [SHR-1] the spending ceiling of a person', () => {
+  it('refuses in the own account and in every organization of the person, and nothing is reserved', async () => {
     const { scene, all } = await sceneWith(2)
     await setCeilings(scene.account, { perHour: 0.4, perMonth: 5 })
     for (const { id, key } of [{ id: await scene.team(), key: scene.account.key }, ...all]) {
@@ -91,7 +91,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it.each(['running', 'stopped'])('[BIL-22] is refused to a disk that grows, of a pod that is %s, also in a plan', async (state) => {
+  it.each(['running', 'stopped'])('[BIL-22] refuses a growing disk of a pod that is %s, also in a plan', async (state) => {
     const scene = await podScene({ ...gpus(1), diskGb: 8_000 })
     await setCeilings(scene.account, { perHour: 0.5 })
     const grown = (size: number) => ({ mounts: { persistent: { path: '/workspace', size } } })
@@ -111,7 +111,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('[BIL-22] holds for changes at once that make disks dearer and no larger', async () => {
+  it('[BIL-22] holds for simultaneous changes that make disks dearer and no larger', async () => {
     const scene = await podScene({ ...gpus(2), diskGb: 8_000 })
     const disks = (container: number, persistent: number) => ({
       disk: container,
@@ -125,14 +125,14 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
       await scene.host.report(`${id}-1`, { state: 'exited' })
       ids.push(id)
     }
-    // Stopped, 90 GB more of persistent disk cost 0.0247 USD an hour more.
+    // For a stopped pod, 90 GB more of persistent disk cost 0.0247 USD an hour more.
     await setCeilings(scene.account, { perHour: 0.04 })
     const replies = await Promise.all(ids.map((id) => scene.call.patch(`${PODS}/${id}`, disks(10, 100))))
     expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 402])
     scene.leave()
   })
 
-  it('is the default one where the operator has set none, and what one account takes the others lack', async () => {
+  it('is the default one where the operator has set none, and is shared by all accounts', async () => {
     const { scene, all } = await sceneWith(2)
     const [first, second] = all as [Organization, Organization]
     await setCeilings(scene.account, { perHour: 1 })
@@ -149,7 +149,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('holds for requests at once in two organizations', async () => {
+  it('holds for simultaneous requests in two organizations', async () => {
     const { scene, all } = await sceneWith(2, 60)
     await setCeilings(scene.account, { perHour: 10.1 * 0.44 })
     const replies = await Promise.all(Array.from({ length: 50 }, (_, i) => create(all[i % 2]?.key ?? '')))
@@ -159,7 +159,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('is of a month what all of them have spent, a deleted organization too', async () => {
+  it('includes, for a month, the spend of all accounts and of a deleted organization', async () => {
     const { scene, all } = await sceneWith(3)
     const [first, second, gone] = all as [Organization, Organization, Organization]
     const { startMs } = monthOf(Date.now())
@@ -176,7 +176,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     for (const key of [second.key, first.key, scene.account.key])
       expect(await create(key)).toMatchObject(ofPerson('5.00 of 5.00 USD of this month are spent'))
     expect(await podsOf(second.id)).toBe(1)
-    // The statement that takes something says so by itself, for whoever comes between the look and it.
+    // The reserving statement checks the limit by itself, for changes between the check and the statement.
     const month = { startMs, nowMs: Date.now() }
     const passes = async (teamId: string) => {
       const condition = withinSpend(teamId, { nanosPerHour: 1, defaultMicrosPerHour: 80_000_000, month })
@@ -189,7 +189,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('leaves an organization with a plan of its own alone, and it leaves the person alone', async () => {
+  it('leaves out an organization with a plan of its own, in both directions', async () => {
     const { scene, all } = await sceneWith(2)
     const [planned, other] = all as [Organization, Organization]
     await admin().put(`/admin/v1/organizations/${planned.id}/plan`, { plan: await createPlan() })
@@ -204,7 +204,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('is not the own limit of an account, which counts its own alone', async () => {
+  it("is separate from an account's own limit, which counts that account alone", async () => {
     const { scene, all } = await sceneWith(1)
     const [organization] = all as [Organization]
     await api(scene.account.key).patch(LIMITS, { perHour: 0.5 })
@@ -218,7 +218,7 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('tells a member of an organization sums, and nothing else of the other accounts', async () => {
+  it('shows a member of an organization sums, and nothing else of the other accounts', async () => {
     const { scene, all } = await sceneWith(2)
     const [first, second] = all as [Organization, Organization]
     await setCeilings(scene.account, { perHour: 1 })
@@ -233,12 +233,12 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     for (const hidden of ['hidden-name', first.id, await scene.team(), scene.account.userId, scene.account.email])
       expect(told).not.toContain(hidden)
     expect(replies[2]?.body).toMatchObject({ perHour: 0, itemCount: 0 })
-    // Of who has no part in it nothing is counted.
+    // A member who has not made the organization has none of its costs in their own summary.
     expect((await api(member.key).get(SUMMARY)).body.rate).toMatchObject({ perHour: 0, share: 0 })
     scene.leave()
   })
 
-  it('costs a create no more rows with more organizations than one look at each', async () => {
+  it('costs a create at most a bounded number of rows for each organization', async () => {
     const { scene, all } = await sceneWith(1)
     const readsOf = async () => {
       const reads = countReads()
@@ -249,14 +249,14 @@ describe('[S2] [SHR-1] the ceiling of a person', () => {
     await create(scene.account.key)
     const few = await readsOf()
     for (let i = 0; i < 8; i += 1) await organizationOf(scene.account)
-    // A row for each organization and each thing that is counted over them, one more than the budgets.
+    // At most one row for each organization and each counted kind, plus one row of the budgets.
     expect((await readsOf()) - few).toBeLessThan(8 * 30)
     scene.leave()
   })
 })
 
-describe('[S2] [SHR-2] past the ceiling of a person', () => {
-  it('the newest pods of all accounts that want it are stopped, each by its own account, and no more than need be', async () => {
+describe('[S2] [SHR-2] above the ceiling of a person', () => {
+  it('the newest pods of all accounts that ask for it are stopped, each by its own account, and only as many as needed', async () => {
     const { scene, all } = await sceneWith(2)
     const [first, second] = all as [Organization, Organization]
     const ids: string[] = []
@@ -284,7 +284,7 @@ describe('[S2] [SHR-2] past the ceiling of a person', () => {
     scene.leave()
   })
 
-  it('[BIL-28] near it the webhook of an organization is told, with the sum', async () => {
+  it('[BIL-28] the webhook of an organization is called near the ceiling, with the sum', async () => {
     const { scene, all } = await sceneWith(1)
     const [organization] = all as [Organization]
     await running(scene, scene.account.key)

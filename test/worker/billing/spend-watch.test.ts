@@ -16,10 +16,10 @@ import { newHost, receivedBy, waitForReceived } from '../../support/webhooks.ts'
 const LIMITS = '/v2/billing/limits'
 const MINUTE_MS = 60_000
 
-/** Looks as the timer of a host does; the limits are as if nobody had looked for a while. */
+/** Runs the watch as the timer of a host does; the limits count as not checked recently. */
 const look = (nowMs = Date.now()) => watchSpend(env, nowMs)
 
-/** An account with pods that run, oldest first. */
+/** An account with running pods, oldest first. */
 async function runningPods(count: number, inventory = gpus(count)): Promise<{ scene: PodScene; ids: string[] }> {
   const scene = await podScene(inventory)
   const ids: string[] = []
@@ -41,8 +41,8 @@ const spend = async (scene: PodScene, usd: number) => {
   ])
 }
 
-describe('an account that has its pods stopped', () => {
-  it('[BIL-27] past the limit of an hour: the newest, as few as need be, with the reason and a row by the platform', async () => {
+describe('an account that has its pods stopped at its limit', () => {
+  it('[BIL-27] loses, above the limit of an hour, the newest pods, as few as needed, with the reason and a row by the platform', async () => {
     const pods = await runningPods(3)
     const { scene, ids } = pods
     await scene.call.patch(LIMITS, { perHour: 0.5 })
@@ -62,7 +62,7 @@ describe('an account that has its pods stopped', () => {
     scene.leave()
   })
 
-  it('[BIL-27] once a month is spent: all but the locked ones', async () => {
+  it('[BIL-27] loses all but the locked pods once the limit of a month is spent', async () => {
     const pods = await runningPods(3)
     const { scene, ids } = pods
     await scene.call.patch(`/v2/pods/${ids[1]}`, { locked: true })
@@ -78,7 +78,7 @@ describe('an account that has its pods stopped', () => {
     scene.leave()
   })
 
-  it('[BIL-29] tells the webhook which pods the limit stops, once; a webhook that cannot be told holds up no stop', async () => {
+  it('[BIL-29] gets one webhook call with the stopped pods; an unreachable webhook delays no stop', async () => {
     const pods = await runningPods(2)
     const { scene, ids } = pods
     const host = newHost()
@@ -102,7 +102,7 @@ describe('an account that has its pods stopped', () => {
     scene.leave()
   })
 
-  it('[BIL-27] the alarm of a host looks every minute, each account once however many look', async () => {
+  it('[BIL-27] is checked every minute by the alarm of a host, once however many hosts check', async () => {
     const pods = await runningPods(1)
     const { scene } = pods
     await scene.call.patch(LIMITS, { perHour: 0.1, stopsPods: true })
@@ -128,7 +128,7 @@ describe('an account that has its pods stopped', () => {
   })
 })
 
-describe('an account that wants to be warned', () => {
+describe('an account with a webhook for warnings', () => {
   it('[BIL-28] gets one signed call at 80 % of the rate, and one a month at 80 % of that', async () => {
     const { scene } = await runningPods(1)
     const host = newHost()
@@ -163,7 +163,7 @@ describe('an account that wants to be warned', () => {
     scene.leave()
   })
 
-  it('[BIL-28] again when the limits are set anew, and after the rate has gone down', async () => {
+  it('[BIL-28] gets another call when the limits are set anew, and after the rate has fallen', async () => {
     const { scene, ids } = await runningPods(1)
     const host = newHost()
     await scene.call.patch(LIMITS, { perHour: 0.5, webhook: `https://${host}/ok` })
@@ -180,7 +180,7 @@ describe('an account that wants to be warned', () => {
     scene.leave()
   })
 
-  it('[BIL-24] [PP-213] the address is sealed anew with everything else', async () => {
+  it('[BIL-24] [PP-213] has its address resealed with all other values', async () => {
     const scene = await podScene(gpus(1))
     const teamId = await scene.team()
     await scene.call.patch(LIMITS, { webhook: 'https://example.com/spend?token=hunter2' })

@@ -16,8 +16,8 @@ afterEach(async () => {
   forgetCatalog()
 })
 
-describe('what the operator says of the catalog', () => {
-  it('[CAT-15] is in force at once, replaces what was said, and is taken back', async () => {
+describe("the operator's changes of the catalog", () => {
+  it('[CAT-15] apply at once, replace earlier ones, and can be reverted', async () => {
     const { key } = await createAccount()
     const shown = async () => (await api(key).get('/v2/catalog/gpus/NVIDIA%20L4')).body.price
     expect((await admin().get(path('gpus', L4))).body).toMatchObject({ id: L4, origin: 'SEED', entry: {}, inForce: { securePrice: 0.44 } })
@@ -31,7 +31,7 @@ describe('what the operator says of the catalog', () => {
     expect((await admin().delete(path('gpus', L4))).status).toBe(404)
   })
 
-  it('[CAT-15] a type, a flavor and a data center of their own are sold, placed on and removed', async () => {
+  it('[CAT-15] can add a type, a flavor and a data center, which are sold, placed on and removed', async () => {
     const type = `Own GPU ${crypto.randomUUID()}`
     const scene = await podScene({ ...on(type, 1), vcpus: 8, memoryMb: 65_536 })
     expect((await scene.call.post('/v2/pods', podBody({ gpu: { id: type } }))).status).toBe(400)
@@ -49,7 +49,7 @@ describe('what the operator says of the catalog', () => {
     scene.leave()
   })
 
-  it('[CAT-16] a change of price does not touch a pod that is there, nor its next start', async () => {
+  it('[CAT-16] of a price do not affect an existing pod, nor its next start', async () => {
     const scene = await podScene(on('NVIDIA L40', 1))
     const { id, cost } = await scene.create({ gpu: { id: 'NVIDIA L40' } })
     expect(cost).toBe(0.95)
@@ -62,7 +62,7 @@ describe('what the operator says of the catalog', () => {
     scene.leave()
   })
 
-  it('[CAT-17] what is in use cannot become unknown, and can be withdrawn', async () => {
+  it('[CAT-17] cannot remove an entry in use, but can withdraw it', async () => {
     const scene = await podScene(on('Own used', 1))
     await put('gpus', 'Own used', { name: 'Own', memory: 24, price: { secure: 1, serverless: 1 }, pool: 'OWN_USED' })
     const endpoint = await createEndpoint(scene.account.key, { gpu: { pools: ['OWN_USED'] } })
@@ -82,7 +82,7 @@ describe('what the operator says of the catalog', () => {
     scene.leave()
   })
 
-  it('[CAT-15][SEED-4] storage prices change one by one', async () => {
+  it('[CAT-15][SEED-4] can set storage prices one by one', async () => {
     const { body } = await put('storage', 'persistentDisk', { stopped: 0.15 })
     expect(body).toEqual({ id: 'persistentDisk', origin: 'CHANGED', entry: { stopped: 0.15 }, inForce: { running: 0.1, stopped: 0.15 } })
     const volumes = await put('storage', 'networkVolume', { STANDARD: { first: 0.06 } })
@@ -111,7 +111,7 @@ describe('what the operator says of the catalog', () => {
     expect(await env.DB.prepare('SELECT COUNT(*) AS n FROM catalog_entries').first('n')).toBe(0)
   })
 
-  it('[CAT-15][AUD-1] leaves rows of the operator in the audit log', async () => {
+  it('[CAT-15][AUD-1] add rows of the operator to the audit log', async () => {
     await put('storage', 'containerDisk', { stopped: 0.01 })
     await admin().delete(path('storage', 'containerDisk'))
     const rows = await auditRows("resource_kind = 'catalog' AND resource_id = 'STORAGE/containerDisk'")

@@ -30,14 +30,14 @@ describe('[CAT-6][CAT-18] public templates', () => {
     expect(await names(other.key)).toEqual([])
   })
 
-  it('[PAG-6] are one whole page, whatever the source', async () => {
+  it('[PAG-6] are one complete page, whatever the source', async () => {
     const { key } = await createAccount()
     for (const source of [undefined, 'official', 'verified', 'community']) {
       expect((await list(key, source)).body.pagination, source).toEqual({ nextCursor: null, hasNextPage: false })
     }
   })
 
-  it('another source is 422, and an account that is not there publishes nothing', async () => {
+  it('are 422 for another source, and empty for an unknown account', async () => {
     const { key } = await createAccount()
     expect(await list(key, 'mine')).toMatchObject({
       status: 422,

@@ -7,7 +7,7 @@ import { HOUR_MS } from '../../support/usage.ts'
 let scene: ClusterScene
 afterEach(() => scene?.leave())
 
-/** As if what runs now had been running for so much longer. */
+/** Moves the start of everything that runs back by `ms`. */
 async function ranLonger(clusterId: string, ms: number): Promise<void> {
   await env.DB.prepare(
     "UPDATE pods SET charged_from = charged_from - ?2, started_at = started_at - ?2, changed_at = changed_at - ?2 WHERE cluster_id = ?1 AND status = 'RUNNING'",
@@ -16,17 +16,17 @@ async function ranLonger(clusterId: string, ms: number): Promise<void> {
     .run()
 }
 
-/** USD an hour of an L4, and of the 10 GB of a container's disk, by the price list. */
+/** USD an hour of an L4 and of a container's disk of 10 GB, by the price list. */
 const GPU_PER_HOUR = 0.44
 const DISK_PER_HOUR = (10 * 0.1) / 730
 
 describe('the bill of a cluster', () => {
-  it('[BIL-12] is the time that each member ran: one that was replaced is charged on both hosts, and not between', async () => {
+  it('[BIL-12] is the time that each member ran: a replaced one is charged on both hosts, and not in between', async () => {
     const begunAtMs = Date.now()
     scene = await ClusterScene.open(3)
     const { id } = await scene.running({ onHostLoss: 'REPLACE' })
     const bill = async () => (await scene.call.get('/v2/billing/clusters?bucketSize=year&include=INTERVALS')).body.records[0]
-    /** So many hours of members together, and what they took of the test's own time. */
+    /** Expects this number of member hours, plus at most the duration of the test itself. */
     const expectHours = async (hours: number) => {
       const { clusterId, gpuAmount, diskAmount, totalAmount, networkingAmount } = await bill()
       expect([clusterId, networkingAmount]).toEqual([id, 0])
@@ -50,7 +50,7 @@ describe('the bill of a cluster', () => {
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE', lost_at = 1 WHERE id = ?").bind(first.host.id).run()
     await hostStub(env, first.host.id).movePods(first.host.id)
     await scene.look(id)
-    // It waits for its start, and the others go on.
+    // The moved member waits for its start; the others continue.
     expect((await scene.get(id)).pods.byStatus.RUNNING).toBe(2)
     await ranLonger(id, HOUR_MS)
     await expectHours(2 + 2 * 3)
@@ -67,7 +67,7 @@ describe('the bill of a cluster', () => {
     expect(await bill()).toEqual(atEnd)
   })
 
-  it('[CLU-25] [BIL-12] a member that leaves a host which is being emptied is charged until it leaves', async () => {
+  it('[CLU-25] [BIL-12] charges a member that leaves a draining host until it leaves', async () => {
     scene = await ClusterScene.open(2)
     const compute = { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 }
     const { id } = await scene.running({ onHostLoss: 'REPLACE', compute })

@@ -23,7 +23,7 @@ const placesOf = async (scene: ClusterScene, id: string) =>
   }))
 
 describe('members that cannot start', () => {
-  it('[CLU-16] one goes to another host with its rank and address, and the others stay', async () => {
+  it('[CLU-16] move to another host with their rank and address, and the others stay', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     const spare = await scene.addHost(networked('192.0.2.9'))
@@ -39,7 +39,7 @@ describe('members that cannot start', () => {
     expect((await scene.get(id)).pods.byStatus).toEqual({ RUNNING: 3 })
   })
 
-  it('[CLU-17] after three hosts it and those that wait for it are ERROR with the reason', async () => {
+  it('[CLU-17] are ERROR with the reason after three hosts, as are the members that wait for them', async () => {
     const scene = await open(4)
     const { id } = await scene.create({ compute: compute(2) })
     for (let tries = 0; tries < 3; tries += 1) {
@@ -56,7 +56,7 @@ describe('members that cannot start', () => {
     expect(await remainsOf(id)).toEqual({ clusters: 0, overlays: 0, members: 0, allocations: 0 })
   })
 
-  it('[CLU-21] a pair that does not reach each other is named, and one of it moves', async () => {
+  it('[CLU-21] are named when a pair does not reach each other, and one of the pair moves', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     const spare = await scene.addHost(networked('192.0.2.9'))
@@ -84,7 +84,7 @@ describe('lost hosts', () => {
     return lost
   }
 
-  it('[CLU-18] with REPLACE the member starts elsewhere under its rank, and the others are untouched', async () => {
+  it('[CLU-18] with REPLACE the member starts on another host with its rank, and the others stay unchanged', async () => {
     const scene = await open(3)
     const { id } = await scene.running({ onHostLoss: 'REPLACE' })
     const before = await placesOf(scene, id)
@@ -106,7 +106,7 @@ describe('lost hosts', () => {
   })
 })
 
-describe('hosts that are being emptied', () => {
+describe('draining hosts', () => {
   it.for([
     ['WAIT', 'STAYS', 'it is a member of cluster'],
     ['REPLACE', 'MOVES', 'under its rank in cluster'],
@@ -132,10 +132,10 @@ describe('hosts that are being emptied', () => {
   })
 })
 
-describe('whatever ends in the middle', () => {
+describe('an object that ends within a change', () => {
   const STEPS: (keyof ClusterEffects)[] = ['publishCheck', 'release', 'move', 'terminate', 'drop']
 
-  /** From now on the object of a cluster ends whenever it is about to do this, or has just done it, for so many times. */
+  /** Makes the object of a cluster fail `times` times, before or after it carries out an effect. */
   async function endAt(id: string, name: keyof ClusterEffects, when: 'before' | 'after', times = 1): Promise<void> {
     await runInDurableObject(clusterStub(env, id), (object) => {
       const whole = object.effects
@@ -153,7 +153,7 @@ describe('whatever ends in the middle', () => {
   }
 
   it.for(STEPS.flatMap((name) => (['before', 'after'] as const).map((when) => [name, when] as const)))(
-    '[CLU-22] an object that ends %s is caught up with: %s',
+    '[CLU-22] recovers at the effect %s, when it ends %s it',
     { timeout: 60_000 },
     async ([name, when]) => {
       const scene = await open(3)
@@ -176,14 +176,14 @@ describe('whatever ends in the middle', () => {
     },
   )
 
-  /** The object starts anew, and its timer rings: nobody else helps it. */
+  /** The object starts anew and its timer fires; nothing else helps the recovery. */
   async function settle(scene: ClusterScene, id: string): Promise<void> {
     await scene.look(id)
     await evictDurableObject(clusterStub(env, id))
     await ringCluster(id)
   }
 
-  it('[CLU-22] a create that ends behind its batch is finished by the object alone', async () => {
+  it('[CLU-22] finishes a create that ended after its batch', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     await evictDurableObject(clusterStub(env, id))
@@ -193,7 +193,7 @@ describe('whatever ends in the middle', () => {
     expect((await scene.get(id)).pods.byStatus).toEqual({ RUNNING: 3 })
   })
 
-  it('[CLU-19] [TEAM-23] a deleted account takes its clusters with it', async () => {
+  it('[CLU-19] [TEAM-23] removes the clusters of a deleted account', async () => {
     const scene = await open(3)
     const { id } = await scene.running()
     expect(await admin().delete(`/admin/v1/users/${scene.account.userId}`)).toMatchObject({ status: 200, body: { failed: [] } })
@@ -201,7 +201,7 @@ describe('whatever ends in the middle', () => {
     expect(await remainsOf(id)).toEqual({ clusters: 0, overlays: 0, members: 0, allocations: 0 })
   })
 
-  it('[CLU-19] deleted before anybody was ready, nothing is left', async () => {
+  it('[CLU-19] removes a cluster that is deleted before any member is ready', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     expect((await scene.call.delete(`${CLUSTERS}/${id}`)).status).toBe(204)

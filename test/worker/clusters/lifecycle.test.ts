@@ -13,7 +13,7 @@ afterEach(() => {
 })
 
 describe('the life of a cluster', () => {
-  it('[CLU-1] [CLU-3] [CLU-8] is created with all members, and shows what is known', async () => {
+  it('[CLU-1] [CLU-3] [CLU-8] starts when it is created with all members, and shows the known ones', async () => {
     const scene = await open(3)
     const cluster = await scene.create()
     expect(cluster).toEqual({
@@ -35,7 +35,7 @@ describe('the life of a cluster', () => {
     expect(await scene.call.get(CLUSTERS)).toMatchObject({ status: 200, body: { clusters: [{ id: cluster.id }] } })
   })
 
-  it('[CLU-13] [CLU-14] members are made ready first, and start when all reach one another', async () => {
+  it('[CLU-13] [CLU-14] readies all members first, and starts them when all reach one another', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     const before = await scene.members(id)
@@ -52,7 +52,7 @@ describe('the life of a cluster', () => {
     })
   })
 
-  it('[CLU-5] [CLU-10] [CLU-19] deleting terminates every member, and nothing is left once hosts have let go', async () => {
+  it('[CLU-5] [CLU-10] [CLU-19] ends with every member when it is deleted, and nothing remains once the hosts have released them', async () => {
     const scene = await open(3)
     const { id } = await scene.running()
     expect((await scene.call.delete(`${CLUSTERS}/${id}`)).status).toBe(204)
@@ -62,7 +62,7 @@ describe('the life of a cluster', () => {
     expect(await remainsOf(id)).toEqual({ clusters: 0, overlays: 0, members: 0, allocations: 0 })
   })
 
-  it('[CLU-5] a rename renames the members', async () => {
+  it('[CLU-5] lets a rename rename the members', async () => {
     const scene = await open(2)
     const { id } = await scene.create({ compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 } })
     expect(await scene.call.patch(`${CLUSTERS}/${id}`, { name: 'other' })).toMatchObject({ status: 200, body: { name: 'other' } })

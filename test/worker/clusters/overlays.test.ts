@@ -13,7 +13,7 @@ afterEach(() => {
   for (const scene of scenes.splice(0)) scene.leave()
 })
 
-/** What every host of a cluster of three is to be told, and every host is another one. */
+/** Expects the networks that every host of a cluster of three members is sent; each member has its own host. */
 async function expectTold(scene: ClusterScene, id: string, addressOf = (index: number) => `192.0.2.${index + 1}`): Promise<void> {
   const members = await scene.members(id)
   const pods = await scene.pods(id)
@@ -37,8 +37,8 @@ async function expectTold(scene: ClusterScene, id: string, addressOf = (index: n
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
-describe('private networks of clusters, as hosts are told of them', () => {
-  it('[NET-46] every host with a member knows all members and where their hosts are, and forgets them with the cluster', async () => {
+describe('private networks of clusters in the messages to hosts', () => {
+  it('[NET-46] every host with a member knows all members and the addresses of their hosts, and forgets them with the cluster', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     await expectTold(scene, id)
@@ -49,7 +49,7 @@ describe('private networks of clusters, as hosts are told of them', () => {
     await until(() => scene.hosts.every(({ overlays }) => overlays.length === 0))
   })
 
-  it('[NET-46] a host whose tunnels are reached elsewhere from now on is found there by the others', async () => {
+  it('[NET-46] other hosts receive the new tunnel address of a host', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     await expectTold(scene, id)
@@ -57,7 +57,7 @@ describe('private networks of clusters, as hosts are told of them', () => {
     await expectTold(scene, id, (index) => (index === 1 ? '192.0.2.77' : `192.0.2.${index + 1}`))
   })
 
-  it('[NET-46] two clusters have networks of their own, and a host knows those of its members only', async () => {
+  it('[NET-46] two clusters have separate networks, and a host knows only those of its members', async () => {
     const scene = await open(4)
     const two = { compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 2 } }
     const [red, blue] = [await scene.create(two), await scene.create(two)]
@@ -68,7 +68,7 @@ describe('private networks of clusters, as hosts are told of them', () => {
     expect(networks.size).toBe(2)
   })
 
-  it('[NET-47] a host says what its own members reach, and nothing of those of others', async () => {
+  it('[NET-47] a host reports reachability for its own members, and not for those of other hosts', async () => {
     const scene = await open(3)
     const { id } = await scene.create()
     const members = await scene.members(id)
@@ -81,7 +81,7 @@ describe('private networks of clusters, as hosts are told of them', () => {
     expect((await scene.members(id)).map(({ workload }) => workload.prepare)).toEqual([undefined, undefined, undefined])
   })
 
-  it('[NET-47] what a host says of a network that is not there is taken and forgotten', async () => {
+  it('[NET-47] a report about an unknown network is accepted and ignored', async () => {
     const scene = await open(1)
     await scene.hosts[0]?.reportReach({ overlayId: 'nothing', check: 1, ready: ['nobody'], gaps: [] })
   })

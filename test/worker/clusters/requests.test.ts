@@ -13,7 +13,7 @@ afterEach(() => {
 })
 const compute = (podCount: number, gpuCountPerPod = 1, gpuTypeId = GPU) => ({ gpuTypeId, gpuCountPerPod, podCount })
 
-describe('what a create takes', () => {
+describe('the create of a cluster', () => {
   it('[CLU-2] [CLU-6] [CLU-7] [CLU-11] refuses with the status that the contract gives', async () => {
     const { key } = await createAccount()
     const call = api(key)
@@ -61,7 +61,7 @@ describe('what a create takes', () => {
     ])
   })
 
-  it('[CLU-12] a dry run names the data center, the hosts and the price, or what is missing, and makes nothing', async () => {
+  it('[CLU-12] a dry run names the data center, the hosts and the price, or the missing capacity, and makes nothing', async () => {
     const scene = await open(2)
     const dry = (podCount: number) => scene.call.post(`${CLUSTERS}?dryRun=true`, scene.body({ compute: compute(podCount) }))
     expect((await dry(2)).body).toEqual({
@@ -82,7 +82,7 @@ describe('what a create takes', () => {
     expect(await Promise.all(scene.hosts.map(({ id }) => freeGpus(id)))).toEqual([1, 1])
   })
 
-  it('[CLU-4] tells its network once members have met, and where to enter rank 0 while it runs', async () => {
+  it('[CLU-4] shows its network once members have met, and the address of rank 0 while it runs', async () => {
     const scene = await open(2, (index) => ({ ...networked(`192.0.2.${index + 1}`), publicIp: '203.0.113.9' }))
     const { id } = await scene.create({ compute: compute(2), ports: ['22/tcp'] })
     expect(Object.keys(await scene.get(id))).not.toContain('network')
@@ -93,7 +93,7 @@ describe('what a create takes', () => {
     expect((await scene.get(id)).primary).toEqual({ podId: expect.any(String), status: 'RUNNING', sshEndpoint: '203.0.113.9:34000' })
   })
 
-  it('[ENV-3] [ENV-10] [ENV-11] members are told their place, and `env` does not change it', async () => {
+  it('[ENV-3] [ENV-10] [ENV-11] gives members their rank and address, and `env` does not change them', async () => {
     const scene = await open(2)
     const variables = { NODE_RANK: '7', NCCL_SOCKET_IFNAME: 'eth0', A: '1' }
     const { id } = await scene.create({ compute: compute(2), env: variables })
@@ -104,7 +104,7 @@ describe('what a create takes', () => {
     expect(second?.workload.overlays).toEqual([{ id, address: second?.workload.platformEnv.NODE_ADDR, interface: 'ens1' }])
   })
 
-  it('[ENV-13] members of one SLURM cluster share a key that no other has, and no answer shows it', async () => {
+  it('[ENV-13] gives members of one SLURM cluster a common key that no other cluster has and no reply shows', async () => {
     const scene = await open(2, (index) => networked(`192.0.2.${index + 1}`, 2))
     const keysOf = async (id: string) =>
       (await scene.members(id)).map(({ workload }) => workload.files?.find(({ path }) => path === '/etc/munge/munge.key')?.content)
@@ -120,8 +120,8 @@ describe('what a create takes', () => {
   })
 })
 
-describe('all or none', () => {
-  it('[CLU-8] [CLU-13] with room for all but one nothing is reserved', async () => {
+describe('all or nothing', () => {
+  it('[CLU-8] [CLU-13] with room for all but one member nothing is reserved', async () => {
     const scene = await open(2)
     const reply = await scene.call.post(CLUSTERS, scene.body())
     expect(reply).toMatchObject({
@@ -135,12 +135,12 @@ describe('all or none', () => {
     expect(left).toEqual({ n: 0 })
   })
 
-  it('[CLU-13] 50 at once for scarce GPUs: as many as fit, each whole, and nothing beyond', async () => {
+  it('[CLU-13] of 50 simultaneous creates for scarce GPUs as many succeed as fit, each complete, and no more', async () => {
     const scene = await open(3, (index) => networked(`192.0.2.${index + 1}`, 3))
     const replies = await Promise.all(Array.from({ length: 50 }, () => scene.call.post(CLUSTERS, scene.body({ compute: compute(2) }))))
     const made = replies.filter(({ status }) => status === 201).map(({ body }) => body.id)
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201, 400]))
-    // A host that was too busy to answer was left out: what it has is there for the next.
+    // A host that was too busy to reply was skipped; its GPUs are available to the next create.
     for (let status = 201; status === 201; ) {
       const next = await scene.call.post(CLUSTERS, scene.body({ compute: compute(2) }))
       status = next.status
@@ -158,7 +158,7 @@ describe('all or none', () => {
     expect(slots).toEqual({ n: 4 })
   }, 600_000)
 
-  it('[CLU-13] the budgets of the account hold for a cluster as a whole', async () => {
+  it('[CLU-13] the budgets of the account apply to a cluster as a whole', async () => {
     const scene = await open(3)
     const set = (bounds: Record<string, number>) => admin().put(`/admin/v1/users/${scene.account.userId}/budgets`, bounds)
     for (const [bounds, name] of [
@@ -176,7 +176,7 @@ describe('all or none', () => {
     expect((await scene.call.post(CLUSTERS, scene.body())).status).toBe(201)
   })
 
-  it('[CLU-15] hosts that build no private network take no members', async () => {
+  it('[CLU-15] hosts without private networks take no members', async () => {
     const scene = await open(3, () => gpus(1))
     expect((await scene.call.post(CLUSTERS, scene.body())).body.errors).toContainEqual(
       expect.stringContaining('needs a host that is on the private network between hosts'),

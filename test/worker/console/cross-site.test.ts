@@ -16,7 +16,7 @@ afterEach(() => {
   scene = undefined
 })
 
-/** What browsers say of requests that are not by a page of the plane. */
+/** Headers that browsers send with requests that do not come from a page of the plane. */
 const STRANGERS: Record<string, Record<string, string>> = {
   'a form of another site': { Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site' },
   'a page of a neighbour below the same domain': {
@@ -70,7 +70,7 @@ describe('a cookie that', () => {
     expect((await browser.page('GET', '/v2/user')).body.id).toBe(account.userId)
   })
 
-  it.each(Object.entries(STRANGERS))('[CS-4] [CS-20] %s sends neither lets a device in nor keeps it out', async (_, headers) => {
+  it.each(Object.entries(STRANGERS))('[CS-4] [CS-20] %s sends neither approves nor denies a device', async (_, headers) => {
     const browser = await signedInByLink(await createAccount())
     const device = (await api(null).post(DEVICE, { name: 'ada-laptop' })).body
     const before = await countOf('api_keys')
@@ -96,20 +96,20 @@ describe('a cookie that', () => {
     expect((await victim.page('POST', STATE, { link })).status, 'a page of the plane may').toBe(201)
   })
 
-  it('[CS-5] nobody sends: an attacker’s page signs nobody in as the attacker', async () => {
+  it("[CS-5] no site can send: an attacker's page signs no user in as the attacker", async () => {
     const attacker = await createAccount()
     const body = JSON.stringify({ key: attacker.key })
     const reply = await send(STATE, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
     expect([reply.status, reply.headers.getSetCookie()]).toEqual([403, []])
   })
 
-  it('[CS-6] another site sends reads nothing', async () => {
+  it('[CS-6] another site sends reads no data', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     expect((await browser.ask('GET', '/v2/user')).status).toBe(200)
     expect((await browser.ask('GET', '/v2/user', undefined, { 'Sec-Fetch-Site': 'none' })).status).toBe(200)
     expect((await browser.ask('GET', '/v2/user', undefined, { 'Sec-Fetch-Site': 'cross-site' })).status).toBe(401)
     expect((await browser.ask('GET', '/v2/user', undefined, { Origin: 'null' })).status).toBe(401)
-    // Nor may it read what others ask: no answer names an origin that may.
+    // The response is not readable from other origins: no CORS header permits one.
     const reply = await browser.ask('GET', '/v2/user', undefined, { Origin: ORIGIN })
     expect([...reply.headers.keys()].filter((name) => name.startsWith('access-control'))).toEqual([])
   })
@@ -125,7 +125,7 @@ const page: Serve = async ({ stream }) => {
 }
 
 describe('a pod', () => {
-  it('[CS-8] neither sees the cookie of who visits it nor plants one, and its page is of no origin', async () => {
+  it('[CS-8] neither receives the cookies of its visitor nor sets one of the plane, and its page has an opaque origin', async () => {
     scene = await podScene()
     const tunnel = await FakeTunnel.open(scene.host, page)
     const { id } = await scene.create({ ports: ['8888/http'] })
@@ -141,7 +141,7 @@ describe('a pod', () => {
     expect(JSON.stringify(tunnel.served)).not.toContain(mine)
   })
 
-  it('[CS-2] [CS-6] is entered by cookie from a page of the plane, and from nowhere else; the terminal ends with the session', async () => {
+  it('[CS-2] [CS-6] is opened by cookie only from a page of the plane; the terminal ends with the session', async () => {
     Object.assign(DOOR_CHECKS, { everyMs: 20, maxAgeMs: 0 })
     scene = await podScene()
     const commands: PlayedCommand[] = []
@@ -167,8 +167,8 @@ describe('a pod', () => {
   })
 })
 
-describe('nobody who is signed in', () => {
-  it('[CS-7] is told how to sign in', async () => {
+describe('a visitor without a session', () => {
+  it('[CS-7] reads how to sign in', async () => {
     const { status, body } = await new Browser().ask('GET', STATE, undefined, PAGE)
     expect([status, body]).toEqual([200, { signedIn: false, ways: { oidc: true, key: true } }])
   })

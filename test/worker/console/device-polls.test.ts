@@ -12,7 +12,7 @@ function post(path: string, body: object, address: string) {
 }
 
 describe('polls of device codes', () => {
-  it('[DER-35] of one address are so many in a minute and no more, made-up codes too, and others go on', async () => {
+  it('[DER-35] are limited to a number per minute and address, made-up codes too, and other addresses are not affected', async () => {
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const [busy, other] = ['203.0.113.50', '203.0.113.51']
     const { device_code } = (await (await post(PATH, { name: 'x' }, busy)).json()) as { device_code: string }
@@ -29,11 +29,11 @@ describe('polls of device codes', () => {
     expect((await post(`${PATH}/token`, { device_code }, busy)).status).toBe(400)
   })
 
-  it('[DER-35] leave room for fifty devices that ask every five seconds', () => {
+  it('[DER-35] permit fifty devices that poll every five seconds', () => {
     expect(MAX_POLLS).toBeGreaterThanOrEqual((50 * 60) / 5)
   })
 
-  it('[DER-35] that are refused wait once, and go on as before', async () => {
+  it('[DER-35] that are refused pause once, and continue as before', async () => {
     const fetch = (url: string | URL | Request, { redirect: _, ...init }: RequestInit = {}) => send(String(url), init)
     const login = await startDeviceLogin(ORIGIN, 'x', { fetch })
     const answers = [

@@ -63,17 +63,17 @@ const keysOf = async ({ userId }: Account) =>
       .all()
   ).results
 const stored = async () => JSON.stringify((await env.DB.prepare('SELECT * FROM device_logins').all()).results)
-/** A code that the plane gives out neither now nor in a minute: by another last letter than one that it has given out. */
+/** A code that the plane issues neither now nor in a minute: an issued code with another last letter. */
 function madeUp(known = 'BCDFGHJKLMNP'): string {
   const codes = [...USER_CODE_LETTERS].map((letter) => known.slice(0, -1) + letter)
   const times = [Date.now(), Date.now() + 60_000]
   return codes.find((code) => times.every((nowMs) => timeOfUserCode(env, code, nowMs) === null)) ?? ''
 }
-/** Later than a device has to wait. */
+/** Moves the clock past the polling interval of a device. */
 const later = (ms = 6_000) => vi.useFakeTimers({ now: Date.now() + ms, toFake: ['Date'] })
 
 describe('a device', () => {
-  it('[S9] [CS-18] [DER-9] begins with two codes, of which the plane keeps nothing', async () => {
+  it('[S9] [CS-18] [DER-9] begins with two codes, which the plane does not store', async () => {
     const before = await stored()
     const { status, body, headers } = await nobody.post(START, { name: 'ada-laptop' })
     expect([status, body]).toEqual([
@@ -97,7 +97,7 @@ describe('a device', () => {
     }
   })
 
-  it('[CS-19] [CS-20] [CS-21] that somebody lets in gets a key of that account, once', async () => {
+  it('[CS-19] [CS-20] [CS-21] that a user approves gets a key of that account, once', async () => {
     const account = await createAccount()
     const browser = await signedIn(account)
     const device = await start()
@@ -123,7 +123,7 @@ describe('a device', () => {
       status: 200,
       body: shown.body,
     })
-    // Nothing is made before it is handed out.
+    // The key is created only when the device fetches it.
     expect(await keysOf(account)).toEqual(before)
     later()
     const given = await poll(device)
@@ -148,7 +148,7 @@ describe('a device', () => {
     expect(actions).toEqual(['devices.approve', 'keys.create'])
   })
 
-  it('[DER-11] is named by its own link alone, and by none that says another name', async () => {
+  it('[DER-11] is named by its own link alone, and by no link with another name', async () => {
     const browser = await signedIn(await createAccount())
     const [device, other] = [await start(), await start('the-intruder')]
     const { searchParams: said } = new URL(device.verification_uri_complete)
@@ -161,7 +161,7 @@ describe('a device', () => {
     expect(await nameSeen(other.user_code, { name: 'ada-laptop', proof })).toBeNull()
   })
 
-  it('[S9] [DER-9] [DER-12] that waits costs no row, and one read each time it asks in time', async () => {
+  it('[S9] [DER-9] [DER-12] that waits costs no row, and one read each time it polls in time', async () => {
     const device = await start()
     const before = await wholeState(undefined)
     const calls = watchDatabase()
@@ -173,7 +173,7 @@ describe('a device', () => {
     expect(await wholeState(undefined)).toBe(before)
   })
 
-  it('[S9] [DER-9] begins while 10,050 others wait, which have taken no place', async () => {
+  it('[S9] [DER-9] begins while 10,050 others wait, which have used up no room', async () => {
     const before = await wholeState(undefined)
     for (let n = 0; n < 10_050; n += 1) startDevice({ env, nowMs: Date.now(), requestId: 'r' }, `flood-${n}`)
     expect(await wholeState(undefined)).toBe(before)
@@ -183,7 +183,7 @@ describe('a device', () => {
     expect((await poll(device)).status).toBe(200)
   })
 
-  it('[S9] [DER-10] with a code that the plane never gave out is let in by nobody, and leaves no row', async () => {
+  it('[S9] [DER-10] with a code that the plane never issued cannot be approved, and leaves no row', async () => {
     const browser = await signedIn(await createAccount())
     const before = await stored()
     const known = (await start()).user_code.replaceAll('-', '')
@@ -193,7 +193,7 @@ describe('a device', () => {
     expect(await stored()).toBe(before)
   })
 
-  it('[CS-21] that asks many times at once gets one key', async () => {
+  it('[CS-21] that polls many times at once gets one key', async () => {
     const account = await createAccount()
     const device = await start()
     await approve(await signedIn(account), device)
@@ -203,7 +203,7 @@ describe('a device', () => {
     expect((await keysOf(account)).length).toBe(before.length + 1)
   })
 
-  it('[CS-20] that does not wait is slowed down, and asks in vain when it was kept out or comes too late', async () => {
+  it('[CS-20] that polls too fast is slowed down, and is refused when it was denied or comes too late', async () => {
     const browser = await signedIn(await createAccount())
     const [eager, unwanted, late] = [await start(), await start(), await start()]
     expect((await poll(eager)).body.error).toBe('authorization_pending')
@@ -219,7 +219,7 @@ describe('a device', () => {
     }
   })
 
-  it('[CS-19] acts for the team that whoever lets it in acts for, while they belong there', async () => {
+  it('[CS-19] acts for the team that its approver acts for, while they are a member', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await teamOf(owner)
     await joinTeam(team, member, 'DEV')
@@ -235,7 +235,7 @@ describe('a device', () => {
     expect(await keysOf(member)).toEqual(before)
   })
 
-  it('[CS-19] is let in by nobody who could not make such a key', async () => {
+  it('[CS-19] cannot be approved by a user who could not make such a key', async () => {
     const account = await createAccount()
     const team = await teamOf(account)
     const device = await start()
@@ -243,7 +243,7 @@ describe('a device', () => {
     await joinTeam(team, member, 'BASIC')
     const basic = await signedIn(member)
     const wish = { permission: 'RESTRICTED', scopes: ['pods:write'] }
-    // TEAM-2: such a key grants nothing of it, as any other that this member makes.
+    // TEAM-2: such a key grants nothing here, as with any other key of this member.
     expect((await approve(basic, device, { permission: 'RESTRICTED' }, { 'X-Team-Id': team })).status).toBe(400)
     const narrow = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:read', 'account:read'] })
     expect((await approve(await Browser.signedIn(narrow.key), device, wish)).status).toBe(403)
@@ -259,14 +259,14 @@ describe('a device', () => {
     expect((await poll(device)).body.error).toBe('authorization_pending')
   })
 
-  it('[CS-18] of one address begins so often and no more, and guessing codes ends', async () => {
+  it('[CS-18] can begin a limited number of times per address, and guessing codes ends', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.99', 'Content-Type': 'application/json' }
     const many = await Promise.all(
       Array.from({ length: 40 }, async () => (await send(START, { method: 'POST', headers, body: '{"name":"x"}' })).status),
     )
     expect([many.filter((status) => status === 200).length, many.filter((status) => status === 429).length]).toEqual([30, 10])
     const browser = await signedIn(await createAccount())
-    // Misses are counted by windows: all of these are in one.
+    // Failed look-ups are counted by window, and the stopped clock keeps all of these in one.
     later(0)
     const unknown = madeUp()
     const guess = async () => (await browser.page('GET', `${START}/${unknown}`)).status
@@ -276,11 +276,11 @@ describe('a device', () => {
   })
 })
 
-// The runtime of the tests knows no `redirect: 'error'`.
+// The runtime of the tests does not support `redirect: 'error'`.
 const fetch = (url: string | URL | Request, { redirect: _, ...init }: RequestInit = {}) => send(String(url), init)
 
 describe('the client of a device', () => {
-  it('[CS-20] waits as it is told, and brings the key', async () => {
+  it('[CS-20] polls at the interval that it receives, and gets the key', async () => {
     const account = await createAccount()
     const login = await startDeviceLogin(`${ORIGIN}/`, 'ada-laptop', { fetch })
     const browser = await signedIn(account)
@@ -295,7 +295,7 @@ describe('the client of a device', () => {
     expect((await api(key.access_token).get('/v2/user')).body.id).toBe(account.userId)
   })
 
-  it('[CS-20] tells that nobody lets the device in', async () => {
+  it('[CS-20] reports that the device was not approved', async () => {
     const login = await startDeviceLogin(ORIGIN, 'x', { fetch })
     await (await signedIn(await createAccount())).page('POST', `${START}/deny`, { userCode: login.user_code })
     await expect(waitForDeviceKey(ORIGIN, login, { fetch, pause: async () => undefined })).rejects.toMatchObject({ code: 'access_denied' })

@@ -21,12 +21,12 @@ describe('pages of the plane', () => {
     expect(await scriptsOf('/docs')).toEqual([`${HOST}/reference/redoc.standalone.js`])
   })
 
-  it('[EDG-12] a policy has no path of a tenant, whatever the name of the plane', () => {
+  it('[EDG-12] a policy contains no path of a tenant, whatever the name of the plane', () => {
     expect(scriptSource('https://plane.example.com:8443/console', ['/a/'])).toBe('script-src plane.example.com:8443/a/')
     expect(scriptSource('http://[::1]:8787/console', ['/a/'])).toBe("script-src 'self'")
   })
 
-  it('[EDG-12] no script is led elsewhere: a browser does not compare the path of a redirect', async () => {
+  it('[EDG-12] no script is redirected: a browser does not compare the path of a redirect', async () => {
     const led = new Response(null, { status: 302, headers: { Location: '/proxy/evil/80/x.js' } })
     expect([notElsewhere(led).status, notElsewhere(led).headers.get('location')]).toEqual([404, null])
     for (const status of [200, 304, 404]) expect(notElsewhere(new Response(null, { status })).status).toBe(status)

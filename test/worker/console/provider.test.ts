@@ -25,13 +25,13 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** Somebody who has been led to the provider, with what the plane has asked it for. */
+/** A browser that was redirected to the provider, with the parameters of that redirect. */
 async function led(browser = new Browser(), returnTo?: string): Promise<{ browser: Browser; asked: URLSearchParams; reply: Reply }> {
   const reply = await browser.ask('GET', START + (returnTo === undefined ? '' : `?return=${encodeURIComponent(returnTo)}`))
   return { browser, asked: new URL(reply.headers.get('location') ?? '').searchParams, reply }
 }
 
-/** The provider gives a code for an ID token. */
+/** Makes the provider issue a code for an ID token. */
 async function giveCode(asked: URLSearchParams, claims: Record<string, unknown> = {}): Promise<string> {
   const code = crypto.randomUUID()
   const token = await provider.token({ aud: CLIENT, nonce: asked.get('nonce'), ...claims })
@@ -58,7 +58,7 @@ const counts = async () =>
     ).all()
   ).results
 
-/** Nobody is signed in, and the page is told why. */
+/** Expects no session, and the reason in the redirect to the sign-in page. */
 async function expectFailed(attempt: () => Promise<{ browser: Browser; reply: Reply }>, reason: string): Promise<void> {
   const before = await counts()
   const { browser, reply } = await attempt()
@@ -67,7 +67,7 @@ async function expectFailed(attempt: () => Promise<{ browser: Browser; reply: Re
 }
 
 describe('signing in at the provider', () => {
-  it('[CS-22] leads there with PKCE, state and nonce, and keeps the rest sealed in the browser', async () => {
+  it('[CS-22] redirects there with PKCE, state and nonce, and keeps the rest sealed in the browser', async () => {
     const { browser, asked, reply } = await led()
     expect(reply.status).toBe(302)
     expect(reply.headers.get('location')).toMatch(/^https:\/\/id\.example\.com\/authorize\?tenant=1&/)
@@ -92,7 +92,7 @@ describe('signing in at the provider', () => {
     expect((await led(browser)).asked.get('state')).not.toBe(asked.get('state'))
   })
 
-  it('[CS-23] [CS-24] makes the user at first sight, and opens a session under a cookie of its own', async () => {
+  it('[CS-23] [CS-24] makes the user on first sign-in, and opens a session under a separate cookie', async () => {
     const { browser, asked } = await led(new Browser(), '/console/pods?status=RUNNING')
     const sub = crypto.randomUUID()
     const code = await giveCode(asked, { sub, email: `${sub}@example.com` })
@@ -121,18 +121,18 @@ describe('signing in at the provider', () => {
       ['users.create', { issuer: ISSUER, subject: sub }],
       ['sessions.create', { signedInBy: 'OIDC', isOperator: false, expiresAt: expect.any(String) }],
     ])
-    // The next time it is the same user.
+    // The next sign-in returns the same user.
     const again = await signIn({ sub, email: undefined, email_verified: undefined })
     expect((await stateOf(again.browser)).user.id).toBe(userId)
   })
 
-  it('[CS-24] links the account that was made for the address', async () => {
+  it('[CS-24] links an account that was made for the address', async () => {
     const account = await createAccount()
     const { browser } = await signIn({ email: account.email })
     expect((await stateOf(browser)).user.id).toBe(account.userId)
   })
 
-  it('[CS-24] asks for the address where the ID token leaves it out, and believes it of the same subject alone', async () => {
+  it('[CS-24] requests the address where the ID token lacks it, and accepts it only for the same subject', async () => {
     const sub = crypto.randomUUID()
     const thin = { sub, email: undefined, email_verified: undefined }
     provider.userInfo = { sub: 'somebody else', email: 'victim@example.com', email_verified: true }
@@ -154,14 +154,14 @@ describe('signing in at the provider', () => {
     expect((await other.page('GET', '/v2/user')).status).toBe(401)
   })
 
-  it('[CS-17] ends when the operator forgets who it was', async () => {
+  it('[CS-17] ends when the operator forgets the identity', async () => {
     const { browser } = await signIn()
     const { id } = (await stateOf(browser)).user
     expect((await admin().delete(`/admin/v1/users/${id}/identities`)).status).toBe(204)
     expect((await stateOf(browser)).signedIn).toBe(false)
   })
 
-  it('[DER-31] is sent back with a token of before that', async () => {
+  it('[DER-31] is refused with a token from before that', async () => {
     const claims = { sub: crypto.randomUUID(), email: `${crypto.randomUUID()}@example.com` }
     const { id } = (await stateOf((await signIn(claims)).browser)).user
     expect((await admin().delete(`/admin/v1/users/${id}/identities`)).status).toBe(204)
@@ -172,7 +172,7 @@ describe('signing in at the provider', () => {
 })
 
 describe('a user who signs in often', () => {
-  it('[S10] [DER-13] [CS-25] uses up their requests, is sent back, and has no other session', async () => {
+  it('[S10] [DER-13] [CS-25] uses up their requests, is refused, and gets no other session', async () => {
     const sub = crypto.randomUUID()
     const claims = { sub, email: `${sub}@example.com` }
     const first = await signIn(claims)
@@ -184,7 +184,7 @@ describe('a user who signs in often', () => {
 })
 
 describe('an operator', () => {
-  it('[CS-13] is who signs in with a verified address of the list, for as long as it is there', async () => {
+  it('[CS-13] is a user who signs in with a verified address of the list, as long as it is listed', async () => {
     const { browser } = await signIn({ email: 'root@example.com', sub: 'root' })
     expect((await stateOf(browser)).isOperator).toBe(true)
     expect((await browser.page('GET', '/admin/v1/users')).status).toBe(200)
@@ -192,7 +192,7 @@ describe('an operator', () => {
     const shown = { secret: browser.secret ?? '', fault: null }
     const visit = { source: () => null, waitUntil: () => undefined }
     expect((await identifyOperator({ ...env, OIDC_OPERATORS: 'ops@example.com' }, shown, Date.now(), visit)).ok).toBe(false)
-    // Who gets another address at the provider is one no more.
+    // A user with another address at the provider is not an operator.
     const moved = await signIn({ email: 'moved@example.com', sub: 'root' })
     expect((await stateOf(moved.browser)).isOperator).toBe(false)
     const unverified = await signIn({ email: 'root@example.com', email_verified: false, sub: 'root' })
@@ -200,19 +200,19 @@ describe('an operator', () => {
   })
 })
 
-describe('an address that merely looks like that of an operator', () => {
+describe('an address that resembles that of an operator', () => {
   it.each(lookAlikesOf('kim.sato@example.com'))('[CS-13] with %s makes no operator: %j', async (_, email) => {
     const { browser } = await signIn({ email })
     expect((await stateOf(browser)).isOperator ?? false).toBe(false)
     expect((await browser.page('GET', '/admin/v1/users')).status).toBe(401)
   })
 
-  it('[CS-13] in other case is that address', async () => {
+  it('[CS-13] in another case is that address', async () => {
     expect((await stateOf((await signIn({ email: 'KIM.Sato@Example.com' })).browser)).isOperator).toBe(true)
   })
 })
 
-describe('nobody is signed in', () => {
+describe('the sign-in is refused', () => {
   it.each([
     ['without a state', null],
     ['with a state of another sign-in', 'x'.repeat(43)],
@@ -224,7 +224,7 @@ describe('nobody is signed in', () => {
     expect(provider.exchanges).toEqual([])
   })
 
-  it('[CS-25] by an address that an attacker has come back with: it belongs to the attacker’s browser', async () => {
+  it("[CS-25] with the callback of an attacker, which belongs to the attacker's browser", async () => {
     const attacker = await led()
     const code = await giveCode(attacker.asked)
     for (const victim of [new Browser(), (await led()).browser]) {
@@ -236,7 +236,7 @@ describe('nobody is signed in', () => {
     expect(provider.exchanges).toEqual([])
   })
 
-  it('[CS-25] by a cookie that was tampered with, or after ten minutes', async () => {
+  it('[CS-25] with a cookie that was tampered with, or after ten minutes', async () => {
     await expectFailed(async () => {
       const { browser, asked } = await led()
       browser.cookies.set('podplane-sign-in', `${browser.cookies.get('podplane-sign-in')?.slice(0, -8)}AAAAAAA=`)
@@ -250,7 +250,7 @@ describe('nobody is signed in', () => {
     }, 'expired')
   })
 
-  it('[CS-25] with a parameter that is said twice: the first counts, and nobody is shown a problem as JSON', async () => {
+  it('[CS-25] with a parameter that is given twice, without a problem as JSON: the first one counts', async () => {
     await expectFailed(async () => {
       const browser = new Browser()
       return {
@@ -262,7 +262,7 @@ describe('nobody is signed in', () => {
     expect(begun.status).toBe(302)
   })
 
-  it('[CS-25] twice by one way back', async () => {
+  it('[CS-25] the second time with the same callback', async () => {
     const { browser, asked } = await led()
     const kept = browser.cookies.get('podplane-sign-in') ?? ''
     const code = await giveCode(asked)
@@ -280,7 +280,7 @@ describe('nobody is signed in', () => {
     [{ iss: 'https://other.example.com', code: 'x' }, 'provider'],
     [{}, 'provider'],
     [{ code: 'nobody-gave-it' }, 'provider'],
-  ])('[CS-25] when the provider says %j: %s', async (query, reason) => {
+  ])('[CS-25] when the provider replies %j: %s', async (query, reason) => {
     await expectFailed(async () => {
       const { browser, asked } = await led()
       return { browser, reply: await back(browser, { ...query, state: asked.get('state') }) }
@@ -297,9 +297,9 @@ describe('nobody is signed in', () => {
     [{ exp: 1 }, 'provider'],
     [{ email_verified: false }, 'email'],
     [{ email: undefined }, 'email'],
-  ])('[CS-23] [CS-25] by an ID token with %j: %s', async (claims, reason) => expectFailed(() => signIn(claims), reason))
+  ])('[CS-23] [CS-25] with an ID token with %j: %s', async (claims, reason) => expectFailed(() => signIn(claims), reason))
 
-  it('[CS-25] by an ID token that another has signed', async () => {
+  it('[CS-25] with an ID token that another key has signed', async () => {
     const stranger = provider.key
     await provider.rotate()
     await expectFailed(async () => {
@@ -310,7 +310,7 @@ describe('nobody is signed in', () => {
     }, 'provider')
   })
 
-  it('[CS-25] who was deleted, suspended, or is somebody else of the provider', async () => {
+  it('[CS-25] for a user who was deleted, suspended, or has another identity of the provider', async () => {
     const account = await createAccount()
     await signIn({ email: account.email, sub: account.userId })
     await expectFailed(() => signIn({ email: account.email, sub: 'another' }), 'account')
@@ -324,8 +324,8 @@ describe('nobody is signed in', () => {
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/console/sign-in?reason=provider'])
   })
 
-  it('[CS-12] when codes are made up: the provider is asked so often and no more', async () => {
-    // Misses are counted by windows: all of these are in one.
+  it('[CS-12] when codes are made up: the provider is called a limited number of times', async () => {
+    // Failed look-ups are counted by window, and the stopped clock keeps all of these in one.
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const from = { 'X-Forwarded-For': '203.0.113.55' }
     const { browser, asked } = await led()
@@ -341,7 +341,7 @@ describe('a client with a secret', () => {
     [undefined, true],
     [['client_secret_basic', 'client_secret_post'], true],
     [['client_secret_post'], false],
-  ])('[CS-23] says it as a provider that takes %j wants it', async (methods, isBasic) => {
+  ])('[CS-23] sends it as a provider that takes %j expects it', async (methods, isBasic) => {
     provider.methods = methods
     const own = { ...env, OIDC_CLIENT_SECRET: 's3cret:&' }
     const where = { env: own, nowMs: Date.now(), requestId: 'r' }

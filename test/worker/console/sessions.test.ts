@@ -28,7 +28,7 @@ const UNKNOWN = 'x'.repeat(43)
 const rows = async (where = '1') => (await env.DB.prepare(`SELECT * FROM console_sessions WHERE ${where}`).all()).results
 const link = async (userId: string, isOperator = false) =>
   String((await admin().post('/admin/v1/sign-in-links', { userId, isOperator })).body.link)
-/** A user’s session of one’s own, not a key’s. */
+/** A session of a user by sign-in link, not one that acts as a key. */
 async function byLink(userId: string, isOperator = false): Promise<Browser> {
   const browser = new Browser()
   expect((await browser.page('POST', STATE, { link: await link(userId, isOperator) })).status).toBe(201)
@@ -42,7 +42,7 @@ afterEach(() => {
 })
 
 describe('a session', () => {
-  it('[CS-1] is opened with a key, by a secret that its browser alone knows', async () => {
+  it('[CS-1] is opened with a key, and its secret is known to the browser alone', async () => {
     const account = await createAccount()
     const response = await send(`${HTTPS}${STATE}`, {
       method: 'POST',
@@ -79,7 +79,7 @@ describe('a session', () => {
     ])
   })
 
-  it('[CS-2] [CS-10] opens REST, the job API and GraphQL, for that browser alone to keep', async () => {
+  it('[CS-2] [CS-10] opens REST, the job API and GraphQL, and its cookie stays in that browser', async () => {
     const account = await createAccount()
     const endpoint = await createEndpoint(account.key)
     const browser = await Browser.signedIn(account.key)
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect([byKey.headers.get('cache-control'), byKey.headers.get('vary')]).toEqual([null, null])
   })
 
-  it('[CS-2] counts where no Authorization came, even a bad one', async () => {
+  it('[CS-2] counts only without an Authorization header, even an invalid one', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const other = await createAccount()
     expect((await browser.page('GET', PODS, undefined, { Authorization: 'Bearer pp_nonsense' })).status).toBe(401)
@@ -107,13 +107,13 @@ describe('a session', () => {
     expect(reply.body.id).toBe(other.userId)
   })
 
-  it('[CS-2] opens no port of a pod and no load-balancing endpoint: what is behind them is a tenant’s', async () => {
+  it('[CS-2] opens no port of a pod and no load-balancing endpoint, because these belong to a tenant', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     expect((await browser.page('GET', '/lb/nothing0000000/')).status).toBe(401)
     expect((await browser.page('GET', '/proxy/nothing0000000/8080/')).status).toBe(404)
   })
 
-  it('[CS-3] of a key does what the key may, and ends with it', async () => {
+  it('[CS-3] of a key has the permissions of the key, and ends with it', async () => {
     const account = await createAccount()
     const { id, key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['serverless:read'] })
     const browser = await Browser.signedIn(key)
@@ -126,11 +126,11 @@ describe('a session', () => {
     expect((await browser.page('GET', STATE)).body.signedIn).toBe(false)
   })
 
-  it('[CS-3] of a key is revoked elsewhere within 60 s', async () => {
+  it('[CS-3] of a key that is revoked elsewhere ends within 60 s', async () => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
     expect((await browser.page('GET', PODS)).status).toBe(200)
-    // Another isolate: this one hears nothing of it.
+    // As in another isolate: the cache of this one is not cleared.
     await env.DB.prepare('UPDATE api_keys SET revoked_at = 1 WHERE id = ?').bind(account.keyId).run()
     expect((await browser.page('GET', PODS)).status).toBe(200)
     vi.useFakeTimers({ now: Date.now() + 60_000, toFake: ['Date'] })
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
-  it('[CS-1] ends after 12 hours, however much it is used', async () => {
+  it('[CS-1] ends after 12 hours, whatever its use', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const startMs = Date.now()
     vi.useFakeTimers({ now: startMs + 12 * 3_600_000 - 5_000, toFake: ['Date'] })
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
-  it('[CS-9] is signed out: at once here, and its cookie goes', async () => {
+  it('[CS-9] ends at once here on sign-out, and its cookie is deleted', async () => {
     const account = await createAccount()
     const [browser, other] = [await Browser.signedIn(account.key), await Browser.signedIn(account.key)]
     const kept = new Map(browser.cookies)
@@ -174,7 +174,7 @@ describe('a session', () => {
     expect((await auditRows('user_id = ? AND action = ?', account.userId, 'sessions.end')).length).toBe(1)
   })
 
-  it('[CS-9] is never the one that a browser was given before: a planted one is good for nothing', async () => {
+  it('[CS-9] is never the one that a browser already has: a planted one is invalid', async () => {
     const [attacker, victim] = [await createAccount(), await createAccount()]
     const planted = (await Browser.signedIn(attacker.key)).secret ?? ''
     const browser = new Browser()
@@ -182,19 +182,19 @@ describe('a session', () => {
     expect((await browser.page('POST', STATE, { key: victim.key })).status).toBe(201)
     expect(browser.secret).not.toBe(planted)
     expect((await browser.page('GET', '/v2/user')).body.id).toBe(victim.userId)
-    // What was planted has ended.
+    // The planted session has ended.
     browser.cookies.set('podplane-session', planted)
     expect((await browser.page('GET', '/v2/user')).status).toBe(401)
   })
 
-  it.each([UNKNOWN, 'short', '', `${'x'.repeat(42)}'`, 'x'.repeat(5000)])('[CS-2] of the secret %j is none', async (secret) => {
+  it.each([UNKNOWN, 'short', '', `${'x'.repeat(42)}'`, 'x'.repeat(5000)])('[CS-2] of the secret %j does not exist', async (secret) => {
     const browser = new Browser()
     browser.cookies.set('podplane-session', secret)
     expect((await browser.page('GET', PODS)).status).toBe(401)
     expect((await browser.page('GET', STATE)).body).toEqual({ signedIn: false, ways: { oidc: true, key: true } })
   })
 
-  it('[CS-1] of one plane is none at another, even over the same database', async () => {
+  it('[CS-1] of one plane is invalid at another, even over the same database', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const { authenticate } = await import('../../../src/services/authenticate.ts')
     const shown = { secret: browser.secret ?? '', fault: null }
@@ -204,21 +204,21 @@ describe('a session', () => {
     expect(await authenticate(other, shown, Date.now())).toEqual({ ok: false, problem: 'invalidToken' })
   })
 
-  it('[CS-8] over https is not the cookie that any host below the domain could plant', async () => {
+  it('[CS-8] over https does not use the cookie that any host below the domain could set', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const headers = { Cookie: `podplane-session=${browser.secret}` }
     expect((await send(PODS, { headers })).status).toBe(200)
     expect((await send(HTTPS + PODS, { headers })).status).toBe(401)
-    // Behind a proxy on this machine that ends TLS.
+    // Behind a local proxy that terminates TLS.
     expect((await send(PODS, { headers: { ...headers, 'X-Forwarded-Proto': 'https' } })).status).toBe(401)
   })
 
-  it('[CS-12] wrong cookies, keys, links and operator keys of one address are looked up so often and no more', async () => {
-    // Misses are counted by windows: all of these are in one.
+  it('[CS-12] is looked up a limited number of times for wrong cookies, keys, links and operator keys of one address', async () => {
+    // Failed look-ups are counted by window, and the stopped clock keeps all of these in one.
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const from = { 'X-Forwarded-For': '203.0.113.77' }
     const anybody = new Browser()
-    // Of what was refused a moment ago nobody looks again, so that each is another.
+    // A refused credential is cached for seconds, so each try uses another one.
     const statuses = (length: number, one: (n: number) => Promise<{ status: number }>, first = 0) =>
       Promise.all(Array.from({ length }, async (_, n) => (await one(first + n)).status))
     const tries = async (one: (n: number) => Promise<{ status: number }>) => {
@@ -229,7 +229,7 @@ describe('a session', () => {
     await tries((n) => send(PODS, { headers: { ...from, Cookie: `podplane-session=${cookie(n)}` } }))
     await tries((n) => anybody.page('POST', STATE, { link: cookie(n) }, from))
     await tries((n) => anybody.page('POST', STATE, { key: `ppo_${n}` }, from))
-    // Others are let in meanwhile.
+    // Callers from other addresses sign in meanwhile.
     expect((await Browser.signedIn((await createAccount()).key)).secret).toBeDefined()
   })
 
@@ -251,7 +251,7 @@ describe('a session', () => {
     expect((await rows(`user_id = '${account.userId}'`)).length).toBe(most + 1)
   })
 
-  it('[CS-1] that has ended leaves its row to the next sign-in', async () => {
+  it('[CS-1] that has ended leaves its row until the next sign-in', async () => {
     const account = await createAccount()
     await Browser.signedIn(account.key)
     await env.DB.prepare('UPDATE console_sessions SET expires_at = 1 WHERE user_id = ?').bind(account.userId).run()
@@ -259,7 +259,7 @@ describe('a session', () => {
     expect(await rows(`user_id = '${account.userId}'`)).toEqual([])
   })
 
-  it('[CS-1] is opened by no key of a pod, of a host or of nobody', async () => {
+  it('[CS-1] is not opened by a key of a pod, of a host or of no user', async () => {
     for (const key of ['pp_nonsense', 'ppk_0', 'eyJhbGciOiJub25lIn0.e30.', 'x']) {
       expect((await new Browser().page('POST', STATE, { key })).status, key).toBe(401)
     }
@@ -271,7 +271,7 @@ describe('a session', () => {
 })
 
 describe('a session of a user', () => {
-  it('[CS-11] acts for the team that is asked for, with the role there', async () => {
+  it('[CS-11] acts for the requested team, with the role there', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await teamOf(owner)
     const own = await teamOf(member)
@@ -299,7 +299,7 @@ describe('a session of a user', () => {
     expect(removed.headers.get('x-account-id')).toBe(own)
   })
 
-  it('[CS-11] of a suspended account is refused, and says so', async () => {
+  it('[CS-11] of a suspended account is refused with the reason', async () => {
     const account = await createAccount()
     const browser = await byLink(account.userId)
     await admin().post(`/admin/v1/users/${account.userId}/suspend`)
@@ -307,7 +307,7 @@ describe('a session of a user', () => {
     expect((await browser.page('GET', STATE)).body.accounts).toMatchObject([{ isSuspended: true }])
   })
 
-  it('[CS-17] ends everywhere when the operator says so, or deletes the user', async () => {
+  it('[CS-17] ends everywhere when the operator ends it or deletes the user', async () => {
     const account = await createAccount()
     const [one, two] = [await byLink(account.userId), await Browser.signedIn(account.key)]
     expect((await admin().delete(`/admin/v1/users/${account.userId}/sessions`)).status).toBe(204)
@@ -352,7 +352,7 @@ describe('a sign-in link', () => {
     expect(statuses.toSorted()).toEqual([201, ...Array(7).fill(401)])
   })
 
-  it('[CS-15] is for a user who is there', async () => {
+  it('[CS-15] is for an existing user', async () => {
     expect((await admin().post('/admin/v1/sign-in-links', { userId: 'nothing0000000' })).status).toBe(404)
     const account = await createAccount()
     const secret = await link(account.userId)
@@ -362,7 +362,7 @@ describe('a sign-in link', () => {
 })
 
 describe('an operator', () => {
-  it('[CS-14] who signs in with the operator key opens the operator API, and no account', async () => {
+  it('[CS-14] by sign-in with the operator key opens the operator API, and no account', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
     expect((await browser.page('GET', STATE)).body).toMatchObject({
       user: null,
@@ -376,7 +376,7 @@ describe('an operator', () => {
     expect((await browser.page('POST', '/admin/v1/users', { email: `${crypto.randomUUID()}@example.com` })).status).toBe(201)
   })
 
-  it('[CS-14] key that is another one now ends its sessions', async () => {
+  it('[CS-14] loses the session when the operator key changes', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
     const { identifyOperator } = await import('../../../src/services/authenticate.ts')
     const visit = { source: () => null, waitUntil: () => undefined }
@@ -387,7 +387,7 @@ describe('an operator', () => {
     expect((await identifyOperator(env, shown, Date.now(), visit)).ok).toBe(true)
   })
 
-  it('[CS-13] by session is named in the audit log, and to tenants is the operator', async () => {
+  it('[CS-13] by session is named in the audit log, and appears to tenants as the operator', async () => {
     const [operator, tenant] = [await createAccount(), await createAccount()]
     const browser = await byLink(operator.userId, true)
     expect((await browser.page('GET', STATE)).body.isOperator).toBe(true)
@@ -400,7 +400,7 @@ describe('an operator', () => {
     expect(seen.length).toBeGreaterThan(0)
   })
 
-  it('[CS-13] is none by the session of a user or of a key, and needs the mark of a page as everybody', async () => {
+  it('[CS-13] is not recognised by the session of a user or of a key, and needs a page of the plane as all callers do', async () => {
     const account = await createAccount()
     const [byKey, byUser, operator] = [
       await Browser.signedIn(account.key),

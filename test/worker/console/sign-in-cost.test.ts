@@ -10,7 +10,7 @@ const STATE = '/console/session'
 const LINKS = '/admin/v1/sign-in-links'
 const MINUTE_QUOTA = 60
 
-/** The start of a minute: what is counted is counted in one window. */
+/** Sets the clock to the start of a minute, so that all requests count in one window. */
 const atMinute = () => vi.useFakeTimers({ now: Math.ceil(Date.now() / 60_000) * 60_000, toFake: ['Date'] })
 const sessionsOf = async ({ userId }: Account) =>
   (await env.DB.prepare('SELECT id, revoked_at FROM console_sessions WHERE user_id = ? ORDER BY created_at').bind(userId).all()).results
@@ -42,12 +42,12 @@ describe('signing in', () => {
     for (let batch = 0; batch < 30; batch += 1) told.push(...(await Promise.all(Array.from({ length: 100 }, attempt))))
     const counted = Object.fromEntries([...new Set(told)].map((word) => [word, told.filter((other) => other === word).length]))
     expect(counted).toEqual({ opened: MINUTE_QUOTA, rateLimited: 3000 - MINUTE_QUOTA })
-    // A session and a row of the audit log each, and of sessions 10 at most.
+    // Each sign-in adds a session and a row of the audit log; at most 10 sessions remain.
     expect((await rowCount()) - before).toBeLessThanOrEqual(2 * MINUTE_QUOTA)
     expect(await sessionsOf(account)).toHaveLength(10)
   })
 
-  it('[S10] [DER-13] by key and by link counts for the user, says what is left, and leaves an unused link', async () => {
+  it('[S10] [DER-13] by key and by link counts for the user, shows the remaining requests, and leaves an unused link valid', async () => {
     const account = await createAccount({ exempt: false })
     const { body } = await admin().post(LINKS, { userId: account.userId })
     atMinute()
@@ -66,7 +66,7 @@ describe('signing in', () => {
     expect((await new Browser().page('POST', STATE, { link: body.link })).status).toBe(201)
   })
 
-  it('[S10] [DER-13] letting a device in, or keeping it out, counts too', async () => {
+  it('[S10] [DER-13] counts too for approving and denying a device', async () => {
     const account = await createAccount({ exempt: false })
     const browser = await Browser.signedIn(account.key)
     atMinute()
@@ -79,7 +79,7 @@ describe('signing in', () => {
     expect((await env.DB.prepare('SELECT * FROM device_logins').all()).results).toEqual(before)
   })
 
-  it('[S10] [DER-14] takes away the sessions of the user that were ended, and of nobody else', async () => {
+  it('[S10] [DER-14] deletes ended sessions of the user, and of no other user', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     for (const { key } of [account, other]) await (await Browser.signedIn(key)).page('DELETE', STATE)
     const [ended] = await sessionsOf(account)
@@ -91,7 +91,7 @@ describe('signing in', () => {
 })
 
 describe('a sign-in link', () => {
-  it('[S13] [DER-15] tells whom it signs in, and is there afterwards', async () => {
+  it('[S13] [DER-15] names its user, and stays valid afterwards', async () => {
     const account = await createAccount()
     const { body } = await admin().post(LINKS, { userId: account.userId, isOperator: true })
     const browser = new Browser()
@@ -107,7 +107,7 @@ describe('a sign-in link', () => {
     for (const link of ['x', 'x'.repeat(43)]) expect((await browser.page('POST', `${STATE}/link`, { link })).status).toBe(401)
   })
 
-  it('[S13] [DER-15] tells it to pages of the plane alone', async () => {
+  it('[S13] [DER-15] names its user to pages of the plane alone', async () => {
     const account = await createAccount()
     const { body } = await admin().post(LINKS, { userId: account.userId })
     expect((await new Browser().ask('POST', `${STATE}/link`, { link: body.link })).status).toBe(403)

@@ -1,8 +1,8 @@
 import { Browser } from '../../support/browser.ts'
 import { api, createAccount, createEndpoint, describe, expect, it } from '../../support/harness.ts'
 
-describe('[CS-26] a page that looks again', () => {
-  it('reads 304 while nothing is new, and the news with another tag', async () => {
+describe('[CS-26] a page that refreshes', () => {
+  it('reads 304 while nothing has changed, and a change with another tag', async () => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
     const first = await browser.page('GET', '/v2/serverless')
@@ -20,7 +20,7 @@ describe('[CS-26] a page that looks again', () => {
     expect(news.headers.get('etag')).not.toBe(tag)
   })
 
-  it('has no tag of another account, no tag of a refusal, and none with a key', async () => {
+  it('gets no tag of another account, no tag of a refusal, and none with a key', async () => {
     const account = await createAccount()
     const [browser, other] = await Promise.all([account, await createAccount()].map(({ key }) => Browser.signedIn(key)))
     await createEndpoint(account.key)

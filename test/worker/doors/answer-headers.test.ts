@@ -4,7 +4,7 @@ import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { expect, it, send } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 
-// What of a workload's headers comes through the whole Worker, which adds and takes away on the way.
+// Response headers of a workload that pass through the whole Worker, which adds and removes headers.
 
 const SAID = 'said-by-the-workload'
 const GIVEN = [...SPOKEN_FOR_OTHERS, ...OF_ONE_ANSWER].map((name): [string, string] => [name, SAID])
@@ -30,7 +30,7 @@ const DOORS: Record<string, () => Promise<Response>> = {
   },
 }
 
-it.each(Object.entries(DOORS))(`[S7] [EDG-11] of ${GIVEN.length} headers %s passes those of one answer alone`, async (_, visit) => {
+it.each(Object.entries(DOORS))(`[S7] [EDG-11] of ${GIVEN.length} headers %s passes those of one response alone`, async (_, visit) => {
   const { status, headers } = await visit()
   const passed = [...headers].flatMap(([name, value]) => (value.includes(SAID) ? [name] : []))
   expect([status, passed.sort()]).toEqual([200, OF_ONE_ANSWER.map((name) => name.toLowerCase()).sort()])

@@ -5,15 +5,15 @@ import { afterEach, describe, expect, it, send } from '../../support/harness.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
 import { until, waitUntil } from '../../support/time.ts'
 
-// Two machines: an agent of one is not the plane's, and sends what it likes on its tunnel.
+// Two hosts: the agent of one is forged and sends arbitrary frames on its tunnel.
 
 const VIOLATION = 4003
 const HALF = 2 ** 31
-/** More than any window, however much of it has been read meanwhile. */
+/** More than any window, whatever part of it has been read meanwhile. */
 const MANY = 64
 
 type Message = Uint8Array | string
-/** Frames of a stream that the plane has opened; `others`: a stream that is open on the other machine's tunnel. */
+/** Frames on a stream that the plane has opened; `others` is an open stream of the other host's tunnel. */
 type Bad = (stream: number, others: number, workload: string) => readonly Message[]
 
 const raw = (type: number, stream: number, payload: Uint8Array | string = ''): Uint8Array => {
@@ -33,7 +33,7 @@ const end = (stream: number) => frame({ type: 'end', stream })
 const reset = (stream: number) => frame({ type: 'reset', stream, reason: { code: 'broken', detail: 'forged' } })
 const [ACCEPT, HEAD, DATA, CREDIT, END, RESET] = [2, 3, 4, 5, 6, 7]
 
-/** The tunnel ends over each of them. */
+/** Each of these frames ends the tunnel. */
 const ENDING: Readonly<Record<string, Bad>> = {
   'a type of zero': (s) => [raw(0, s)],
   'a type behind the last': (s) => [raw(8, s)],
@@ -74,7 +74,7 @@ const ENDING: Readonly<Record<string, Bad>> = {
   'a text of nothing': () => [''],
   'a text in the form of a frame': (s) => [new TextDecoder().decode(end(s))],
 }
-/** They are about no stream of this tunnel, and so about nothing: such frames also come of streams that were broken off. */
+/** Frames for no stream of this tunnel, which are ignored: such frames also arrive for streams that were just reset. */
 const IGNORED: Readonly<Record<string, Bad>> = {
   'the acceptance of a stream of another machine': (_, others) => [accept(others)],
   'the head of a stream of another machine': (_, others) => [head(others)],
@@ -90,7 +90,7 @@ afterEach(() => {
   for (const scene of scenes.splice(0)) scene.leave()
 })
 
-/** A pod with a page, on the one machine that has such GPUs. */
+/** A pod that serves a page, on the only host with this GPU type. */
 async function openPod(typeId: string): Promise<{ scene: PodScene; page: string; workload: string }> {
   const scene = await podScene(gpus(1, typeId))
   scenes.push(scene)
@@ -99,7 +99,7 @@ async function openPod(typeId: string): Promise<{ scene: PodScene; page: string;
   return { scene, page: `/proxy/${id}/80/`, workload: `${id}-1` }
 }
 
-/** A tunnel of the forger with a request that waits, and what becomes of both once `bad` was sent. */
+/** Opens a tunnel of the forger with a waiting request, sends `bad` and returns what happens to both. */
 async function tryOut(forger: Awaited<ReturnType<typeof openPod>>, bad: Bad, others: number, workload: string) {
   let opened = (_: Served) => {}
   const asked = new Promise<Served>((resolve) => (opened = resolve))
@@ -109,7 +109,7 @@ async function tryOut(forger: Awaited<ReturnType<typeof openPod>>, bad: Bad, oth
     closed = code
   })
   const asking = send(forger.page).catch(() => null)
-  // Not read before it is asked for: a client that reads would make room in the window.
+  // The response is read only on demand: a client that reads would open the flow-control window.
   const visit = async () => {
     const answer = await asking
     return answer === null ? 'broken' : `${answer.status} ${await answer.text().catch(() => 'broken')}`
@@ -119,8 +119,8 @@ async function tryOut(forger: Awaited<ReturnType<typeof openPod>>, bad: Bad, oth
   return { tunnel, served, visit, isClosed: () => closed !== null, code: () => closed }
 }
 
-describe('bad frames of one machine', () => {
-  it(`[HOST-123] end its own tunnel, ${Object.keys(ENDING).length} of them, or nothing, ${Object.keys(IGNORED).length} of them; pages of another machine are served, and its requests go on`, async () => {
+describe('bad frames of one host', () => {
+  it(`[HOST-123] end its own tunnel, ${Object.keys(ENDING).length} of them, or are ignored, ${Object.keys(IGNORED).length} of them; pages of another host are served, and its requests continue`, async () => {
     const [victim, forger] = [await openPod('NVIDIA L40'), await openPod('NVIDIA A40')]
     let finish = () => {}
     const isOver = new Promise<void>((resolve) => (finish = resolve))
@@ -163,7 +163,7 @@ describe('bad frames of one machine', () => {
     expect(await long).toBe('200 hello')
   }, 120_000)
 
-  it('[HOST-123] that come behind the end of their tunnel leave the requests of the next tunnel alone', async () => {
+  it('[HOST-123] that arrive after the end of their tunnel do not affect the requests of the next tunnel', async () => {
     const pod = await openPod('NVIDIA RTX A4500')
     const first = await tryOut(pod, (s) => [raw(0, s), ...Array.from({ length: 512 }, () => data(s))], 0, pod.workload)
     await waitUntil('the tunnel ends', first.isClosed)

@@ -44,7 +44,7 @@ const auditOf = async (id: string) => {
 }
 
 describe('a command in a pod', () => {
-  it('[NET-6, NET-7] gets what is said to it, and its outputs and exit code come back apart', async () => {
+  it('[NET-6, NET-7] gets its input, and its outputs and exit code come back separately', async () => {
     const { id, tunnel, commands } = await runPod()
     const socket = await enter(id, '?command=sh&command=-c&command=secret%20word&tty=true&rows=30&cols=100&term=vt100&flow=1')
     await until(() => commands.length === 1)
@@ -73,7 +73,7 @@ describe('a command in a pod', () => {
     expect(JSON.stringify(await auditOf(id))).not.toContain('secret')
   })
 
-  it('[NET-6, PP-280] is a shell when none is named; the audit log says which, and nothing of the command', async () => {
+  it('[NET-6, PP-280] is a shell when none is named; the audit log states which, and not the content', async () => {
     const { id, tunnel } = await runPod()
     await enter(id)
     await enter(id, '?command=env&tty=1')
@@ -87,7 +87,7 @@ describe('a command in a pod', () => {
     ])
   })
 
-  it('[NET-8] is refused where the pod does not run, is not there, or is not asked for as a WebSocket; its host hears nothing', async () => {
+  it('[NET-8] is refused for a pod that does not run or does not exist, and without a WebSocket; its host is not contacted', async () => {
     const { id, tunnel } = await runPod()
     const stranger = await createAccount()
     const reader = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:read'] })
@@ -106,7 +106,7 @@ describe('a command in a pod', () => {
     expect(tunnel.served).toEqual([])
   })
 
-  it('[NET-8, HOST-139] says that an agent is too old, and leaves its tunnel alone', async () => {
+  it('[NET-8, HOST-139] is refused for an agent that is too old, and leaves its tunnel open', async () => {
     const { id, tunnel } = await runPod(['pods'])
     const reply = await ask(id, '')
     expect([reply.status, ((await reply.json()) as { detail: string }).detail]).toEqual([
@@ -116,7 +116,7 @@ describe('a command in a pod', () => {
     expect([tunnel.served, tunnel.socket.readyState]).toEqual([[], WebSocket.READY_STATE_OPEN])
   })
 
-  it('[NET-9] is over for both ends when its key is revoked, and when its pod stops', async () => {
+  it('[NET-9] ends for both ends when its key is revoked, and when its pod stops', async () => {
     Object.assign(DOOR_CHECKS, { everyMs: 20, maxAgeMs: 0 })
     const { id, commands } = await runPod()
     const other = await createKey(scene.account.userId)
@@ -139,7 +139,7 @@ describe('a command in a pod', () => {
     await until(() => commands[0]?.isOver === true)
   })
 
-  it('[NET-9, NET-10] takes a session and its account the same way, and is over when that user leaves the account', async () => {
+  it('[NET-9, NET-10] accepts a session and its account in the same way, and ends when that user leaves the account', async () => {
     Object.assign(DOOR_CHECKS, { everyMs: 20, maxAgeMs: 0 })
     const { id, commands } = await runPod()
     const provider = await FakeProvider.start()
@@ -156,7 +156,7 @@ describe('a command in a pod', () => {
     await until(() => socket.closed !== null && commands[0]?.isOver === true)
   })
 
-  it('[NET-10] takes a key from the protocols of a browser, and answers with a protocol that it offers', async () => {
+  it('[NET-10] takes a key from the protocols of a browser, and replies with a protocol that it offers', async () => {
     const { id } = await runPod()
     const key = btoa(scene.account.key).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
     const offered = `v4.channel.k8s.io, v5.channel.k8s.io, base64url.bearer.authorization.podplane.${key}`

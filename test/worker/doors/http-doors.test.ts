@@ -29,7 +29,7 @@ async function runPod(serve: Serve = hello, serves?: readonly string[]): Promise
 const detailOf = async (response: Response) => [response.status, ((await response.json()) as { detail: string }).detail]
 
 describe('an HTTP port of a pod', () => {
-  it('[NET-1, NET-12] is served to whoever knows the address, as it was asked', async () => {
+  it('[NET-1, NET-12] is served to every caller who knows the address, with the request unchanged', async () => {
     const { id, tunnel } = await runPod()
     const answer = await send(`/proxy/${id}/8888/lab/tree?x=1`, { method: 'PUT', body: 'content', headers: { 'X-Own': 'yes' } })
     expect([answer.status, await answer.text(), answer.headers.get('x-own')]).toEqual([200, '<p>hello</p>', 'yes'])
@@ -38,7 +38,7 @@ describe('an HTTP port of a pod', () => {
     expect(Object.fromEntries(served?.target.headers ?? [])).toMatchObject({ 'x-own': 'yes', 'x-forwarded-prefix': `/proxy/${id}/8888` })
   })
 
-  it("[NET-13] below the plane's own address neither sees nor leaves anything of the plane's", async () => {
+  it("[NET-13] below the plane's own address neither receives cookies of the plane nor sets any", async () => {
     const { id, tunnel } = await runPod()
     const headers = { Authorization: `Bearer ${scene.account.key}`, Cookie: 'session=1' }
     const answer = await send(`/proxy/${id}/8888/`, { headers })
@@ -50,7 +50,7 @@ describe('an HTTP port of a pod', () => {
     expect(names.filter((name) => ['authorization', 'cookie'].includes(name))).toEqual([])
   })
 
-  it('[NET-14] that is not declared, does not run or is not there, says which; its host hears nothing', async () => {
+  it('[NET-14] that is not declared, does not run or does not exist, is named in the error; its host is not contacted', async () => {
     const { id, tunnel } = await runPod()
     const { id: waiting } = await scene.create({ ports: ['8888/http'] })
     const asked = await Promise.all(
@@ -66,7 +66,7 @@ describe('an HTTP port of a pod', () => {
     expect(tunnel.served).toEqual([])
   })
 
-  it('[NET-14] says that nothing listens there, that its host is away, and that an agent is too old', async () => {
+  it('[NET-14] names the cause: nothing listens there, its host is offline, or an agent is too old', async () => {
     const refuse: Serve = ({ stream }) => stream.reset({ code: 'unreachable', detail: 'nothing listens on this port of the worker' })
     const { id, tunnel } = await runPod(refuse)
     expect(await detailOf(await send(`/proxy/${id}/8888/`))).toEqual([
@@ -79,7 +79,7 @@ describe('an HTTP port of a pod', () => {
     expect((await detailOf(await send(`/proxy/${id}/8888/`)))[1]).toContain('too old')
   })
 
-  it('[NET-11] carries WebSockets both ways', async () => {
+  it('[NET-11] passes WebSockets in both directions', async () => {
     const { id } = await runPod(async ({ stream, target }) => {
       stream.accept()
       stream.sendHead({ status: 101, headers: [['sec-websocket-protocol', 'chat']] })
@@ -102,7 +102,7 @@ describe('an HTTP port of a pod', () => {
     answer.webSocket?.close()
   })
 
-  it('[NET-51] a client of a WebSocket that takes and says nothing is let go with a reason; one that says a word is not', async () => {
+  it('[NET-51] closes a WebSocket with a reason whose client only receives; a client that also sends is not closed', async () => {
     const MIB = 2 ** 20
     const { id } = await runPod(async ({ stream, target }) => {
       stream.accept()
@@ -137,13 +137,13 @@ describe('an HTTP port of a pod', () => {
       code: 1013,
       reason: 'the client has to say something from time to time: too much was told it since it did',
     })
-    // 24 MiB, and what is forgotten while a slow machine tells them.
+    // 24 MiB, plus the credit that returns over time while a slow machine sends them.
     expect(silent.taken).toBeGreaterThanOrEqual(24)
     expect(silent.taken).toBeLessThan(60)
     expect(await visit(true)).toEqual({ end: 'all of it', taken: 40 })
   })
 
-  it('[NET-15] has a share of the tunnel of its host: visitors beyond it are told so, and its owner still gets in', async () => {
+  it('[NET-15] has a share of the tunnel of its host: visitors beyond it are refused with the reason, and its owner still has access', async () => {
     const { id, tunnel } = await runPod(() => new Promise(() => undefined))
     const leave = new AbortController()
     const visits = Array.from({ length: 129 }, () => send(`/proxy/${id}/8888/`, { signal: leave.signal }).catch(() => null))
@@ -158,7 +158,7 @@ describe('an HTTP port of a pod', () => {
   })
 })
 
-it('[NET-1] a pod that is reached and says nothing in time is status 524', () => {
+it('[NET-1] is 524 for a pod that is reached and does not respond in time', () => {
   expect(podProblem({ code: 'late', detail: 'it has not begun to answer within 100 s' })).toMatchObject({
     status: 524,
     detail: 'the pod was reached, but it has not begun to answer within 100 s',
@@ -180,7 +180,7 @@ describe('[NET-1] addresses of HTTP ports', () => {
     ])
   })
 
-  it("never lead from a pod's domain into the plane, and from the plane's paths into nothing", () => {
+  it("never lead from a pod's domain into the plane, and an invalid path of the plane leads to no pod", () => {
     expect([
       parse('https://plane.pods.example.com/v2/pods'),
       parse('https://pods.example.com/v2/pods'),

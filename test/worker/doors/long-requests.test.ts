@@ -3,7 +3,7 @@ import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { expect, it, send } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 
-// What no frame of a tunnel holds is refused to who sent it, and the tunnel of all goes on (NET-53).
+// A request that does not fit into one tunnel frame is refused to its sender, and the shared tunnel continues (NET-53).
 
 const serve: Serve = async ({ stream }) => {
   stream.accept()
@@ -30,7 +30,7 @@ const DOORS: Record<string, () => Promise<{ ask: Ask; leave(): void }>> = {
 }
 
 it.each(Object.entries(DOORS))(
-  '[NET-53] too many headers and too long a path to %s are 400, and its machine serves on',
+  '[NET-53] too many headers and too long a path to %s are 400, and its host continues to serve',
   async (_, open) => {
     const { ask, leave } = await open()
     const refused = [await ask('/', { headers: many }), await ask(`/${long}`)]

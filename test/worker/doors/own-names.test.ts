@@ -13,7 +13,7 @@ const ask = (url: string, init: RequestInit = {}) =>
   )
 
 describe('with a domain for pods, the plane’s own address', () => {
-  it('[S7] [EDG-10] sends every visit on to the pod’s own name and passes nothing of the pod', async () => {
+  it("[S7] [EDG-10] redirects every visit to the pod's own name and passes nothing of the pod", async () => {
     const scene = await podScene()
     const tunnel = await FakeTunnel.open(scene.host, async ({ stream }) => {
       stream.accept()
@@ -45,7 +45,7 @@ describe('with a domain for pods, the plane’s own address', () => {
     scene.leave()
   })
 
-  it('[EDG-10] with names that only browsers of this machine know sends only those on', () => {
+  it('[EDG-10] with names that only browsers of this machine know redirects those alone', () => {
     const own = (url: string, headers: Record<string, string>, domain: string | null = 'localhost:8787') => {
       const call = parseDoorCall(new URL(url), domain)
       return call && ownAddress(call, new URL(url), new Headers(headers), domain)

@@ -20,7 +20,7 @@ import { type PodBody, PodScene, podScene } from '../../support/pod-scene.ts'
 import { hostTunnelStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
-// One machine, and what several accounts may have open into it.
+// Streams of several accounts into one host.
 
 let scene: PodScene
 const leave: AbortController[] = []
@@ -33,7 +33,7 @@ afterEach(() => {
 
 const ALONE = 672
 
-/** Pods that never answer, of an account with so many of them; others say hello, and commands begin. */
+/** `/never` receives no response; other paths reply, and commands start. */
 const serve: Serve = ({ stream, opened }) => {
   if (opened.kind === 'exec') return void new PlayedCommand(stream)
   stream.accept()
@@ -41,7 +41,7 @@ const serve: Serve = ({ stream, opened }) => {
   return reply(stream, 200, 'hello')
 }
 
-/** The tunnel of the machine, which pings as an agent does: so many requests last long on a busy machine. */
+/** The tunnel of the host, which pings as an agent does, because many requests take long on a busy machine. */
 async function openTunnel(how: Serve): Promise<FakeTunnel> {
   const tunnel = await FakeTunnel.open(scene.host, how)
   pings.push(setInterval(() => tunnel.socket.send(TUNNEL_PING), 5_000))
@@ -54,7 +54,7 @@ async function openPod(owner: PodScene): Promise<PodBody> {
   return pod
 }
 
-/** Requests that get no answer; the problems of those that were refused. */
+/** Sends requests that receive no response; returns the problems of refused ones. */
 function occupy(pods: readonly string[], each: number): { refused: string[]; over: Promise<unknown> } {
   const visits = new AbortController()
   leave.push(visits)
@@ -66,8 +66,8 @@ function occupy(pods: readonly string[], each: number): { refused: string[]; ove
   return { refused, over: Promise.all(pods.flatMap((id) => Array.from({ length: each }, () => one(id)))) }
 }
 
-describe('the connections into one machine', () => {
-  it('[S16] [SHR-30, SHR-32] eight pods with 128 silent requests each, of an account and of an organization that it made, leave the pages, terminals and endpoints of others served', async () => {
+describe('the streams into one host', () => {
+  it('[S16] [SHR-30, SHR-32] eight pods with 128 silent requests each, of an account and of an organization that it made, do not block the pages, terminals and endpoints of other accounts', async () => {
     scene = await podScene({})
     const tunnel = await openTunnel(serve)
     const victim = await openPod(scene)
@@ -108,10 +108,10 @@ describe('the connections into one machine', () => {
       ]),
     ])
     expect(await served()).toEqual(before)
-    // The other account keeps what it has.
+    // The streams of the other account remain open.
     await until(() => tunnel.openStreams === ALONE)
 
-    // A client that resets its connection is known to have left, although nothing is written.
+    // The plane notices that a client has reset its connection although nothing is written to it.
     for (const visits of leave.splice(0)) visits.abort()
     await over
     await until(() => tunnel.openStreams === 0)
@@ -134,11 +134,11 @@ describe('the connections into one machine', () => {
     }
   })
 
-  it('[SHR-33] a pod with all of its visits silent takes a further one a minute later, in place of the most silent', async () => {
+  it('[SHR-33] a pod whose visits are all silent accepts a further one a minute later, in place of the most silent one', async () => {
     scene = await podScene({})
     const tunnel = await openTunnel(serve)
     const pod = await openPod(scene)
-    // Their requests are a minute old, and the ping of the tunnel is not.
+    // The requests are a minute old, but the ping of the tunnel is recent.
     const openAt = (agoMs: number) =>
       runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
         object.now = () => Date.now() - agoMs

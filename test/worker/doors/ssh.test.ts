@@ -36,8 +36,8 @@ const open = (what: unknown, headers: Record<string, string> = BEARER) =>
   send('/ssh/v1/open', { headers: { Upgrade: 'websocket', [SSH_OPEN_HEADER]: btoa(JSON.stringify(what)), ...headers } })
 const SHELL = { kind: 'exec', command: null, terminal: null }
 
-describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
-  it('and a wrong pod, suffix or key, and a pod without startSsh, are one and the same refusal', async () => {
+describe('[NET-21] the SSH proxy asks whether a key opens a pod', () => {
+  it('and a wrong pod, suffix or key, and a pod without startSsh, get the same refusal', async () => {
     const { id, user } = await runPod()
     expect((await admit({ user })).status).toBe(204)
     const { id: without } = await scene.create()
@@ -57,7 +57,7 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
     expect(bodies[0]).toMatchObject({ status: 403, detail: 'no pod with SSH has this user name and lets this key in' })
   })
 
-  it('[S10] [SHR-4] logins have windows of their own: one too many is 429 and leaves no row, and the user goes on', async () => {
+  it('[S10] [SHR-4] logins have windows of their own: one beyond the limit is 429 and leaves no row, and other requests of the user continue', async () => {
     const { id, user } = await runPod()
     const quota = { minute: 2, hour: 2, day: 2, exempt: false }
     expect((await admin().put(`/admin/v1/users/${scene.account.userId}/quotas`, quota)).status).toBe(200)
@@ -66,11 +66,11 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
     expect(statuses).toEqual([204, 204, 429, 429])
     expect(await auditRows("resource_id = ? AND action = 'pods.ssh'", id)).toHaveLength(2)
     expect((await scene.call.get('/v2/user')).status).toBe(200)
-    // Only who comes in is counted.
+    // Only successful logins are counted.
     expect((await admit({ user })).status).toBe(204)
   })
 
-  it('[S10] [SHR-45] logins into pods of organizations that one user made are counted together; those of another go on', async () => {
+  it('[S10] [SHR-45] logins into pods of organizations of one user are counted together; those of another user are not affected', async () => {
     const victim = await runPod()
     expect((await admit({ user: victim.user, connect: true })).status).toBe(204)
     const maker = await createAccount()
@@ -92,7 +92,7 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
     expect((await admit({ user: victim.user, connect: true })).status).toBe(204)
   })
 
-  it('[NET-20] by its own key alone', async () => {
+  it('[NET-20] with its own key alone', async () => {
     const { user, tunnel } = await runPod()
     const keys = ['', 'Bearer ', 'Bearer wrong', `Bearer ${scene.account.key}`, `Bearer ${env.OPERATOR_KEY}`]
     const refused = await Promise.all(
@@ -104,7 +104,7 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
     expect([refused.map(({ status }) => status), tunnel.served]).toEqual([Array(10).fill(401), []])
   })
 
-  it('[PP-281] and the audit log says who came in and from where, once the key is proven', async () => {
+  it('[PP-281] and the audit log names the user and the address once the key is proven', async () => {
     const { id, user } = await runPod()
     await admit({ user })
     await admit({ user, connect: true })
@@ -120,7 +120,7 @@ describe('[NET-21] the SSH proxy is told whether a key gets into a pod', () => {
   })
 })
 
-describe('what the SSH proxy opens', () => {
+describe('a connection of the SSH proxy', () => {
   it('[NET-22] is a command or a port of the pod, with credit both ways', async () => {
     const { id, user, tunnel } = await runPod()
     const socket = (await open({ user, key: KEY, target: { kind: 'tcp', port: 8_888 } })).webSocket
@@ -138,7 +138,7 @@ describe('what the SSH proxy opens', () => {
     socket?.close()
   })
 
-  it('[NET-9] ends when the account takes the key away, and when the pod stops', async () => {
+  it('[NET-9] ends when the account revokes the key, and when the pod stops', async () => {
     Object.assign(DOOR_CHECKS, { everyMs: 20 })
     const { id, user, commands } = await runPod()
     await scene.call.put('/v2/account/ssh-keys', { keys: [KEY, OTHER_KEY] })

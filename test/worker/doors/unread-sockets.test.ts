@@ -15,14 +15,14 @@ import {
 import { PodScene, podScene } from '../../support/pod-scene.ts'
 import { hostTunnelStub } from '../../support/stubs.ts'
 
-// One machine, and what clients of several accounts' WebSockets have not read.
+// Data that clients of several accounts have not read from WebSockets of one host.
 
 let scene: PodScene
 afterEach(() => scene.leave())
 
 const MIB = 2 ** 20
 
-/** Tells as many MiB as the path says, then stays open. */
+/** Sends as many MiB as the path says, then remains open. */
 const tell: Serve = async ({ stream, target }) => {
   stream.accept()
   stream.sendHead({ status: 101, headers: [] })
@@ -36,7 +36,7 @@ async function openPod(owner: PodScene): Promise<string> {
   return id
 }
 
-/** A client that says nothing: how its WebSocket ends, or that it was told all. */
+/** A client that sends nothing: how its WebSocket ends, or that it has received everything. */
 async function listen(pod: string, mib: number): Promise<{ end: string; socket: WebSocket | null }> {
   const { webSocket: socket, status } = await send(`/proxy/${pod}/80/${mib}`, { headers: { Upgrade: 'websocket' } })
   if (!socket) return { end: String(status), socket: null }
@@ -52,11 +52,11 @@ async function listen(pod: string, mib: number): Promise<{ end: string; socket: 
   return { end, socket }
 }
 
-describe('clients of WebSockets of one machine that say nothing', () => {
-  it('[SHR-43] of many pods of a person and of an organization that it made are told no more together than they leave to others', async () => {
+describe('clients of WebSockets of one host that send nothing', () => {
+  it('[SHR-43] of many pods of a person and of an organization that they made receive together no more than their share', async () => {
     scene = await podScene({})
     await FakeTunnel.open(scene.host, tell)
-    // Nothing is forgotten meanwhile, however slow a machine is.
+    // The clock stands still, so no credit returns over time on a slow machine.
     const nowMs = Date.now()
     await runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
       object.now = () => nowMs

@@ -17,18 +17,19 @@ import {
 import { podScene } from '../../support/pod-scene.ts'
 import { FakeProvider } from '../../support/provider.ts'
 
-// Every field that reads or does something × everybody who may come. Nothing is named, so who is let in is told that something is missing.
+// Every field that reads or changes something × every kind of caller. The document names no ids, so a permitted caller receives an error
+// about missing arguments.
 
 interface Caller {
   name: string
   headers: Record<string, string>
-  /** Null: no key at all. */
+  /** Null: the caller has no key. */
   scopes: ReadonlySet<string> | null
 }
 
 const ALL = new Set<string>(SCOPES)
 const [QUERIES, MUTATIONS, OF_USER] = [fieldsOf('Query'), fieldsOf('Mutation'), fieldsOf('User')]
-/** What any key may ask: there is nothing behind it. */
+/** Fields for any key, which return no data of an account. */
 const OF_ANY_KEY = /^(Query\.(myModels?|flash\w+)|Mutation\.\w*(Flash|Model|deployBuild)\w*)$/
 const bearer = (key: string) => ({ Authorization: `Bearer ${key}` })
 
@@ -44,7 +45,7 @@ async function ask(headers: Record<string, string>, query: string) {
   return { status: response.status, errors: body.errors ?? [], data: body.data }
 }
 
-/** Which of the fields were not refused for who asks. */
+/** The names of the fields that were not refused to the caller. */
 async function letIn(caller: Caller, fields: readonly Guarded[], query: string, at: number): Promise<string[]> {
   const { status, errors } = await ask(caller.headers, query)
   expect(status, caller.name).toBe(200)
@@ -98,7 +99,7 @@ describe('[GQL-39] the authorisation matrix of GraphQL', () => {
     callers.push(...(await keysOf(account)), ...(await sessions(account)))
   }, 600_000)
 
-  it('[GQL-39] every root field says who may ask for it', () => {
+  it('[GQL-39] every root field states which callers may read it', () => {
     const silent = [...QUERIES, ...MUTATIONS].filter(({ isPublic, scope }) => !isPublic && scope === null).map(({ name }) => name)
     expect(silent.filter((name) => !OF_ANY_KEY.test(name))).toEqual([])
     expect([...QUERIES, ...MUTATIONS, ...OF_USER].filter(({ scope }) => scope !== null && !ALL.has(scope)).map(({ name }) => name)).toEqual(
@@ -108,8 +109,8 @@ describe('[GQL-39] the authorisation matrix of GraphQL', () => {
     expect([...QUERIES, ...OF_USER].filter(({ scope }) => scope?.endsWith(':write')).map(({ name }) => name)).toEqual([])
   })
 
-  it('[GQL-5] every field lets in whom its scope lets in, and nobody else', async () => {
-    // A template that everybody may read: of one that is private the verb itself decides.
+  it('[GQL-5] every field lets in the callers with its scope, and no others', async () => {
+    // A template that every caller may read; the verb itself checks a private one.
     const none = ({ field }: Guarded) => (field.name === 'podTemplate' ? '(id: "runpod-ubuntu")' : '')
     const parts: [readonly Guarded[], string, number][] = [
       [QUERIES, documentOf('query', QUERIES, none), 0],
@@ -119,7 +120,7 @@ describe('[GQL-39] the authorisation matrix of GraphQL', () => {
     let cells = 0
     for (const caller of callers) {
       for (const [fields, query, at] of parts) {
-        // Of nobody's account there is nothing to be refused.
+        // A mutation without a key is refused as a whole.
         if (caller.scopes === null && at === 1) continue
         const expected = fields.filter((field) => isLetIn(field, caller)).map(({ name }) => name)
         expect(await letIn(caller, fields, query, at), caller.name).toEqual(expected)
@@ -130,7 +131,7 @@ describe('[GQL-39] the authorisation matrix of GraphQL', () => {
     expect(cells).toBeGreaterThan(3_000)
   }, 600_000)
 
-  it('[GQL-4] a key that is none is 401, that of a suspended account is told why', async () => {
+  it('[GQL-4] an invalid key is 401, that of a suspended account gets the reason', async () => {
     expect((await ask(bearer('pp_nonsense'), '{ gpuTypes { id } }')).status).toBe(401)
     const suspended = await createAccount()
     await admin().post(`/admin/v1/users/${suspended.userId}/suspend`)
@@ -138,7 +139,7 @@ describe('[GQL-39] the authorisation matrix of GraphQL', () => {
     expect([status, errors[0]?.message]).toEqual([403, expect.stringContaining('suspended')])
   })
 
-  it("[AUT-6] a pod's own key does with its pod what its scopes say, and with nothing else", async () => {
+  it("[AUT-6] a pod's own key does with its pod what its scopes permit, and nothing with anything else", async () => {
     const scene = await podScene(gpus(2))
     const [{ id }, other] = [await scene.create(), await scene.create({ name: 'q' })]
     const { platformEnv } = await scene.host.waitFor((workload) => workload.id === `${id}-1`)

@@ -5,7 +5,7 @@ import { describe, expect, it } from '../../support/harness.ts'
 
 const ask = async (query: string) => (await graphql(null)(query)).body
 
-describe('what buyers of clusters are told', () => {
+describe('offers to buyers of clusters', () => {
   it('[GQL-62] countries of the data centers, each once and in order', async () => {
     const { countryCodes } = (await ask('{ countryCodes }')).data
     expect(countryCodes).toEqual([...new Set(countryCodes)].toSorted())

@@ -57,7 +57,7 @@ describe('clusters', () => {
     for (const host of scene.hosts) host.leave()
   })
 
-  it('[GQL-41] what v2 refuses is told with the names of GraphQL', async () => {
+  it('[GQL-41] refusals of v2 use the names of GraphQL', async () => {
     const call = graphql((await createAccount()).key)
     const input = { clusterName: 'c', gpuTypeId: GPU, podCount: 1, gpuCountPerPod: 1, type: 'TRAINING', imageName: 'i' }
     expect((await call(CREATE, { input })).body.errors[0].message).toContain('$.podCount: ')

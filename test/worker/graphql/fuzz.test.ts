@@ -2,17 +2,17 @@ import { DocumentMaker } from '../../support/graphql-schema/documents.ts'
 import { createAccount, createEndpoint, createKey, describe, env, expect, it, send, vi } from '../../support/harness.ts'
 import { watchDatabase } from '../../support/watch-database.ts'
 
-// Documents made up from the schema, by callers who may do all, read, or nothing.
+// Documents generated from the schema, sent by callers with all scopes, with read scopes and with none.
 
 const { GENERATED_SEED } = env as unknown as { GENERATED_SEED: string }
 const SEED = GENERATED_SEED === '' ? Date.now() % 2 ** 31 : Number(GENERATED_SEED)
 const COUNT = 3_000
-/** A document takes so many statements at most, whatever it asks: the makers write up to three root fields. */
+/** Upper bound of the statements of one document: the generators write up to three root fields. */
 const MOST_STATEMENTS = 40
 const MOST_FAULTS = 5
 
-describe('documents that are made up', () => {
-  it(`[GQL-40] ${COUNT} of them, seed ${SEED}: an answer that is none of the server's faults, at a bounded cost`, async () => {
+describe('generated documents', () => {
+  it(`[GQL-40] ${COUNT} of them, seed ${SEED}: no reply is an error of the server, and the cost is bounded`, async () => {
     const account = await createAccount()
     await createEndpoint(account.key)
     const readOnly = await createKey(account.userId, { permission: 'READ_ONLY' })

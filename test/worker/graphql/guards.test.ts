@@ -14,7 +14,7 @@ const refusalOf = async (query: string) => {
 const nested = (levels: number) => `{ myself ${'{ pods '.repeat(levels)}{ id }${' }'.repeat(levels)} }`
 const many = (count: number, of: (index: number) => string) => Array.from({ length: count }, (_, index) => of(index)).join(' ')
 
-describe('what a document may have', () => {
+describe('limits of a document', () => {
   it('[GQL-10] introspection answers the standard query', async () => {
     const { status, body } = await ask(getIntrospectionQuery())
     expect([status, body.data.__schema.queryType.name]).toEqual([200, 'Query'])
@@ -73,7 +73,7 @@ describe('what a document may have', () => {
     expect(await refusalOf(`query($a: ${'['.repeat(2_000)}String${']'.repeat(2_000)}) { myself { id } }`)).toEqual(refused)
   })
 
-  it('[GQL-25] its cost: lists within lists, by their sizes', async () => {
+  it('[GQL-25] its cost: nested lists, by their sizes', async () => {
     const pod = 'id machine { podHostId } runtime { ports { ip privatePort } gpus { id } }'
     expect((await ask(`{ myself { pods { ${pod} } } }`)).status).toBe(200)
     const { status, message } = await refusalOf(`{ myself { ${many(20, (index) => `a${index}: pods { ${pod} }`)} } }`)
@@ -83,7 +83,7 @@ describe('what a document may have', () => {
     ).toBe(400)
   })
 
-  it('[GQL-26] one document a request', async () => {
+  it('[GQL-26] one document per request', async () => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${account.key}` }
     const response = await send('/graphql', { method: 'POST', headers, body: '[{"query":"{ myself { id } }"}]' })
     expect([response.status, await response.json()]).toEqual([

@@ -6,7 +6,7 @@ import { watchDatabase } from '../../support/watch-database.ts'
 
 const POD = 'id name machineId podType machine { podHostId gpuDisplayName } runtime { uptimeInSeconds ports { ip } }'
 
-/** Statements that a document takes. */
+/** The number of statements that a document causes. */
 async function statementsOf(key: string, query: string): Promise<number> {
   const calls = watchDatabase()
   const { status, body } = await graphql(key)(query)
@@ -15,7 +15,7 @@ async function statementsOf(key: string, query: string): Promise<number> {
   return calls.flat().length
 }
 
-/** The rows of as many pods like one. */
+/** Inserts `count` copies of a pod's row. */
 async function copyPod(id: string, count: number): Promise<void> {
   const { results } = await env.DB.prepare('SELECT * FROM pods WHERE id = ?').bind(id).all()
   const row = results[0] ?? {}
@@ -28,7 +28,7 @@ async function copyPod(id: string, count: number): Promise<void> {
   )
 }
 
-describe('what a document takes', () => {
+describe('the cost of a document', () => {
   it('[GQL-30] as many statements for a hundred pods as for one', async () => {
     const scene = await podScene(gpus(1))
     const { key } = scene.account
@@ -84,8 +84,8 @@ describe('what a document takes', () => {
   })
 })
 
-describe('what is not here', () => {
-  it('[GQL-20] its documents are valid: nothing to read, nothing to do', async () => {
+describe('fields without a feature behind them', () => {
+  it('[GQL-20] their documents are valid: reads are empty, changes are refused', async () => {
     const call = graphql((await createAccount()).key)
     const { body } = await call(`{ listings(input: {}) { id listedRelease { build { id imageName } config } } listing(id: "x") { id }
       listingFromRepo(repoOwner: "a", repoName: "b") { id } allAiApiPublicConfigs { id metadata } myModels { id versions { metadata } }
@@ -106,14 +106,14 @@ describe('what is not here', () => {
     expect([refused.status, refused.body.errors[0].message, refused.body.data]).toEqual([200, 'not supported', { createFlashApp: null }])
   })
 
-  it('[GQL-16] flashBootType is a word inline and a text in variables', async () => {
+  it('[GQL-16] flashBootType is an enum inline and a string in variables', async () => {
     const call = graphql(null)
     const inline = await call('mutation { saveEndpoint(input: {flashBootType: FLASHBOOT, name: "a"}) { id } }')
     const text = await call('mutation($f: FlashBootType) { saveEndpoint(input: {flashBootType: $f}) { id } }', { f: '' })
     expect([inline.status, text.status]).toEqual([200, 200])
   })
 
-  it('[GQL-12] a variable declared as ID is a text', async () => {
+  it('[GQL-12] a variable declared as ID is a string', async () => {
     const call = graphql((await createAccount()).key)
     const { status, body } = await call('query($id: ID!) { podTemplate(id: $id) { id } }', { id: 'none' })
     expect([status, body]).toEqual([200, { data: { podTemplate: null } }])

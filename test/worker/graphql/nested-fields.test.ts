@@ -8,11 +8,11 @@ import { SCHEMA } from '../../support/graphql-schema/fields.ts'
 import { type Account, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
 import { snapshot, type Victim } from '../../support/victims.ts'
 
-// Every field below the roots and `myself` that does more than show a member of what it is of × everybody who may come to it, by every way
-// that leads there: what is read below is nobody's who could not read it by itself.
+// Every field below the roots and `myself` that is not a plain property read × every kind of caller, along every path to it: a caller must
+// not reach through a path what they cannot read directly.
 
 type Sees = (scopes: ReadonlySet<string>) => boolean
-/** Where a field stands in the answers to the two documents, and whose keys see it there. */
+/** The places of a field in the replies to the two documents, and whether a key with given scopes sees it there. */
 type Places = Readonly<Record<string, Sees>>
 
 const has =
@@ -22,7 +22,7 @@ const has =
 const knowsPod: Sees = (scopes) => scopes.has('pods:read') || scopes.has('pods:write')
 const ofMember: Sees = (scopes) => scopes.has('clusters:read') && knowsPod(scopes)
 const everybody = () => true
-/** The catalog answers without a key, and says the same to all. */
+/** Catalog fields: readable without a key and the same for all callers. */
 const offered = (...paths: string[]): Places => Object.fromEntries(paths.map((path) => [path, everybody]))
 const onPods = (field: string): Places => ({
   [`myself.pods.0.${field}`]: has('pods:read'),
@@ -69,7 +69,7 @@ const ROWS: Readonly<Record<string, Places>> = {
   'DataCenter.listed': offered('dataCenters.0.listed'),
 }
 
-/** Fields with arguments, with a resolver of their own, or with a word about who may read them. The roots and `myself` have a matrix of their own. */
+/** Fields with arguments, with a resolver or with an access directive. The roots and `myself` have a matrix of their own. */
 function nestedFields(): string[] {
   const types = Object.values(SCHEMA.getTypeMap()).filter(isObjectType)
   return types
@@ -99,7 +99,7 @@ const readAll = ({ pod, endpoint, cluster, template }: Ids) => `{
     lowestPrice(input: {secureCloud: true, countryCode: "DE"}) { availableGpuCounts maxUnreservedGpuCount countryCode } }
   cpuFlavors(input: {id: "cpu3c"}) { specifics(input: {}) { securePrice } }
   dataCenters { listed gpuAvailability { id } } }`
-/** Mutations that change nothing, for what their answers lead to. */
+/** Mutations that change nothing; the fields of their replies are tested. */
 const saveAll = ({ endpoint }: Ids) => `mutation { saveEndpoint(input: {id: "${endpoint}"}) ${ENDPOINT}
   updateUserSettings(input: {}) { id endpoints ${ENDPOINT} clusters { id pods ${POD} } } }`
 
@@ -107,7 +107,7 @@ function valueAt(data: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], data) ?? null
 }
 
-/** What a caller is told in both documents, at every place of every row. */
+/** The values in both replies, at every place of every row. */
 async function told(key: string | null, ids: Ids): Promise<Record<string, unknown>> {
   const [read, saved] = [await graphql(key)(readAll(ids)), await graphql(key)(saveAll(ids))]
   expect([read.status, saved.status]).toEqual([200, 200])
@@ -138,10 +138,10 @@ describe('[GQL-45] fields below the roots', () => {
     expect(nestedFields().toSorted()).toEqual(Object.keys(ROWS).toSorted())
   })
 
-  it('each shows itself to whoever could read it by itself, and to nobody else', async () => {
+  it('each is visible to every caller who could read it directly, and to no other', async () => {
     const { account, ids, victim, scene } = await setUp()
     const all = await told(account.key, ids)
-    // Everything is there to be seen.
+    // With all scopes every value is present.
     expect(Object.entries(all).filter(([, value]) => value === null)).toEqual([])
     const restricted = async (name: string, scopes: readonly string[]) => {
       return { name, key: (await createKey(account.userId, { permission: 'RESTRICTED', scopes })).key, scopes: new Set(scopes) }
@@ -175,7 +175,7 @@ describe('[GQL-45] fields below the roots', () => {
         })
         cells += expected.length
       }
-      // Own keys that may write do so.
+      // Only a key without scopes must leave the rows unchanged; keys with write scopes may change them.
       if (scopes.size === 0) expect({ name, rows: await snapshot(victim) }).toEqual({ name, rows: before })
     }
     console.info(`nested fields of GraphQL: ${callers.length} callers, ${cells} cells`)

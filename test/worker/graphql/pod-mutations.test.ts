@@ -29,7 +29,7 @@ const ON_DEMAND = {
 }
 
 describe('creating pods', () => {
-  it('[GQL-23] [GQL-17] a GPU pod: REST shows what its flat names mean', async () => {
+  it('[GQL-23] [GQL-17] a GPU pod: REST shows the meaning of its flat names', async () => {
     const scene = await podScene(gpus(2, 'NVIDIA L4'))
     const { body } = await graphql(scene.account.key)(DEPLOY, { input: ON_DEMAND })
     expect(body.errors).toBeUndefined()
@@ -65,7 +65,7 @@ describe('creating pods', () => {
     host.leave()
   })
 
-  it('[GQL-47] [PP-250] with times at which it stops and ends, however it is created; one that is past is refused', async () => {
+  it('[GQL-47] [PP-250] with times at which it stops and ends, however it is created; a past one is refused', async () => {
     const scene = await podScene(gpus(4))
     const call = graphql(scene.account.key)
     const hours = (count: number) => `${new Date(Date.now() + count * 3_600_000).toISOString().slice(0, 19)}Z`
@@ -105,7 +105,7 @@ describe('creating pods', () => {
     scene.leave()
   })
 
-  it('[GQL-47] what the schema takes without effect changes nothing of a pod', async () => {
+  it('[GQL-47] members of the schema without effect change nothing of a pod', async () => {
     const scene = await podScene(gpus(4))
     const call = graphql(scene.account.key)
     const nothing = {
@@ -136,7 +136,7 @@ describe('creating pods', () => {
     scene.leave()
   })
 
-  it('[GQL-5] what v2 refuses is told with the names of GraphQL', async () => {
+  it('[GQL-5] refusals of v2 use the names of GraphQL', async () => {
     const call = graphql((await createAccount()).key)
     const messageOf = async (change: object) => (await call(DEPLOY, { input: { ...ON_DEMAND, ...change } })).body.errors[0].message
     expect(await messageOf({ imageName: 'https://x' })).toContain('$.imageName: ')
@@ -151,7 +151,7 @@ describe('creating pods', () => {
 describe('[GQL-73] no capacity', () => {
   const TEXT = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
 
-  it('is the text that clients compare, byte for byte; the reasons stand in extensions', async () => {
+  it('is the text that clients compare, byte for byte; the reasons are in extensions', async () => {
     const scene = await podScene(gpus(1))
     const call = graphql(scene.account.key)
     const input = { ...ON_DEMAND, gpuTypeId: 'NVIDIA H100 NVL', volumeInGb: 0, cloudType: 'ALL' }
@@ -180,7 +180,7 @@ describe('[GQL-73] no capacity', () => {
 })
 
 describe('[GQL-19] names of pods', () => {
-  it('are unique among live pods that GraphQL creates, also of creates at once; REST has no such rule', async () => {
+  it('are unique among live pods that GraphQL creates, also for simultaneous creates; REST has no such rule', async () => {
     const scene = await podScene(gpus(8, 'NVIDIA L4'))
     const call = graphql(scene.account.key)
     const input = { ...ON_DEMAND, gpuCount: 1, volumeInGb: 0 }
@@ -201,7 +201,7 @@ describe('[GQL-19] names of pods', () => {
     scene.leave()
   })
 
-  it('another account may have the name, and the operator may relax it', async () => {
+  it('may be the same in another account, and the operator may relax the rule', async () => {
     const scene = await podScene(gpus(4, 'NVIDIA L4'))
     const other = await createAccount()
     const input = { ...ON_DEMAND, gpuCount: 1, volumeInGb: 0 }
@@ -218,7 +218,7 @@ describe('[GQL-19] names of pods', () => {
     scene.leave()
   })
 
-  it('a repeat under its Idempotency-Key gets the first answer', async () => {
+  it('are not checked for a repeat under its Idempotency-Key, which gets the first reply', async () => {
     const scene = await podScene(gpus(4, 'NVIDIA L4'))
     const call = graphql(scene.account.key)
     const send = () => call(DEPLOY, { input: ON_DEMAND }, { 'Idempotency-Key': 'once' })
@@ -230,7 +230,7 @@ describe('[GQL-19] names of pods', () => {
 })
 
 describe('acting on pods', () => {
-  it('[GQL-37] resume one with another number of GPUs, as far as its machine has them', async () => {
+  it('[GQL-37] resume changes the number of GPUs, as far as its host has them', async () => {
     const scene = await podScene(gpus(4))
     const call = graphql(scene.account.key)
     const { id, gpu, cost } = await scene.create({ mounts: { persistent: { size: 10, path: '/data' } } })
@@ -276,7 +276,7 @@ describe('acting on pods', () => {
     scene.leave()
   })
 
-  it('[GQL-46] resuming one with another number reads its own machine by its key, whatever others there are', async () => {
+  it('[GQL-46] resume with another number reads its own host by its key, whatever other hosts exist', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     await scene.run(id)
@@ -302,7 +302,7 @@ describe('acting on pods', () => {
     scene.leave()
   })
 
-  it('[GQL-8] stop, resume, edit and terminate one; what is not there is an error', async () => {
+  it('[GQL-8] stop, resume, edit and terminate work; an unknown pod is an error', async () => {
     const scene = await podScene(gpus(1))
     const call = graphql(scene.account.key)
     const { id } = await scene.create()

@@ -4,7 +4,7 @@ import { api, createAccount, describe, expect, it } from '../../support/harness.
 import { podScene } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 
-describe('[GQL-66] one sees at once what the other has written', () => {
+describe('[GQL-66] each interface reads at once the writes of the others', () => {
   it('a pod: made in GraphQL, changed in v1, stopped in GraphQL, ended in v2', async () => {
     const scene = await podScene(gpus(1))
     const { key } = scene.account
@@ -22,7 +22,7 @@ describe('[GQL-66] one sees at once what the other has written', () => {
     scene.leave()
   })
 
-  it('templates and endpoints: made in one, changed in the other, gone from both', async () => {
+  it('templates and endpoints: made in one, changed in the other, deleted from both', async () => {
     const { key } = await createAccount()
     const ask = async (query: string) => (await graphql(key)(query)).body.data
     const made = await v1(key).post('/templates', { name: 't', imageName: 'img', isServerless: true })

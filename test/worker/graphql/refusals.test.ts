@@ -4,7 +4,7 @@ import { describe, expect, it } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 
 describe('refusals of a create', () => {
-  it('[GQL-69] what both clouds refuse alike is told once', async () => {
+  it('[GQL-69] a refusal by both clouds for the same reason is reported once', async () => {
     const scene = await podScene(gpus(1))
     const input = 'name: "a", imageName: "builtin/idle", gpuTypeId: "NVIDIA L4", cloudType: ALL, volumeInGb: 10, volumeMountPath: "/a"'
     const { body } = await graphql(scene.account.key)(`mutation { podFindAndDeployOnDemand(input: {${input}}) { id } }`)

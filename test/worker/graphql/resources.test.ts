@@ -5,7 +5,7 @@ import { api, createAccount, createEndpoint, describe, env, expect, it } from '.
 import { podScene } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 
-/** Runs a document that has to succeed. */
+/** Runs a document and expects success. */
 function caller(key: string) {
   return async (query: string, variables?: Record<string, unknown>) => {
     const { status, body } = await graphql(key)(query, variables)
@@ -20,7 +20,7 @@ describe('templates', () => {
     env: [{ key: "A", value: "1" }], isServerless: true, containerRegistryAuthId : "", startSsh: true, isPublic: false, readme: "" } ) {
     id name imageName dockerArgs containerDiskInGb volumeInGb volumeMountPath ports env { key value } isServerless } }`
 
-  it('[GQL-22] are saved, changed and deleted by their name; what is left out stays', async () => {
+  it('[GQL-22] are saved, changed and deleted by their name; omitted members stay', async () => {
     const { key } = await createAccount()
     const run = caller(key)
     const { saveTemplate } = await run(SAVE)
@@ -56,7 +56,7 @@ describe('templates', () => {
     expect(await messageOf(key, 'mutation { deleteTemplate(templateName: "t") }')).toBe('template t not found')
   })
 
-  it('[GQL-42] keep their readme, the names of their ports and how they are started; what is left out stays', async () => {
+  it('[GQL-42] keep their readme, the names of their ports and their way of starting; omitted members stay', async () => {
     const { key } = await createAccount()
     const run = caller(key)
     const save = async (i: Record<string, unknown>) => {
@@ -71,7 +71,7 @@ describe('templates', () => {
     const { id, ...made } = await save({ name: 't', imageName: 'i', readme: '# How', advancedStart: false, portsConfig: ports })
     expect(made).toEqual({ readme: '# How', advancedStart: false, ports: '8888/http,22/tcp', portsConfig: ports })
     expect(await save({ id, imageName: 'i2' })).toEqual({ id, ...made })
-    // A port that goes takes its name along, by whichever interface.
+    // A removed port loses its name, through whichever interface it is removed.
     expect((await api(key).patch(`/v2/templates/${id}`, { ports: ['8888/http'] })).status).toBe(200)
     const left = { id, ...made, ports: '8888/http', portsConfig: ports.slice(0, 1) }
     expect(await save({ id })).toEqual(left)
@@ -119,14 +119,14 @@ describe('templates', () => {
     expect(await save(kept)).toEqual({ ...kept, startScript })
   })
 
-  it('[GQL-33] of other accounts are not deleted by their name', async () => {
+  it('[GQL-33] of other accounts cannot be deleted by their name', async () => {
     const [one, other] = [await createAccount(), await createAccount()]
     await caller(one.key)(SAVE)
     expect(await messageOf(other.key, 'mutation { deleteTemplate(templateName: "t") }')).toBe('template t not found')
     expect((await api(one.key).get('/v2/templates')).body.templates).toHaveLength(1)
   })
 
-  it('[GQL-3] public ones are read without a key, private ones are not there', async () => {
+  it('[GQL-3] can be read without a key if they are public, and are not found if they are private', async () => {
     const { key } = await createAccount()
     const open = await api(key).post('/v2/templates', { name: 'open', image: 'img', public: true })
     const closed = await api(key).post('/v2/templates', { name: 'closed', image: 'img' })
@@ -187,7 +187,7 @@ describe('endpoints', () => {
     expect(cpu.saveEndpoint).toMatchObject({ computeType: 'CPU', instanceIds: ['cpu3g-4-16'] })
   })
 
-  it('[GQL-22] a client that sends every member back changes what it means to, and nothing else', async () => {
+  it('[GQL-22] keep their other members when a client sends every member back', async () => {
     const { key, run, templateId } = await withTemplate()
     const { saveEndpoint: made } = await run(SAVE, { input: { name: 'e', templateId, gpuIds: 'AMPERE_24', gpuCount: 1, workersMax: 3 } })
     const before = (await api(key).get(`/v2/serverless/${made.id}`)).body
@@ -217,7 +217,7 @@ describe('endpoints', () => {
     expect((await api(key).get(`/v2/serverless/${made.id}/releases`)).body.endpointVersion).toBe(1)
   })
 
-  it('[GQL-22] updateEndpointTemplate fills it anew, and its id reads so', async () => {
+  it('[GQL-22] are filled anew by updateEndpointTemplate, and show its id', async () => {
     const { key, run, templateId } = await withTemplate()
     const other = await api(key).post('/v2/templates', { name: 't2', image: 'img2', serverless: true })
     const { saveEndpoint } = await run(SAVE, { input: { name: 'e', templateId, gpuIds: 'AMPERE_24' } })
@@ -228,7 +228,7 @@ describe('endpoints', () => {
     expect((await run('{ myself { endpoints { templateId } } }')).myself.endpoints).toEqual([{ templateId: other.body.id }])
   })
 
-  it('[GQL-22] one that REST made has a template of its own, unlisted', async () => {
+  it('[GQL-22] that REST made have a template of their own, which is not listed', async () => {
     const { key } = await createAccount()
     const run = caller(key)
     const id = await createEndpoint(key)
@@ -258,7 +258,7 @@ describe('the account', () => {
     'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQC bob',
   ]
 
-  it('[GQL-32] SSH keys are one text, a blank line between them', async () => {
+  it('[GQL-32] SSH keys are one text, separated by blank lines', async () => {
     const account = await createAccount()
     const run = caller(account.key)
     const update = 'mutation Mutation($input: UpdateUserSettingsInput) { updateUserSettings(input: $input) { id pubKey } }'
@@ -336,8 +336,8 @@ describe('the account', () => {
 })
 
 describe('the catalog', () => {
-  it('[GQL-44] a lowest price is of a pod as large as is said: its stock is what a create then finds', async () => {
-    // A type of its own, so that this machine is the only one.
+  it('[GQL-44] the lowest price is for a pod of the given size: its stock is what a create then finds', async () => {
+    // A GPU type of its own, so that only this host has it.
     const type = 'NVIDIA L40S'
     const scene = await podScene({ ...gpus(2, type), vcpus: 16, memoryMb: 65_536, diskGb: 100 })
     forgetFleet()
@@ -376,7 +376,7 @@ describe('the catalog', () => {
     scene.leave()
   })
 
-  it('[GQL-20] every part of it answers', async () => {
+  it('[GQL-20] each of its parts returns data', async () => {
     const { status, body } = await graphql(null)(`{
       gpuTypes(input: {ids: ["NVIDIA L4"]}) { id displayName manufacturer memoryInGb cudaCores secureCloud securePrice communityPrice secureSpotPrice oneMonthPrice maxGpuCount
         lowestPrice(input: {gpuCount: 1}) { gpuName gpuTypeId minimumBidPrice uninterruptablePrice minMemory minVcpu stockStatus availableGpuCounts maxUnreservedGpuCount compliance gpuTypeCudaVersions { cudaVersion availability } } }

@@ -22,7 +22,7 @@ async function post(query: string, document: string, headers: Record<string, str
   return { status: response.status, body: (await response.json()) as { errors?: { message: string }[] } }
 }
 
-describe('[GQL-72] a document that is asked with dryRun', () => {
+describe('[GQL-72] a document with dryRun', () => {
   it.each(['?dryRun=true', '?dryRun=', '?dryRun=1', '?dryRun=false&dryRun=true'])('%s is refused, and nothing is done', async (query) => {
     const account = await createAccount()
     const bearer = { Authorization: `Bearer ${account.key}` }
@@ -32,7 +32,7 @@ describe('[GQL-72] a document that is asked with dryRun', () => {
     expect(await templatesOf(account)).toEqual([])
   })
 
-  it('is carried out where that says no', async () => {
+  it('is carried out where dryRun is false', async () => {
     const account = await createAccount()
     const name = nameOfTest()
     expect((await post('?dryRun=false', saving(name), { Authorization: `Bearer ${account.key}` })).status).toBe(200)
@@ -40,8 +40,8 @@ describe('[GQL-72] a document that is asked with dryRun', () => {
   })
 })
 
-describe('whose account a mutation is for', () => {
-  it('[GQL-2] a key in the address decides, whatever account and cookie come along', async () => {
+describe('the account that a mutation is for', () => {
+  it('[GQL-2] depends on a key in the address, whatever account and cookie are sent too', async () => {
     const [victim, attacker] = [await createAccount(), await createAccount()]
     const browser = await Browser.signedIn(victim.key)
     const name = nameOfTest()
@@ -52,7 +52,7 @@ describe('whose account a mutation is for', () => {
     expect([await templatesOf(victim), await templatesOf(attacker)]).toEqual([[], [name]])
   })
 
-  it('[CS-4] a cookie that another site sends is nobody’s, and nothing is done', async () => {
+  it('[CS-4] is none for a cookie that another site sends, and nothing is done', async () => {
     const victim = await createAccount()
     const browser = await Browser.signedIn(victim.key)
     const body = { query: saving(nameOfTest()) }
@@ -63,7 +63,7 @@ describe('whose account a mutation is for', () => {
     expect(await templatesOf(victim)).toEqual([])
   })
 
-  it('[AUT-7] a session that names an account of others acts for its own', async () => {
+  it("[AUT-7] is the session's own where it names an account of other users", async () => {
     const [victim, attacker] = [await createAccount(), await createAccount()]
     const browser = await Browser.signedIn(attacker.key)
     const name = nameOfTest()
@@ -71,7 +71,7 @@ describe('whose account a mutation is for', () => {
     expect([await templatesOf(victim), await templatesOf(attacker)]).toEqual([[], [name]])
   })
 
-  it('[PP-125] one Idempotency-Key beside two creates in a document makes the first', async () => {
+  it('[PP-125] is the same for two creates in a document under one Idempotency-Key, which makes the first', async () => {
     const account = await createAccount()
     const names = [nameOfTest(), nameOfTest()]
     const two = names.map((name, index) => saving(name).replace('mutation {', `m${index}:`).replace(/ }$/, ''))

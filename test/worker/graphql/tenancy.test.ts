@@ -3,7 +3,7 @@ import { argumentsWith, documentOf, fieldsOf, type Guarded } from '../../support
 import { api, createAccount, describe, expect, it, send, teamOf } from '../../support/harness.ts'
 import { snapshot, VICTIMS } from '../../support/victims.ts'
 
-// Every field with an argument, with the id of somebody else in every place that takes one: answered as an id that nothing has.
+// Every field with an argument, with an id of another account in every place that takes one: the reply is the one for an unknown id.
 
 const KINDS = [
   '/v2/clusters/',
@@ -15,7 +15,7 @@ const KINDS = [
   '/v2/registries/',
   '/v2/account/secrets/',
 ]
-/** An id of the same form that nothing has. */
+/** An id of the same form that does not exist. */
 const nothingLike = (id: string) => `${id.slice(0, -6)}zzzzzz`
 const hasArguments = ({ field }: Guarded) => field.args.length > 0
 const QUERIES = fieldsOf('Query').filter(hasArguments)
@@ -32,7 +32,7 @@ function documentsOf(id: string): string[] {
 }
 
 describe('[GQL-39] ids of other accounts', () => {
-  it.each(KINDS)('%s answer as ids that nothing has, and nothing of it changes', async (kind) => {
+  it.each(KINDS)('%s get the reply for unknown ids, and nothing of them changes', async (kind) => {
     const victim = await VICTIMS[kind]?.()
     const id = victim?.params.id
     if (!victim || id === undefined) throw new Error(`no victim of ${kind}`)
@@ -50,9 +50,9 @@ describe('[GQL-39] ids of other accounts', () => {
     expect(await snapshot(victim)).toEqual(before)
   })
 
-  // Who asks is the same for all kinds: three stand for them.
+  // The way of authentication is the same for all kinds; three of them suffice.
   it.each(['/v2/pods/', '/v2/serverless/', '/v2/account/secrets/'])(
-    '[GQL-2] %s answer so too to a key in the address that names the team of the owner',
+    '[GQL-2] %s get it too with a key in the address that names the team of the owner',
     async (kind) => {
       const victim = await VICTIMS[kind]?.()
       const id = victim?.params.id
@@ -74,8 +74,8 @@ describe('[GQL-39] ids of other accounts', () => {
     },
   )
 
-  it('lists hold what is of the account alone', async () => {
-    // One after another: some take machines.
+  it('are in no list of the account', async () => {
+    // One after another, because some of them reserve hosts.
     const victims: unknown[] = []
     for (const kind of KINDS) victims.push(await VICTIMS[kind]?.())
     const { key } = await createAccount()
@@ -95,7 +95,7 @@ describe('[GQL-39] ids of other accounts', () => {
   })
 })
 
-/** What was sent, and what was made by it, are not the same in both; everything else is. */
+/** Replaces the sent id and the ids of created objects, which differ between the two replies; the rest must be equal. */
 function withoutIds(body: { data?: unknown; errors?: { message: string }[] }, id: string) {
   const text = JSON.stringify({ data: body.data, errors: body.errors?.map(({ message }) => message) })
   return JSON.parse(text.replaceAll(id, '<id>').replaceAll(/"id":"[^"<]+"/g, '"id":"made"'))

@@ -7,7 +7,7 @@ const post = (path: string, body: string, headers: Record<string, string> = {}) 
 const seen = async (response: Response) => ({ status: response.status, body: await response.json() })
 const MYSELF = '{"query":"query { myself { id } }"}'
 
-describe('who calls', () => {
+describe('callers', () => {
   it('[GQL-1] [GQL-2] a key in the header or the parameter; the parameter decides; variables may be null', async () => {
     const [one, other] = [await createAccount(), await createAccount()]
     const bearer = { Authorization: `Bearer ${one.key}` }
@@ -53,11 +53,11 @@ describe('documents', () => {
   })
 })
 
-describe('what the operator sets', () => {
+describe('settings of the operator', () => {
   const served = async (settings: Record<string, string>, init: RequestInit = {}) =>
     createApp().fetch(new Request(`${ORIGIN}/graphql`, init), { ...env, ...settings }, createExecutionContext())
 
-  it('[GQL-29] [GQL-11] since when it is deprecated and when it ends, on every answer', async () => {
+  it('[GQL-29] [GQL-11] the date of deprecation and the end, on every reply', async () => {
     const settings = { GRAPHQL_DEPRECATED_AT: '2026-11-15T00:00:00Z', GRAPHQL_SUNSET_AT: '2027-02-01' }
     const post = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: MYSELF }
     for (const init of [post, { method: 'GET' }]) {
@@ -80,7 +80,7 @@ describe('what the operator sets', () => {
     expect((await served({}, browser)).status).toBe(405)
   })
 
-  it('[GQL-2] an answer is kept by nobody, as its address may hold a key', async () => {
+  it('[GQL-2] a reply is not cached, as its address may contain a key', async () => {
     const { headers } = await post('/graphql', MYSELF)
     expect([headers.get('cache-control'), headers.get('referrer-policy')]).toEqual(['no-store', 'no-referrer'])
   })
@@ -98,7 +98,7 @@ describe('errors', () => {
     ])
   })
 
-  it('[GQL-6] what does not parse or validate is 400 with errors', async () => {
+  it('[GQL-6] a document that does not parse or validate is 400 with errors', async () => {
     const ask = graphql((await createAccount()).key)
     const bad = await ask('query($input: GpuLowestPriceInput!) { gpuTypes { lowestPrice(input: $input) { gpuName } } }', {
       input: { nonsense: 1 },
@@ -111,7 +111,7 @@ describe('errors', () => {
     }
   })
 
-  it('[GQL-6] a body that is none is refused in the same form', async () => {
+  it('[GQL-6] an invalid body is refused in the same form', async () => {
     const { key } = await createAccount()
     const bearer = { Authorization: `Bearer ${key}` }
     const first = async (response: Response) => ({

@@ -10,7 +10,7 @@ const UPDATE = `mutation($input: UpdateNetworkVolumeInput!) { updateNetworkVolum
 const DELETE = 'mutation($input: DeleteNetworkVolumeInput!) { deleteNetworkVolume(input: $input) }'
 
 describe('[GQL-74] network volumes', () => {
-  it('are made, changed and deleted as v2 does; an input or three scalars name them', async () => {
+  it('are created, changed and deleted as in v2; an input or three scalars name them', async () => {
     const { key } = await createAccount()
     const call = graphql(key)
     const made = (await call(CREATE, { input: { name: 'data', size: 20, dataCenterId: 'EU-RO-1' } })).body
@@ -41,7 +41,7 @@ describe('[GQL-74] network volumes', () => {
     ])
   })
 
-  it('are refused as v2 refuses them, by the names of GraphQL, and nothing happens', async () => {
+  it('are refused as in v2, with the names of GraphQL, and nothing changes', async () => {
     const [{ key, userId }, stranger] = [await createAccount(), await createAccount()]
     const call = graphql(key)
     const id = (await call(CREATE, { input: { name: 'data', size: 20, dataCenterId: 'EU-RO-1' } })).body.data.createNetworkVolume.id
@@ -61,8 +61,8 @@ describe('[GQL-74] network volumes', () => {
   })
 })
 
-describe('what public programs ask for beside', () => {
-  it('[GQL-75] members without a meaning are there, and answer null or 0', async () => {
+describe('further fields that public programs read', () => {
+  it('[GQL-75] members without a meaning exist, and are null or 0', async () => {
     const { key } = await createAccount()
     const { status, body } = await graphql(key)(
       '{ myself { hostBalance minBalance underBalance referralEarned } dataCenters { id gpuAvailability(input: { gpuCount: 2 }) { stockStatus } } }',
@@ -78,7 +78,7 @@ describe('what public programs ask for beside', () => {
     scene.leave()
   })
 
-  it('[GQL-76] pod of a worker’s id shows that worker: its GPU, and how long it runs; to nobody else', async () => {
+  it("[GQL-76] pod with a worker's id shows that worker, its GPU and its uptime, to its owner alone", async () => {
     const queue = await setUpQueue()
     const { worker } = await runAndTake(queue)
     const read = (key: string) =>

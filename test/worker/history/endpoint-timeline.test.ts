@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000
 const iso = (ms: number) => new Date(ms).toISOString()
 
 describe('history of endpoints', () => {
-  it('[HIS-21] [HIS-22] shows queue, workers and spend over time, and what happened with why, also to a plane that began anew', async () => {
+  it('[HIS-21] [HIS-22] shows queue, workers and spend over time, and events with their reasons, also to a restarted plane', async () => {
     const queue = await setUpQueue()
     const call = api(queue.account.key)
     const { jobId, worker } = await runAndTake(queue)
@@ -41,7 +41,7 @@ describe('history of endpoints', () => {
     expect(headers.get('ETag')).toMatch(/^"[0-9a-f]{24}"$/)
   })
 
-  it('[HIS-22] the reason of a worker that was lost stands with it; pages go on where the last one ended', async () => {
+  it('[HIS-22] the reason for the loss of a worker stands with it; pages continue where the previous one ended', async () => {
     const queue = await setUpQueue()
     const call = api(queue.account.key)
     const { worker } = await runAndTake(queue)
@@ -68,7 +68,7 @@ describe('history of endpoints', () => {
     expect((await call.get(`${path.replace('timeline?', 'timeline?step=30&')}&cursor=x`)).status).toBe(422)
   })
 
-  it('[HIS-20] jobs cost the time line no row of their own', async () => {
+  it('[HIS-20] jobs add no row of their own to the timeline', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { output: 1 })
@@ -89,7 +89,7 @@ describe('history of endpoints', () => {
     expect(await rows()).not.toEqual(before)
   })
 
-  it('[HIS-23] a worker has the history of its host, nobody else sees it', async () => {
+  it('[HIS-23] a worker has the history of its host, which other accounts cannot read', async () => {
     const queue = await setUpQueue()
     const { worker } = await runAndTake(queue)
     await queue.host.beat({ stats: [{ id: worker.id, cpu: 40 }] })

@@ -7,14 +7,14 @@ import { hostStub } from '../../support/stubs.ts'
 
 const MINUTE_MS = 60_000
 
-/** Sets the clock of a host's object: samples are taken in the past, so that the API, whose clock goes on, sees them as history. */
+/** Sets the clock of a host's object: samples are taken in the past, so that the API, whose clock is not changed, reads them as history. */
 async function at(host: FakeHost, nowMs: number): Promise<void> {
   await runInDurableObject(hostStub(env, host.id), (object) => {
     object.now = () => nowMs
   })
 }
 
-/** Beats every 5 s of a time with the figures that `statsAt` says. */
+/** Sends a heartbeat every 5 s of a period, with the figures of `statsAt`. */
 async function beatThrough(host: FakeHost, fromMs: number, toMs: number, statsAt: (ms: number) => Record<string, unknown>): Promise<void> {
   for (let ms = fromMs; ms < toMs; ms += 5_000) {
     await at(host, ms)
@@ -31,7 +31,7 @@ const rowsOf = (host: FakeHost) =>
   )
 
 describe('history of pods', () => {
-  it('[HIS-4] [HIS-7] a pod and its machine answer columns of what it used: means, maxima, each GPU, and null where nothing is known', async () => {
+  it('[HIS-4] [HIS-7] a pod and its host return columns of their usage: means, maxima, each GPU, and null where nothing is known', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     await scene.run(id)
@@ -77,7 +77,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-9] an answer has a tag, and whoever has it already gets 304 without a body', async () => {
+  it('[HIS-9] a reply has a tag, and a client that has it gets 304 without a body', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     const path = `/v2/pods/${id}/metrics?from=${iso(minute(5))}&to=${iso(minute(4))}`
@@ -90,7 +90,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-3] a beat writes no row, a minute of beats five; what is stored outlives the object', async () => {
+  it('[HIS-3] a heartbeat writes no row, a minute of heartbeats five; stored samples outlive the object', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -113,7 +113,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-3] the third of beats that come early stores too, so that a restart never loses four', async () => {
+  it('[HIS-3] every third early heartbeat stores too, so that a restart never loses four', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -128,7 +128,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-8, SPD-4] a pod that does nothing says since when; the first work ends that, and so does a restart of what was not seen', async () => {
+  it('[HIS-8, SPD-4] an idle pod shows since when; the first load ends that, and so does a restart for an unobserved time', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -149,7 +149,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-6] what a pod used on a former host stands beside what it uses now, and is gone with that host', async () => {
+  it('[HIS-6] samples of the previous host stand beside those of the current one, and are deleted with that host', async () => {
     const type = 'NVIDIA A30'
     const from = await FakeHost.join(gpus(1, type))
     const account = await createAccount()
@@ -174,7 +174,7 @@ describe('history of pods', () => {
     to.leave()
   })
 
-  it('[HIS-4] a terminated pod keeps its history for its account; nobody else has one, nor has a host that was given no such workload', async () => {
+  it('[HIS-4] a terminated pod keeps its history for its account; other accounts have none, nor has a host without that workload', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -199,7 +199,7 @@ describe('history of pods', () => {
     scene.leave()
   })
 
-  it('[HIS-5] a time that ends before it begins, and a step that is none, are 422 and name themselves', async () => {
+  it('[HIS-5] an end before the start, and an invalid step, are 422 and are named', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     const errors = async (query: string) => {

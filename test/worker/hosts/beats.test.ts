@@ -8,7 +8,7 @@ const ecc = { index: 2, uuid: 'GPU-b', problem: 'uncorrectable ECC errors' }
 const hot = { index: 0, uuid: 'GPU-a', problem: 'overheated (95 °C or more)' }
 const read = async (host: FakeHost) => (await admin().get(`/admin/v1/hosts/${host.id}`)).body
 
-/** Counts what the host's object asks of D1 while something happens. */
+/** Counts the D1 queries of the host's object during `act`. */
 async function countQueries(host: FakeHost, act: () => Promise<void>): Promise<number> {
   const stub = hostStub(env, host.id)
   const spies = await runInDurableObject(stub, (object) => {
@@ -21,7 +21,7 @@ async function countQueries(host: FakeHost, act: () => Promise<void>): Promise<n
   return count
 }
 
-/** Rows that the host's object has written to its own storage so far. */
+/** Number of rows that the host's object has written to its own storage so far. */
 async function storedWrites(host: FakeHost): Promise<number> {
   return runInDurableObject(hostStub(env, host.id), (_, state) => {
     const row = state.storage.sql.exec<{ changes: number }>('SELECT total_changes() AS changes').one()
@@ -33,8 +33,8 @@ async function beatTimes(host: FakeHost, count: number, change: Record<string, u
   for (let i = 0; i < count; i++) await host.beat(change)
 }
 
-describe('beats', () => {
-  it('[HOST-39] nothing is written for a beat that says nothing new, to D1 or anywhere', async () => {
+describe('heartbeats', () => {
+  it('[HOST-39] nothing is written for a heartbeat without news, to D1 or elsewhere', async () => {
     const host = await FakeHost.enrol()
     await host.link()
     await host.beat({ gpuHealth: [] })
@@ -46,7 +46,7 @@ describe('beats', () => {
     host.leave()
   })
 
-  it('[HOST-43] a machine whose clock is five minutes off is as well as any other', async () => {
+  it('[HOST-43] a host whose clock is five minutes off is as healthy as any other', async () => {
     for (const skewMs of [-300_000, 300_000]) {
       const host = await FakeHost.enrol()
       await host.link()
@@ -58,7 +58,7 @@ describe('beats', () => {
     }
   })
 
-  it('[HOST-42] a problem of a GPU cordons the host; repeats and its end write no more than they must', async () => {
+  it('[HOST-42] a problem of a GPU cordons the host; repeats and its end write no more than necessary', async () => {
     const host = await FakeHost.enrol()
     await host.link()
     await host.beat({ gpuHealth: [ecc] })
@@ -102,7 +102,7 @@ describe('beats', () => {
     host.leave()
   })
 
-  it('[HOST-42] what could not be written is written at the next look', async () => {
+  it('[HOST-42] a write that failed is repeated at the next check', async () => {
     const host = await FakeHost.enrol()
     await host.link()
     const stub = hostStub(env, host.id)
@@ -120,7 +120,7 @@ describe('beats', () => {
     host.leave()
   })
 
-  it('a list of problems that is out of bounds is not understood', async () => {
+  it('a list of problems out of bounds is not a valid message', async () => {
     const host = await FakeHost.enrol()
     await host.link()
     const closed = new Promise<number>((resolve) => host.onClose(resolve))

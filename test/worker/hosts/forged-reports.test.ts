@@ -6,27 +6,27 @@ import { afterAll, api, beforeAll, describe, env, expect, it, runInDurableObject
 import { clusterStub, hostStub } from '../../support/stubs.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
-// A machine that has joined as every other has, runs nothing, and speaks of what other machines run.
+// A host that has joined properly, runs nothing, and reports on workloads of other hosts.
 
 const YEAR_MS = 365 * 24 * 3_600_000
 const MAX = Number.MAX_SAFE_INTEGER
 const GPU = 'NVIDIA RTX 4000 Ada Generation'
 
-/** What the forged messages are about. */
+/** The objects that the forged messages name. */
 interface About {
   pod: string
   endpoint: string
   worker: string
   cluster: string
-  /** The cluster's private network, the number that it is asked with, and its members. */
+  /** The private network of the cluster, the number of its current check, and its members. */
   overlay: string
   check: number
   members: string[]
   network: string
   global: string
-  /** Volumes that are deleted and wait for their host. */
+  /** Deleted volumes that wait for their host to wipe them. */
   deleted: { kind: 'network' | 'global'; id: string }[]
-  /** By workload: where its lines go, with the grant of the host that runs it. */
+  /** By workload: its log, with the grant of the host that runs it. */
   logs: { workloadId: string; access: { kind: 'pod' | 'worker'; ownerId: string; grant: string } }[]
 }
 type Forged = (about: About) => Record<string, unknown>
@@ -36,7 +36,7 @@ let forger: FakeHost
 let cluster: ClusterScene
 const victims: Victim[] = []
 
-/** All that lasts of the victims, what the objects of all hosts hold of workloads, and what the cluster's was told of who reaches whom. */
+/** All stored state of the victims, the workloads in the objects of all hosts, and the reachability reports of the cluster's object. */
 async function everything(): Promise<unknown> {
   const hosts = (await env.DB.prepare('SELECT id FROM hosts ORDER BY id').all<{ id: string }>()).results
   const held = (id: string) =>
@@ -47,7 +47,7 @@ async function everything(): Promise<unknown> {
   return [await Promise.all(victims.map(snapshot)), await Promise.all(hosts.map(({ id }) => held(id))), told]
 }
 
-/** What `send` answers to each message, and that nothing of the victims has changed after all of them. */
+/** Sends every message, returns the replies and expects that nothing of the victims has changed. */
 async function answers<Answer>(
   messages: readonly Forged[],
   send: (message: Record<string, unknown>) => Promise<Answer>,
@@ -81,7 +81,7 @@ async function volume(kind: 'network' | 'global', hostId: string, isDeleted: boo
   return id
 }
 
-/** The id that a statement finds. */
+/** The id that a query returns. */
 async function idOf(sql: string, value: string): Promise<string> {
   const row = await env.DB.prepare(sql).bind(value).first<{ id: string }>()
   if (!row) throw new Error(`nothing there: ${sql}`)
@@ -94,7 +94,7 @@ beforeAll(async () => {
   const { id: pod = '' } = (await victim('/v2/pods/')).params
   const { id: endpoint = '', workerId: worker = '' } = (await victim('/v2/serverless/')).params
   const podHost = await hostOf(pod)
-  // Its members wait to be started until their hosts say that they reach one another.
+  // The members do not start before their hosts report that they reach one another.
   cluster = await ClusterScene.open(2, (index) => networked(`192.0.2.${index + 91}`, 2, GPU))
   const { id: clusterId } = await cluster.create({ compute: { gpuTypeId: GPU, gpuCountPerPod: 1, podCount: 3 } })
   const members = (await cluster.members(clusterId)).map(({ id }) => id)
@@ -142,7 +142,7 @@ const idsIn = ({ pod, endpoint, worker, cluster: id, members }: About) => [
   ...members.map((member) => `${member}-1`),
 ]
 
-/** Each a request with a report on everything that there is. */
+/** Requests, each with one report about every known id. */
 const EVENTS: readonly Forged[] = STATES.flatMap((state) =>
   TIMES.flatMap((time) =>
     SEQUENCES.map((sequence) => (all: About) => ({
@@ -150,7 +150,7 @@ const EVENTS: readonly Forged[] = STATES.flatMap((state) =>
     })),
   ),
 )
-/** Refused as a whole, good reports among them too. */
+/** Requests that are refused as a whole, including their valid reports. */
 const MALFORMED: readonly object[] = [
   { state: 'terminated' },
   { sequence: 1.5 },
@@ -179,13 +179,13 @@ const BEATS: readonly Forged[] = [
   (all) => stats(all, { gpus: Array(64).fill(FULL) }),
   (all) => stats(all, {}),
 ]
-/** The link ends over each of them. */
+/** Each of these heartbeats ends the link. */
 const OUT_OF_RANGE: readonly Forged[] = [
   ...[{ cpu: 101 }, { cpu: -1 }, { memory: 0.5 }, { memoryBytes: 2 ** 53 }, { receivedPerSecond: -1 }, { gpuCount: 1_025 }],
   ...[{ gpus: Array(65).fill(FULL) }, { gpus: [{ ...FULL, powerWatts: 1e6 }] }, { gpus: [{ ...FULL, util: 101 }] }],
 ].map((change) => (all: About) => stats(all, change))
 
-/** Lines under the very grants of the hosts that run the workloads, under those of other workloads, and under none. */
+/** Log lines under the actual grants of the hosts that run the workloads, under grants of other workloads, and under none. */
 const LINES: readonly Forged[] = [0, 1].flatMap((index) => {
   const batch = (change: (all: About) => object) => (all: About) => ({
     batches: [{ ...all.logs[index], lines: [{ seq: MAX, at: 0, source: 'system', line: 'forged' }], ...change(all) }],
@@ -238,7 +238,7 @@ const REACH: readonly Forged[] = [
   reach((all) => ({ overlayId: all.cluster, ready: all.members })),
 ]
 
-describe('of what other hosts run, a host changes nothing', () => {
+describe('a host changes nothing of workloads of other hosts', () => {
   const many = (messages: readonly unknown[], what: string) => `${messages.length} ${what}`
 
   it(`[PP-190] with ${many(EVENTS, 'requests of reports: each state, a year ago, now and in a year, with low and high numbers')}`, async () => {
@@ -264,7 +264,7 @@ describe('of what other hosts run, a host changes nothing', () => {
     expect(await answers(LINES, post('logs'))).toEqual(LINES.map(() => [200, refused]))
   })
 
-  it(`[EDG-1, EDG-2] with ${many(VOLUMES, 'exchanges about its volumes, and is told nothing of them')}`, async () => {
+  it(`[EDG-1, EDG-2] with ${many(VOLUMES, 'exchanges about its volumes, and receives nothing of them')}`, async () => {
     const nothing = { nowMs: expect.any(Number), wipe: [], sizes: [] }
     expect(await answers(VOLUMES, post('volumes'))).toEqual(VOLUMES.map(() => [200, nothing]))
   })
@@ -273,7 +273,7 @@ describe('of what other hosts run, a host changes nothing', () => {
     expect(await answers(REACH, post('overlays'))).toEqual(REACH.map(() => [200, {}]))
   })
 
-  it('[PP-190] and the same words of their own hosts change each of them', async () => {
+  it('[PP-190] but with the same messages of their own hosts each of them changes', async () => {
     const now = async () => (await everything()) as [unknown[], ...unknown[]]
     const before = await now()
     for (const id of [`${about.pod}-1`, about.worker]) {

@@ -7,13 +7,13 @@ import { hostStub } from '../../support/stubs.ts'
 
 const MINUTE_MS = 60_000
 
-/** Moves the clock of the Worker itself. */
+/** Moves the clock of the Worker. */
 function travel(ms: number): void {
   const now = Date.now()
   vi.spyOn(Date, 'now').mockImplementation(() => now + ms)
 }
 
-/** Whether events, logs and link are open to this host's access token. */
+/** Status codes of the events, logs and link endpoints for this host's access token. */
 async function doors(host: FakeHost): Promise<number[]> {
   const link = await host.openLink()
   link.webSocket?.accept()
@@ -28,7 +28,7 @@ afterEach(() => {
 
 const base64Url = (text: string) => btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 
-/** The claims of an honest assertion, signed otherwise. */
+/** The claims of a valid assertion, signed in another way. */
 async function signed(host: FakeHost, header: JWTHeaderParameters, key: Parameters<SignJWT['sign']>[0]): Promise<string> {
   return new SignJWT(decodeJwt(await host.assertion())).setProtectedHeader(header).sign(key)
 }
@@ -40,7 +40,7 @@ async function publicKeyOf(host: FakeHost): Promise<string> {
 
 const FAR = 10 * 365 * 24 * 3_600
 const nowSeconds = () => Math.floor(Date.now() / 1000)
-/** What an assertion may claim instead of the truth; `other` is another host of the plane. */
+/** False claims of an assertion; `other` is another host of the plane. */
 const FALSE_CLAIMS: Readonly<Record<string, (other: FakeHost) => Record<string, unknown>>> = {
   'the audience of access tokens': () => ({ aud: 'podplane-host-api' }),
   'another audience': () => ({ aud: ['podplane', 'podplane-host2'] }),
@@ -75,7 +75,7 @@ const FALSE_CLAIMS: Readonly<Record<string, (other: FakeHost) => Record<string, 
   'an id that is an object': () => ({ jti: { length: 1 } }),
 }
 
-/** Ways to sign the claims of an honest assertion without the key of its host. */
+/** Ways to sign the claims of a valid assertion without the key of its host. */
 const FALSE_SIGNATURES: Readonly<Record<string, (host: FakeHost) => Promise<string>>> = {
   'no algorithm': async (host) => `${base64Url('{"alg":"none"}')}.${(await host.assertion()).split('.')[1]}.`,
   'no algorithm, and the signature left': async (host) => {
@@ -111,7 +111,7 @@ const FALSE_SIGNATURES: Readonly<Record<string, (host: FakeHost) => Promise<stri
 }
 
 describe('assertions', () => {
-  it('[HOST-38] one buys one access token', async () => {
+  it('[HOST-38] one assertion buys one access token', async () => {
     const host = await FakeHost.enrol()
     const assertion = await host.assertion()
     expect(await host.renew(assertion)).toBe(200)
@@ -120,7 +120,7 @@ describe('assertions', () => {
     expect(await doors(host)).toEqual([200, 200, 101])
   })
 
-  it('[HOST-38] of two that use it at once, one gets it', async () => {
+  it('[HOST-38] of two simultaneous uses one gets a token', async () => {
     const host = await FakeHost.enrol()
     const assertion = await host.assertion()
     expect((await Promise.all([host.renew(assertion), host.renew(assertion)])).sort()).toEqual([200, 401])
@@ -137,7 +137,7 @@ describe('assertions', () => {
     expect(await host.renew(await host.assertion({ jti: 'same' }))).toBe(200)
   })
 
-  it('[HOST-38] an id that is too long or empty is refused, and so is what comes after a hundred in three minutes', async () => {
+  it('[HOST-38] an id that is too long or empty is refused, and so is an assertion after a hundred in three minutes', async () => {
     const host = await FakeHost.enrol()
     expect(await host.renew(await host.assertion({ jti: 'x'.repeat(129) }))).toBe(401)
     expect(await host.renew(await host.assertion({ jti: '' }))).toBe(401)
@@ -147,7 +147,7 @@ describe('assertions', () => {
     expect(await host.renew(await host.assertion())).toBe(429)
   })
 
-  it("[HOST-38] another host's key, another epoch and no key at all buy nothing", async () => {
+  it("[HOST-38] another host's key, another epoch and a missing key buy nothing", async () => {
     const [host, other] = [await FakeHost.enrol(), await FakeHost.enrol()]
     const forged = (await other.assertion()).split('.')
     const own = (await host.assertion()).split('.')
@@ -173,7 +173,7 @@ describe('assertions', () => {
     expect(await host.renew(await host.assertion())).toBe(200)
   })
 
-  it('[HOST-38] one that claims to be good for years is good for two minutes behind its issue', async () => {
+  it('[HOST-38] one with an expiry of years is valid for two minutes after its issue', async () => {
     const host = await FakeHost.enrol()
     const issuedAt = nowSeconds()
     const forYears = () => host.assertion({ iat: issuedAt, exp: issuedAt + FAR })
@@ -183,7 +183,7 @@ describe('assertions', () => {
     expect(await host.renew(kept)).toBe(401)
   })
 
-  it('[HOST-38] of a clock that is a minute ahead, one buys one access token for as long as it is good', async () => {
+  it('[HOST-38] of a clock that is a minute ahead, one buys one access token for as long as it is valid', async () => {
     const host = await FakeHost.enrol()
     await freezeHostClock(host.id)
     const now = Date.now()
@@ -194,7 +194,7 @@ describe('assertions', () => {
     expect([await host.renew(another), await host.renew(assertion)]).toEqual([200, 401])
   })
 
-  it('[HOST-43] of a clock that is five minutes off is refused, and taken once the clock is corrected', async () => {
+  it('[HOST-43] of a clock that is five minutes off are refused, and accepted once the clock is corrected', async () => {
     const host = await FakeHost.enrol()
     for (const skewMs of [-5 * MINUTE_MS, 5 * MINUTE_MS]) {
       expect(await host.renew(await host.assertion({ skewMs }))).toBe(401)
@@ -202,7 +202,7 @@ describe('assertions', () => {
     }
   })
 
-  it('[HOST-43] reads the time of the plane in its answers, refusals before all', async () => {
+  it('[HOST-43] get the time of the plane in the replies, above all in refusals', async () => {
     const replies = await Promise.all(['enrol', 'token', 'events'].map((path) => send(`/host/v1/${path}`, { method: 'POST', body: '{}' })))
     expect(replies.map(({ status }) => status)).toEqual([422, 422, 401])
     for (const { headers } of replies) expect(Math.abs(Date.parse(headers.get('date') ?? '') - Date.now())).toBeLessThan(MINUTE_MS)
@@ -212,7 +212,7 @@ describe('assertions', () => {
 describe('the key of a host', () => {
   const toBase64Url = (hex: string) => btoa(String.fromCharCode(...(hex.match(/../g) ?? []).map((pair) => Number.parseInt(pair, 16))))
 
-  it('[L2] [HOST-79] of small order enrols nobody, and the join token is not spent', async () => {
+  it('[L2] [HOST-79] of small order enrols no host, and the join token is not used up', async () => {
     const { id, token } = (await admin().post('/admin/v1/join-tokens', {})).body
     for (const key of SMALL_ORDER_KEYS) {
       const reply = await FakeHost.askToEnrol(token, { x: toBase64Url(key) })
@@ -227,11 +227,11 @@ describe('the key of a host', () => {
     expect((await FakeHost.askToEnrol(token)).status).toBe(200)
   })
 
-  it('[L2] [HOST-79] of small order, which a former release has let in, buys no access token', async () => {
+  it('[L2] [HOST-79] of small order, which a previous release has accepted, buys no access token', async () => {
     const host = await FakeHost.enrol()
     const identity = toBase64Url(SMALL_ORDER_KEYS[0] ?? '')
     await env.DB.prepare('UPDATE hosts SET public_key_x = ? WHERE id = ?').bind(identity, host.id).run()
-    // R is the identity and s is 0, which holds for any text under this key.
+    // R is the identity and s is 0; such a signature verifies for any message under this key.
     const [head, claims] = (await host.assertion()).split('.')
     const anybodys = toBase64Url(`01${'00'.repeat(63)}`)
       .replaceAll('+', '-')
@@ -262,7 +262,7 @@ describe('access tokens', () => {
     expect(await doors(host)).toEqual([401, 401, 401])
   })
 
-  it('[HOST-38] a warm isolate asks the database once in 5 s', async () => {
+  it('[HOST-38] a warm isolate queries the database once in 5 s', async () => {
     const host = await FakeHost.enrol()
     await host.callStatus('logs')
     const prepare = vi.spyOn(env.DB, 'prepare')
@@ -270,7 +270,7 @@ describe('access tokens', () => {
     expect(prepare.mock.calls.length).toBe(0)
   })
 
-  it('[HOST-1] an hour later it is over', async () => {
+  it('[HOST-1] expire after an hour', async () => {
     const host = await FakeHost.enrol()
     expect(await host.callStatus('events')).toBe(200)
     vi.useFakeTimers({ now: Date.now() + 61 * MINUTE_MS, toFake: ['Date'] })

@@ -9,7 +9,7 @@ const RUNC = { network: true, runtimeClass: 'runc' } as const
 const RUNSC = { network: true, runtimeClass: 'runsc' } as const
 
 describe('an account of which the operator requires a runtime class', () => {
-  it('[PP-219][PP-221][H9] is placed nowhere else, and told so; others are not bound by it', async () => {
+  it('[PP-219][PP-221][H9] is placed on no other host, and its refusals say so; other accounts are not affected', async () => {
     const plain = await podScene({ ...gpus(4, TYPE), isolation: RUNC })
     const wanted = { gpu: { id: TYPE } }
     const before = await plain.create(wanted)
@@ -22,7 +22,7 @@ describe('an account of which the operator requires a runtime class', () => {
     const preview = await plain.call.post('/v2/pods?dryRun=true', podBody(wanted))
     expect(refused.status).toBe(400)
     expect(JSON.stringify(preview.body)).toContain(WORDS)
-    // What was there goes on.
+    // The existing pod continues.
     expect((await plain.call.get('/v2/pods')).body.pods.map(({ id }: { id: string }) => id)).toEqual([before.id])
     const sandboxed = await FakeHost.join({ ...gpus(4, TYPE), isolation: RUNSC })
     await plain.create(wanted)
@@ -42,7 +42,7 @@ describe('an account of which the operator requires a runtime class', () => {
     scene.host.leave()
   })
 
-  it('[PP-219] only the operator says so, and only of classes that there are', async () => {
+  it('[PP-219] is chosen by the operator alone, and only among existing classes', async () => {
     const scene = await podScene({ ...gpus(1, TYPE), isolation: RUNC })
     const path = `/admin/v1/users/${scene.account.userId}/isolation`
     expect((await scene.call.put(path, { runtimeClass: null })).status).toBe(401)

@@ -5,8 +5,8 @@ import { hostStub } from '../../support/stubs.ts'
 
 const KEY = 'a test'
 
-describe('[NET-62] the private networks that a host is told of', () => {
-  it('may have more members than one row of its object holds; what is shorter leaves nothing of what was longer', async () => {
+describe('[NET-62] the private networks in the message to a host', () => {
+  it('may have more members than one row of its object holds; a shorter list leaves nothing of a longer one', async () => {
     const host = await FakeHost.join()
     const seen = await runInDurableObject(hostStub(env, host.id), (object, state) => {
       const { store } = object as unknown as { store: ConstructorParameters<typeof LongNote>[0] }

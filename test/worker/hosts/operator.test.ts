@@ -19,7 +19,7 @@ const hostsApi = (id: string) => ({
 })
 
 describe('join tokens', () => {
-  it('[HOST-30] are listed without what opens the door, used ones with their host', async () => {
+  it('[HOST-30] are listed without the secret, used ones with their host', async () => {
     const created = (await admin().post('/admin/v1/join-tokens', { name: 'gpu-07', dataCenterId: 'EU-RO-1', cloud: 'COMMUNITY' })).body
     expect(NewJoinToken.parse(created)).toEqual(created)
     const host = await FakeHost.enrol({}, { name: 'listed-host' })
@@ -34,7 +34,7 @@ describe('join tokens', () => {
     expect(token).toMatch(/^ppj_/)
   })
 
-  it('[HOST-30] one that is revoked lets nobody in; a used one is 409, an unknown one 404', async () => {
+  it('[HOST-30] can be revoked and then enrol no host; a used one is 409, an unknown one 404', async () => {
     const { id } = (await admin().post('/admin/v1/join-tokens', { name: 'never' })).body
     expect((await admin().delete(`/admin/v1/join-tokens/${id}`)).status).toBe(204)
     expect((await admin().delete(`/admin/v1/join-tokens/${id}`)).status).toBe(404)
@@ -45,7 +45,7 @@ describe('join tokens', () => {
     expect((await admin().delete(`/admin/v1/join-tokens/${used.id}`)).body).toMatchObject({ status: 409, code: 'IN_USE' })
   })
 
-  it('[HOST-30] tokens that ended more than 30 days ago are forgotten when one is made', async () => {
+  it('[HOST-30] are deleted 30 days after their end when another one is made', async () => {
     const { id } = (await admin().post('/admin/v1/join-tokens', {})).body
     const { id: recent } = (await admin().post('/admin/v1/join-tokens', {})).body
     const days = (count: number) => Date.now() - count * 24 * 3_600_000
@@ -57,13 +57,13 @@ describe('join tokens', () => {
     expect(ids).toContain(recent)
   })
 
-  it('refuses a cloud that is none', async () => {
+  it('refuse an invalid cloud', async () => {
     expect((await admin().post('/admin/v1/join-tokens', { cloud: 'ALL' })).status).toBe(422)
   })
 })
 
 describe('inventory', () => {
-  it('[HOST-40] cloud, address, port range, driver and CUDA version are what the token and the agent said', async () => {
+  it('[HOST-40] cloud, address, port range, driver and CUDA version are those of the token and the agent', async () => {
     const told = { publicIp: '203.0.113.7', portRange: { from: 40_000, to: 40_100 } }
     const host = await FakeHost.join({ ...told, ...gpus('NVIDIA A40', 2) }, { cloud: 'COMMUNITY' })
     const read = await hostsApi(host.id).read()
@@ -76,7 +76,7 @@ describe('inventory', () => {
     host.leave()
   })
 
-  it('[HOST-40] an agent of an older release says neither address nor ports', async () => {
+  it('[HOST-40] an agent of an older release reports neither address nor ports', async () => {
     const host = await FakeHost.join(gpus('NVIDIA A40', 1))
     expect(await hostsApi(host.id).read()).toMatchObject({ cloud: 'SECURE', publicIp: null, portRange: { from: 30_000, to: 32_767 } })
     host.leave()
@@ -84,7 +84,7 @@ describe('inventory', () => {
 })
 
 describe('a cordoned host', () => {
-  it('[HOST-31] keeps what it runs and gets nothing new until it is uncordoned', async () => {
+  it('[HOST-31] keeps its workloads and gets nothing new until it is uncordoned', async () => {
     const host = await FakeHost.join(gpus('NVIDIA L4', 2))
     const queue = await setUpQueue({ gpu: { pools: ['AMPERE_24'] }, workers: { min: 0, max: 2, idleTimeout: 60 } })
     const jobId = await run(queue)
@@ -118,7 +118,7 @@ describe('a cordoned host', () => {
     host.leave()
   })
 
-  it('[HOST-31] a cordon that comes between choice and reservation wins', async () => {
+  it('[HOST-31] takes nothing when the cordon comes between choice and reservation', async () => {
     const host = await FakeHost.join(gpus('NVIDIA A30', 1))
     const want = {
       id: 'late',
@@ -170,7 +170,7 @@ describe('a cordoned host', () => {
 })
 
 describe('a drained host', () => {
-  it('[HOST-32] its workers finish their jobs, go, and are replaced elsewhere', async () => {
+  it('[HOST-32] lets its workers finish their jobs and end, and they are replaced on other hosts', async () => {
     const host = await FakeHost.join(gpus('NVIDIA B200', 1))
     const queue = await setUpQueue({ gpu: { pools: ['BLACKWELL_180'] }, workers: { min: 1, max: 2, idleTimeout: 60 } })
     const jobId = await run(queue)
@@ -209,7 +209,7 @@ describe('a drained host', () => {
   })
 })
 
-it('[HOST-32] a job of an endpoint elsewhere is not touched by the drain', async () => {
+it('[HOST-32] does not affect a job of an endpoint on another host', async () => {
   const queue = await setUpQueue()
   const { jobId, worker } = await runAndTake(queue)
   const host = await FakeHost.join(gpus('NVIDIA H100 PCIe', 1))

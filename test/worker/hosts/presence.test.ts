@@ -17,7 +17,7 @@ const look = async (host: FakeHost) => {
   return `${status} ${health}`
 }
 
-/** A host whose last beat is exactly the time at which its object's clock stands. */
+/** A host whose last heartbeat is exactly at the frozen time of its object's clock. */
 async function linkedHost(change = {}): Promise<{ host: FakeHost; heardAtMs: number }> {
   const host = await FakeHost.enrol(change)
   const heardAtMs = await freezeHostClock(host.id)
@@ -25,7 +25,7 @@ async function linkedHost(change = {}): Promise<{ host: FakeHost; heardAtMs: num
   return { host, heardAtMs }
 }
 
-/** What the host's object has noted of its presence. */
+/** The presence record in the storage of the host's object. */
 function noted(host: FakeHost): Promise<Record<string, unknown>> {
   return runInDurableObject(hostStub(env, host.id), (_, state) =>
     JSON.parse(String(state.storage.sql.exec("SELECT value FROM meta WHERE key = 'presence'").one().value)),
@@ -37,8 +37,8 @@ async function closeLink(host: FakeHost): Promise<void> {
   await until(async () => (await noted(host)).linkClosedAtMs !== null)
 }
 
-describe('a host that falls silent', () => {
-  it('[HOST-33, HOST-2, HOST-37] is suspect at 15 s, offline at 30 s, lost 5 min later, and well again when it links', async () => {
+describe('a silent host', () => {
+  it('[HOST-33, HOST-2, HOST-37] is suspect at 15 s, offline at 30 s, lost 5 min later, and healthy again when it links', async () => {
     const { host } = await linkedHost()
     expect(await look(host)).toBe('ONLINE HEALTHY')
     await advanceHost(host.id, 14_999)
@@ -62,7 +62,7 @@ describe('a host that falls silent', () => {
     host.leave()
   })
 
-  it('[HOST-33] is well again with the next beat, and the plane has written nothing about it', async () => {
+  it('[HOST-33] is healthy again with the next heartbeat, and the plane has written nothing about it', async () => {
     const { host } = await linkedHost()
     const before = await hostRow(host.id)
     await advanceHost(host.id, 16_000)
@@ -75,13 +75,13 @@ describe('a host that falls silent', () => {
     host.leave()
   })
 
-  it('[HOST-8] [PP-53] who waited for room on a suspect host is told when it beats again', async () => {
+  it('[HOST-8] [PP-53] notifies the endpoints that waited for its room when it sends heartbeats again', async () => {
     const { host } = await linkedHost(gpus('NVIDIA L40'))
     await advanceHost(host.id, 15_000)
     const queue = await setUpQueue({ gpu: { pools: ['ADA_48_PRO'] } })
     await run(queue)
     await until(async () => (await queue.get('/health')).body.workers.throttled === 1)
-    // So that it does not look by itself.
+    // The endpoint's clock is frozen, so that its own retry does not fire.
     await freezeClock(queue.endpointId)
     await host.beat()
     await advanceHost(host.id, 1_000)
@@ -102,7 +102,7 @@ describe('a host that falls silent', () => {
     host.leave()
   })
 
-  it('[HOST-2] a link that closes has 10 s to come back', async () => {
+  it('[HOST-2] has 10 s to return after its link has closed', async () => {
     const { host } = await linkedHost()
     await closeLink(host)
     await advanceHost(host.id, 9_999)
@@ -111,7 +111,7 @@ describe('a host that falls silent', () => {
     expect(await look(host)).toBe('OFFLINE SUSPECT')
   })
 
-  it('[HOST-2] one that is back in time was never away', async () => {
+  it('[HOST-2] does not become offline when it returns in time', async () => {
     const { host } = await linkedHost()
     await closeLink(host)
     await moveHostClock(host.id, 9_999)
@@ -123,9 +123,9 @@ describe('a host that falls silent', () => {
 })
 
 describe('an outage of the plane', () => {
-  it('[HOST-35] a link of which nobody saw the end gives the host one more lease, once', async () => {
+  it('[HOST-35] a link whose end the plane did not see gives the host one more lease, once', async () => {
     const { host } = await linkedHost()
-    // As after a crash: the sockets are gone without a word.
+    // As after a crash: the sockets are gone without a close event.
     await runInDurableObject(hostStub(env, host.id), (object) => {
       object.links.none = () => true
       object.links.lastHeardAtMs = () => null
@@ -157,7 +157,7 @@ describe('an outage of the plane', () => {
 })
 
 describe('last beat', () => {
-  it('[HOST-34] is shown by get and list, and survives the link', async () => {
+  it('[HOST-34] is shown by get and list, and outlives the link', async () => {
     const { host, heardAtMs } = await linkedHost()
     await moveHostClock(host.id, 7_000)
     await host.beat()
@@ -171,7 +171,7 @@ describe('last beat', () => {
     expect(Date.parse((await read(host)).lastSeenAt)).toBe(seconds)
   })
 
-  it('[HOST-34] outlives the link that was closed because nothing more came', async () => {
+  it('[HOST-34] outlives a link that was closed because it was silent', async () => {
     const { host, heardAtMs } = await linkedHost()
     await moveHostClock(host.id, 10_000)
     await host.beat()
@@ -180,13 +180,13 @@ describe('last beat', () => {
     host.leave()
   })
 
-  it('[HOST-34] a host that has never linked has none', async () => {
+  it('[HOST-34] is absent for a host that has never linked', async () => {
     const host = await FakeHost.enrol()
     expect(await read(host)).toMatchObject({ status: 'OFFLINE', health: 'SUSPECT', lastSeenAt: null })
   })
 })
 
-it('[HOST-37] what an endpoint could not be told is told again', async () => {
+it('[HOST-37] a notification that did not reach an endpoint is repeated', async () => {
   const { host } = await linkedHost(gpus('NVIDIA GeForce RTX 3090'))
   const queue = await setUpQueue({ gpu: { pools: ['AMPERE_24'] } })
   await run(queue)
@@ -206,7 +206,7 @@ it('[HOST-37] what an endpoint could not be told is told again', async () => {
   host.leave()
 })
 
-it('a host of a release that kept no record of its presence is followed from its next look', async () => {
+it('a host of a release without a presence record is watched from its next check', async () => {
   const { host } = await linkedHost()
   await runInDurableObject(hostStub(env, host.id), (_, state) => void state.storage.sql.exec("DELETE FROM meta WHERE key = 'presence'"))
   await advanceHost(host.id, 16_000)

@@ -18,7 +18,7 @@ async function ask(token: string, keys: Keys): Promise<{ status: number; hostId:
 }
 
 describe('a join that is repeated', () => {
-  it('[DUR-4] by the same key with the same token is the same host, with a token that works, and no second row of anything', async () => {
+  it('[DUR-4] with the same key and the same token returns the same host, with a valid token, and no second row of anything', async () => {
     const [hosts, notes] = [await countHosts(), await enrolments()]
     const host = await FakeHost.enrol()
     const again = await host.enrolAgain()
@@ -30,14 +30,14 @@ describe('a join that is repeated', () => {
     expect(await host.callStatus('events')).toBe(200)
   })
 
-  it('[DUR-4] is taken after the token has expired, because the machine may be without power for long', async () => {
+  it('[DUR-4] is accepted after the token has expired, because the host may be without power for long', async () => {
     const [{ id, token }, keys] = [await newToken(), await newKeys()]
     const { hostId } = await ask(token, keys)
     await env.DB.prepare('UPDATE join_tokens SET expires_at = 1 WHERE id = ?').bind(id).run()
     expect(await ask(token, keys)).toMatchObject({ status: 200, hostId })
   })
 
-  it('[DUR-4] [HOST-1] by another key is refused, before and after', async () => {
+  it('[DUR-4] [HOST-1] with another key is refused, before and after', async () => {
     const [{ id, token }, keys] = [await newToken(), await newKeys()]
     const { hostId } = await ask(token, keys)
     expect((await ask(token, await newKeys())).status).toBe(401)
@@ -45,7 +45,7 @@ describe('a join that is repeated', () => {
     expect((await hostsWith(id)).results).toEqual([{ id: hostId }])
   })
 
-  it('[DUR-4] is refused once the host has linked, also to the same key', async () => {
+  it('[DUR-4] is refused once the host has linked, also with the same key', async () => {
     const host = await FakeHost.enrol()
     expect((await host.enrolAgain()).status).toBe(200)
     await host.link()
@@ -60,8 +60,8 @@ describe('a join that is repeated', () => {
   })
 })
 
-describe('joins at once with one token', () => {
-  it('[DUR-4] [HOST-1] of two keys one gets it, and it alone may repeat', async () => {
+describe('simultaneous joins with one token', () => {
+  it('[DUR-4] [HOST-1] of two keys one gets it, and only that key may repeat', async () => {
     const [{ id, token }, keys, others] = [await newToken(), await newKeys(), await newKeys()]
     const hosts = await countHosts()
     const replies = await Promise.all([ask(token, keys), ask(token, others)] as const)
@@ -74,7 +74,7 @@ describe('joins at once with one token', () => {
     expect((await ask(token, isFirst ? others : keys)).status).toBe(401)
   })
 
-  it('[DUR-4] of one key, five times, all are told the same host', async () => {
+  it('[DUR-4] of one key, five times, all get the same host', async () => {
     const [{ token }, keys] = [await newToken(), await newKeys()]
     const hosts = await countHosts()
     const replies = await Promise.all(Array.from({ length: 5 }, () => ask(token, keys)))

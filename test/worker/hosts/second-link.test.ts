@@ -10,7 +10,7 @@ import { hostStub } from '../../support/stubs.ts'
 import { SOON } from '../../support/time.ts'
 
 const HOUR_MS = 3_600_000
-/** What it says of its address itself is not believed. */
+/** An attacker's headers; the address that they claim is ignored. */
 const THIEF = {
   'podplane-agent-process': 'another',
   'x-podplane-address': '127.0.0.1',
@@ -23,7 +23,7 @@ afterEach(() => {
   setLogLevel('error')
 })
 
-/** Somebody with the host's key, who opens a link and says only what the test lets it say. */
+/** An attacker with the host's key who opens a link and sends only what the test tells it to send. */
 class Thief {
   readonly heard: PlaneMessage[] = []
   private readonly socket: WebSocket
@@ -48,7 +48,7 @@ class Thief {
     this.socket.send(JSON.stringify(message))
   }
 
-  /** The code with which the plane ends its link. */
+  /** The close code with which the plane ends the link. */
   ended(): Promise<number> {
     return this.closed
   }
@@ -75,7 +75,7 @@ async function shown(host: FakeHost) {
 const NEVER = { count: 0, lastAt: null, lastAddress: null }
 
 describe('a second link with the key of a host', () => {
-  it('[M9] [HOST-78] hears nothing and ends nothing before it has said hello', async () => {
+  it('[M9] [HOST-78] receives nothing and ends nothing before it has said hello', async () => {
     const scene = await podScene()
     const { host } = scene
     const closes: number[] = []
@@ -117,7 +117,7 @@ describe('a second link with the key of a host', () => {
     host.leave()
   })
 
-  it('[HOST-77] of the same agent process, or after the first has gone, is nothing to speak of', async () => {
+  it('[HOST-77] of the same agent process, or after the first has ended, is not reported', async () => {
     const host = await FakeHost.join()
     await host.link()
     await host.link()
@@ -125,7 +125,7 @@ describe('a second link with the key of a host', () => {
     host.leave()
   })
 
-  it('[HOST-77] is a line of the log that says no secret', async () => {
+  it('[HOST-77] is a line of the log without secrets', async () => {
     const host = await FakeHost.join()
     const lines: unknown[] = []
     vi.spyOn(console, 'warn').mockImplementation((line: string) => void lines.push(JSON.parse(line)))

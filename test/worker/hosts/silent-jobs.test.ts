@@ -5,19 +5,19 @@ import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from
 import { endpointStub } from '../../support/stubs.ts'
 
 const P = 10_000
-/** The plane gives away the work of a host this long after its last beat; the host begins to stop it at 25 s. */
+/** The plane requeues the jobs of a host this long after its last heartbeat; the host itself starts to stop them at 25 s. */
 const REQUEUE_MS = 35_000
-/** Below this, a jump of the clock is no outage of the plane. */
+/** A jump of the clock below this does not count as an outage of the plane. */
 const STEP_MS = 5_000
 
 interface Scene {
   host: FakeHost
   queue: QueueSetup
-  /** Milliseconds on the endpoint's clock until a time of the host object's. */
+  /** Milliseconds on the endpoint's clock until a given time of the host object's clock. */
   untilHostTime: (hostMs: number) => Promise<number>
 }
 
-/** A host and an endpoint of its own, both with clocks that stand. */
+/** A host and its endpoint, both with frozen clocks. */
 async function setScene(typeId: string, pool: string, changes: Record<string, unknown> = {}): Promise<Scene & { startMs: number }> {
   const host = await FakeHost.enrol({
     gpus: [{ typeId, count: 2, memoryMb: 24_576, driverVersion: null, cudaVersion: null, simulated: true }],
@@ -38,7 +38,7 @@ async function holdJob({ host, queue }: Scene): Promise<{ jobId: string; worker:
   return { jobId, worker }
 }
 
-/** How long a job that is running now had run at a time of the host object's clock. */
+/** How long a running job has run at a given time of the host object's clock. */
 async function ranBy({ queue }: Scene, jobId: string, hostMs: number): Promise<number> {
   return runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
     const job = object.core.state.jobs.running().find(({ id }) => id === jobId)
@@ -46,14 +46,14 @@ async function ranBy({ queue }: Scene, jobId: string, hostMs: number): Promise<n
   })
 }
 
-/** Moves the endpoint to a time of the host object's clock, in steps that are no outage. */
+/** Advances the endpoint to a time of the host object's clock, in steps too small to count as an outage. */
 async function goTo({ queue, untilHostTime }: Scene, hostMs: number): Promise<void> {
   for (let left = await untilHostTime(hostMs); left > 0; left = await untilHostTime(hostMs)) {
     await advance(queue.endpointId, Math.min(STEP_MS, left))
   }
 }
 
-/** Lets jobs run with a ping every 5 s, and their host beat for the last time at the end. Returns when that was. */
+/** Runs jobs with a ping every 5 s and sends the last heartbeat of their host at the end. Returns the time of that heartbeat. */
 async function runFor(scene: Scene, worker: FakeWorker, jobIds: string[], ms: number, startMs: number): Promise<number> {
   for (let ranMs = STEP_MS; ranMs <= ms; ranMs += STEP_MS) {
     await goTo(scene, startMs + ranMs)
@@ -67,13 +67,13 @@ async function runFor(scene: Scene, worker: FakeWorker, jobIds: string[], ms: nu
 
 const record = async ({ queue }: Scene, jobId: string) => (await queue.get(`/status/${jobId}`)).body
 
-/** LSE-20: it waits again, and what its host lost costs it nothing. */
+/** LSE-20: the job is queued again, and the loss by its host costs no retry. */
 async function expectFree(scene: Scene, jobId: string): Promise<void> {
   const { status, retries } = await record(scene, jobId)
   expect([status, retries]).toEqual(['IN_QUEUE', undefined])
 }
 
-describe('jobs of a host that cannot be heard', () => {
+describe('jobs of a silent host', () => {
   it('[HOST-36, LSE-20, P4] a job that was pinged 10 s before the last beat waits for the host, not for 4 P', async () => {
     const scene = await setScene('NVIDIA L4', 'AMPERE_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
     const { host, startMs } = scene
@@ -93,7 +93,7 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, LSE-2] a job that its worker could not confirm any more waits as long', async () => {
+  it('[HOST-36, LSE-2] a job that its worker could not confirm waits as long', async () => {
     const scene = await setScene('NVIDIA A40', 'AMPERE_48')
     const { host, startMs } = scene
     const { jobId } = await holdJob(scene)
@@ -107,7 +107,7 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, LSE-7] a job waits as long as it has run, and goes on when its host is back before that', async () => {
+  it('[HOST-36, LSE-7] a job waits as long as it has run, and continues when its host is back before that', async () => {
     const scene = await setScene('NVIDIA RTX A5000', 'AMPERE_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
     const { host, startMs } = scene
     const { jobId, worker } = await holdJob(scene)
@@ -116,7 +116,7 @@ describe('jobs of a host that cannot be heard', () => {
     await goTo(scene, lastBeatMs + 15_000)
     await advanceHost(host.id, 15_000)
     await advanceHost(host.id, 15_000)
-    // Its link is gone, but this still comes through: no reason to wait less.
+    // The host's link is gone, but this ping arrives: no reason to shorten the wait.
     await worker.ping([jobId])
     await goTo(scene, lastBeatMs + waitMs - 1)
     expect(await record(scene, jobId)).toMatchObject({ status: 'IN_PROGRESS' })
@@ -124,7 +124,7 @@ describe('jobs of a host that cannot be heard', () => {
     await moveHostClock(host.id, waitMs - 30_001)
     await host.link()
     await advanceHost(host.id, 1)
-    // Nobody waits for the host any more: from now on it is the silence of the worker.
+    // The wait for the host is over; from here on the silence of the worker counts.
     await goTo(scene, lastBeatMs + waitMs + 4 * P - STEP_MS)
     expect((await record(scene, jobId)).status).toBe('IN_PROGRESS')
     await worker.ping([jobId])
@@ -133,7 +133,7 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, LSE-20] it goes to others when it has waited as long as it ran', async () => {
+  it('[HOST-36, LSE-20] a job goes to another worker when it has waited as long as it ran', async () => {
     const scene = await setScene('NVIDIA RTX A6000', 'AMPERE_48', { workers: { min: 0, max: 1, idleTimeout: 600 } })
     const { host, startMs } = scene
     const { jobId, worker } = await holdJob(scene)
@@ -149,7 +149,7 @@ describe('jobs of a host that cannot be heard', () => {
   })
 
   it.each([
-    ['beats again', 'beat', 'NVIDIA GeForce RTX 3090', 'AMPERE_24'],
+    ['sends heartbeats again', 'beat', 'NVIDIA GeForce RTX 3090', 'AMPERE_24'],
     ['has a new link', 'link', 'NVIDIA RTX A4000', 'AMPERE_16'],
   ] as const)(
     '[HOST-36, LSE-7, LSE-20] a worker that stays silent after its host %s is lost after 4 P',
@@ -170,7 +170,7 @@ describe('jobs of a host that cannot be heard', () => {
     },
   )
 
-  it('[HOST-36] of two jobs of a worker each waits its own time', async () => {
+  it('[HOST-36] two jobs of a worker wait separately', async () => {
     const scene = await setScene('NVIDIA GeForce RTX 4090', 'ADA_24', { workers: { min: 0, max: 1, idleTimeout: 600 } })
     const { host, startMs, queue } = scene
     const { jobId: old, worker } = await holdJob(scene)
@@ -191,7 +191,7 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, HOST-37] a job that waits longer than its host takes to be lost is given up at its own time', async () => {
+  it('[HOST-36, HOST-37] a job that waits longer than its host needs to be lost ends at its own time', async () => {
     const scene = await setScene('NVIDIA L40', 'ADA_48_PRO', { workers: { min: 0, max: 1, idleTimeout: 600 }, timeout: 3_600_000 })
     const { host, startMs } = scene
     const { jobId, worker } = await holdJob(scene)
@@ -224,7 +224,7 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, P10] a host that is back in time goes on with its job', async () => {
+  it('[HOST-36, P10] a host that is back in time continues its job', async () => {
     const scene = await setScene('NVIDIA H100 80GB HBM3', 'ADA_80_PRO')
     const { host, startMs } = scene
     const { jobId, worker } = await holdJob(scene)
@@ -240,7 +240,7 @@ describe('jobs of a host that cannot be heard', () => {
     host.leave()
   })
 
-  it('[HOST-36, LSE-3] a job that its worker has shown to hold no longer waits for no host', async () => {
+  it('[HOST-36, LSE-3] a job that its worker has shown not to hold does not wait for the host', async () => {
     const scene = await setScene('NVIDIA GeForce RTX 5090', 'ADA_32_PRO')
     const { host, startMs } = scene
     const { jobId, worker } = await holdJob(scene)
@@ -254,8 +254,8 @@ describe('jobs of a host that cannot be heard', () => {
   })
 })
 
-describe('workers of a host that goes away', () => {
-  it('[HOST-37] one that never started is replaced when the host is offline; one that started when it is lost', async () => {
+describe('workers of a host that disappears', () => {
+  it('[HOST-37] those that never started are replaced when the host is offline, started ones when it is lost', async () => {
     const scene = await setScene('NVIDIA H200', 'HOPPER_141', { workers: { min: 2, max: 3, idleTimeout: 600 } })
     const { host, queue } = scene
     const started = await host.startWorker(queue.endpointId)

@@ -6,14 +6,14 @@ import { podScene } from '../../support/pod-scene.ts'
 import { hostStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
-/** About the most that a request may hold. */
+/** Nearly the largest env that a request may contain. */
 const LARGE_ENV = { A: 'x'.repeat(101_000) }
 const MANY = 400
-/** Reports come one by one; a few show what all of them do. */
+/** Reports are sent one at a time, so only a few workloads report their end. */
 const ENDED = 20
-/** More than one message could hold. */
+/** More workloads than fit into one message. */
 const RUNNING = 340
-/** What they hold is sent twice, through a runtime that plays both sides. */
+/** The desired state is sent twice, through a runtime that simulates both ends. */
 const SLOW_MS = 120_000
 const TOO_LARGE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
 
@@ -47,7 +47,7 @@ async function wantMany(host: FakeHost, count: number, change: Partial<Workload>
   })
 }
 
-/** What the operator sees. */
+/** Health of the host as the operator reads it. */
 async function read(host: FakeHost): Promise<{ health: string; statusReason: string | null }> {
   const { health, statusReason } = (await admin().get(`/admin/v1/hosts/${host.id}`)).body
   return { health, statusReason }
@@ -59,8 +59,8 @@ async function reportGone(host: FakeHost, count: number): Promise<void> {
   await hostStub(env, host.id).report(host.id, reports)
 }
 
-describe('what a host is told', () => {
-  it('[C3] [HOST-68] of many stopped pods with the largest env is small, and nothing once they are gone', async () => {
+describe('the desired state of a host', () => {
+  it('[C3] [HOST-68] with many stopped pods and the largest env is small, and empty once they are gone', async () => {
     const host = await FakeHost.join()
     await wantMany(host, MANY)
     await wantMany(host, MANY / 2, { desired: 'held' })
@@ -94,7 +94,7 @@ describe('what a host is told', () => {
     host.leave()
   })
 
-  it('[HOST-68] of a pod: its program while it is to run, and again with its next container', async () => {
+  it('[HOST-68] of a pod contains its program while it is to run, and again with its next container', async () => {
     const scene = await podScene()
     const { id } = await scene.create({ env: { A: 'secret-a' }, mounts: { persistent: { path: '/workspace', size: 20 } } })
     await scene.run(id)
@@ -113,7 +113,7 @@ describe('what a host is told', () => {
     scene.leave()
   })
 
-  it('[HOST-68] rows of a release that kept all of it in one place are told in the same manner', async () => {
+  it('[HOST-68] is sent in the same way from rows of a release that kept all of it in one place', async () => {
     const host = await FakeHost.join()
     await inStore(host, (_, sql) => {
       for (const desired of ['running', 'held'] as const) {
@@ -131,7 +131,7 @@ describe('what a host is told', () => {
   })
 
   it(
-    '[C3] [HOST-71] of many running pods with the largest env comes in parts, and what changes meanwhile comes too',
+    '[C3] [HOST-71] with many running pods and the largest env comes in parts, and changes in between are included',
     async () => {
       const host = await FakeHost.join()
       await wantMany(host, RUNNING)
@@ -153,7 +153,7 @@ describe('what a host is told', () => {
     SLOW_MS,
   )
 
-  it('[C3] [HOST-72] a host that closed its link over a message too large is shown so until it has got over it', async () => {
+  it('[C3] [HOST-72] is shown as too large for a host that closed its link over the size, until the host has received it', async () => {
     const host = await FakeHost.join()
     await wantMany(host, 1)
     host.leave(1009)
@@ -169,7 +169,7 @@ describe('what a host is told', () => {
     host.leave()
   })
 
-  it('[HOST-69] a host that has to be told too much gets no more, and its operator reads why', async () => {
+  it('[HOST-69] grows no further when it is too large, and its operator reads the reason', async () => {
     const host = await FakeHost.join()
     host.takesParts = false
     await host.link()

@@ -13,11 +13,11 @@ const db = () => openDatabase(env.DB)
 const wanted = { gpu: { id: TYPE } }
 const heldBy = async ({ id }: FakeHost) => (await listPlacementHosts(db())).find((host) => host.id === id)?.heldBy
 
-describe('[HOST-85] a host that does not keep containers apart', () => {
+describe('[HOST-85] a host that does not isolate containers', () => {
   it.each([
     ['whose agent says so', { isolation: { network: false } }],
     ['whose agent does not say', { isolation: undefined }],
-  ] as const)('%s is for one account, until nothing of that is left', async (_name, change) => {
+  ] as const)('%s is for one account, until nothing of that account is left', async (_name, change) => {
     const first = await podScene({ ...gpus(3, TYPE), ...(change as Partial<Inventory>) })
     const second = new PodScene(first.host, await createAccount())
     expect(await heldBy(first.host)).toEqual([])
@@ -37,16 +37,16 @@ describe('[HOST-85] a host that does not keep containers apart', () => {
   })
 
   it.each([
-    ['that keeps them apart', { isolation: { network: true } }],
+    ['that isolates them', { isolation: { network: true } }],
     ['whose accounts trust one another', { isolation: { network: false, trustedTenants: true } }],
     ['without containers', { isolation: undefined, runtimes: ['process'] }],
-  ] as const)('is not one %s', async (_name, change) => {
+  ] as const)('is not a host %s', async (_name, change) => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), ...(change as unknown as Partial<Inventory>) })
     expect([await reserve(host, 'ada'), await reserve(host, 'bob'), await heldBy(host)]).toEqual([true, true, null])
     host.leave()
   })
 
-  it('[HOST-110] takes several once it says so over the link that it has, which counts as no other link', async () => {
+  it('[HOST-110] takes several accounts once its agent reports isolation on the existing link, which counts as no second link', async () => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), isolation: { network: false } })
     expect([await reserve(host, 'ada'), await reserve(host, 'bob')]).toEqual([true, false])
     await host.greetAgain({ isolation: { network: true } })
@@ -55,7 +55,7 @@ describe('[HOST-85] a host that does not keep containers apart', () => {
     host.leave()
   })
 
-  it('goes to one of two accounts that reserve at a time', async () => {
+  it('is reserved by one of two simultaneous accounts', async () => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), isolation: { network: false } })
     const outcomes = await Promise.all([reserve(host, 'ada'), reserve(host, 'bob')])
     expect(outcomes.toSorted()).toEqual([false, true])

@@ -10,7 +10,10 @@ const KINDS = ['network', 'global'] as const
 const TYPE = 'NVIDIA L4'
 let centers = 0
 
-/** An account with a volume of each kind that its pod on `host` mounts, and another host of the same data center that runs nothing of it. */
+/**
+ * An account with a volume of each kind that its pod on `host` mounts, and a second host of the same data center that runs nothing of the
+ * account.
+ */
 async function scene() {
   centers += 1
   const dataCenterId = `XX-${centers}`
@@ -42,7 +45,7 @@ async function scene() {
 const tombstones = async (ids: string[]) =>
   (await admin().get('/admin/v1/deleted-volumes')).body.volumes.filter(({ id }: { id: string }) => ids.includes(id))
 
-describe('[S6] a host that runs nothing of an account', () => {
+describe('[S6] a host without workloads of an account', () => {
   it('[EDG-1] changes nothing of its volumes with five forged reports; the host that mounts them is believed', async () => {
     const { host, stranger, refs, network, views, leave } = await scene()
     const forged = refs.map((ref) => ({ ...ref, bytes: 9e15, enforced: true }))
@@ -62,7 +65,7 @@ describe('[S6] a host that runs nothing of an account', () => {
     leave()
   })
 
-  it('[EDG-2] is told no id of a deleted volume, and its claims leave it with the host that has it', async () => {
+  it('[EDG-2] receives no id of a deleted volume, and its reports leave it with the host that has it', async () => {
     const { host, stranger, refs, remove, leave } = await scene()
     await remove()
     const before = await tombstones(refs.map(({ id }) => id))
@@ -76,7 +79,7 @@ describe('[S6] a host that runs nothing of an account', () => {
     leave()
   })
 
-  it('[EDG-4] inherits what is to be wiped when every host that had it is removed, and each heir speaks for itself', async () => {
+  it('[EDG-4] inherits volumes to wipe when every host that had them is removed, and each heir confirms for itself', async () => {
     const { host, stranger, dataCenterId, offers, refs, remove, leave } = await scene()
     await remove()
     const third = await FakeHost.enrol(offers, { dataCenterId })
@@ -94,14 +97,14 @@ describe('[S6] a host that runs nothing of an account', () => {
 })
 
 describe('a deleted volume', () => {
-  it('[EDG-3] that no host has had is wiped from the start', async () => {
+  it('[EDG-3] that no host has had counts as wiped from the start', async () => {
     const { key } = await createAccount()
     const { id } = (await api(key).post('/v2/global-volumes', { name: 'g' })).body
     await api(key).delete(`/v2/global-volumes/${id}`)
     expect(await tombstones([id])).toMatchObject([{ wipedAt: expect.any(String) }])
   })
 
-  it('[EDG-3] no longer waits for a host that is removed, once another has wiped it', async () => {
+  it('[EDG-3] does not wait for a removed host once another one has wiped it', async () => {
     const { host, stranger, refs, remove, leave } = await scene()
     const ids = refs.map(({ id }) => id)
     for (const id of ids) await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)').bind(id, stranger.id).run()
@@ -116,7 +119,7 @@ describe('a deleted volume', () => {
   })
 })
 
-it('[EDG-1] the host of a worker has its volume from the reservation on, and a refused reservation notes nothing', async () => {
+it('[EDG-1] of a worker is known on its host from the reservation on, and a refused reservation notes nothing', async () => {
   const { stranger, network, leave } = await scene()
   const read = () => env.DB.prepare('SELECT host_id FROM volume_hosts WHERE volume_id = ?').bind(network).all()
   const before = await read()

@@ -4,7 +4,7 @@ import { admin, api, createAccount, describe, env, expect, it, teamOf } from '..
 const ADMIN_PATH = '/admin/v1/deleted-volumes'
 let centers = 0
 
-/** A data center of its own, so that the volumes of other tests are nothing to its hosts. */
+/** A data center per test, so that volumes of other tests do not concern its hosts. */
 async function makeCenter() {
   centers += 1
   const dataCenterId = `LAB-${centers}`
@@ -22,7 +22,7 @@ async function makeVolume(dataCenter: string, ...hosts: FakeHost[]) {
   return { account, id: reply.body.id as string, path, read: async () => (await api(account.key).get(path)).body }
 }
 
-/** As the placement of a pod notes it. */
+/** Records a mount as the placement of a pod does. */
 async function mount(volumeId: string, ...hosts: FakeHost[]) {
   for (const { id } of hosts) {
     await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)').bind(volumeId, id).run()
@@ -31,8 +31,8 @@ async function mount(volumeId: string, ...hosts: FakeHost[]) {
 
 const tombstone = async (id: string) => (await admin().get(ADMIN_PATH)).body.volumes.find((volume: { id: string }) => volume.id === id)
 
-describe('kinds of volumes that are kept to their sizes', () => {
-  it('[HOST-112] are named by the host as the operator sees it, as its agent last said', async () => {
+describe('kinds of volumes with enforced sizes', () => {
+  it("[HOST-112] are listed for the host in the operator's view, as its agent last reported", async () => {
     const host = await FakeHost.enrol({ sizesEnforced: ['persistent'] })
     const read = async () => (await admin().get(`/admin/v1/hosts/${host.id}`)).body.sizesEnforced
     expect(await read()).toEqual(['persistent'])
@@ -42,7 +42,7 @@ describe('kinds of volumes that are kept to their sizes', () => {
 })
 
 describe('deleted network volumes', () => {
-  it('[VOL-6][VOL-7] wait for the host that had them, which is told until it has confirmed', async () => {
+  it('[VOL-6][VOL-7] wait for the host that had them, which receives the order until it has confirmed', async () => {
     const { dataCenterId, host } = await makeCenter()
     const elsewhere = (await makeCenter()).host
     const { account, id, path } = await makeVolume(dataCenterId, host)
@@ -59,7 +59,7 @@ describe('deleted network volumes', () => {
     expect(await tombstone(id)).toMatchObject({ wipedAt: expect.any(String) })
   })
 
-  it('[VOL-7][EDG-3] are asked of each host that had them, and are wiped once the last has said so', async () => {
+  it('[VOL-7][EDG-3] wait for each host that had them, and are wiped once the last one has confirmed', async () => {
     const { dataCenterId, host } = await makeCenter()
     const late = await FakeHost.enrol({}, { dataCenterId })
     const { account, id, path } = await makeVolume(dataCenterId, host, late)
@@ -72,7 +72,7 @@ describe('deleted network volumes', () => {
     expect(await tombstone(id)).toMatchObject({ wipedAt: expect.any(String) })
   })
 
-  it('[VOL-6] one that is not deleted, because something uses it, is not to be wiped', async () => {
+  it('[VOL-6] do not include one whose deletion was refused because it is in use', async () => {
     const { dataCenterId, host } = await makeCenter()
     const { account, id, path } = await makeVolume(dataCenterId)
     const endpoint = { name: 'e', image: 'acme/model:1', gpu: { pools: ['ADA_24'] }, networkVolumes: [id] }
@@ -82,7 +82,7 @@ describe('deleted network volumes', () => {
     expect(await tombstone(id)).toBeUndefined()
   })
 
-  it('[VOL-7] confirming one that is in use changes nothing', async () => {
+  it('[VOL-7] are not changed by a confirmation for one that is in use', async () => {
     const { dataCenterId, host } = await makeCenter()
     const { id, read } = await makeVolume(dataCenterId, host)
     const before = await read()
@@ -90,7 +90,7 @@ describe('deleted network volumes', () => {
     expect(await read()).toEqual(before)
   })
 
-  it('[VOL-8] the operator says that one is gone which no host can wipe', async () => {
+  it('[VOL-8] can be declared gone by the operator when no host can wipe them', async () => {
     const { dataCenterId, host } = await makeCenter()
     const { account, id, path } = await makeVolume(dataCenterId, host)
     expect((await admin().delete(`${ADMIN_PATH}/${id}`)).status).toBe(404)
@@ -101,7 +101,7 @@ describe('deleted network volumes', () => {
     expect((await host.exchangeVolumes({ kinds: [] })).wipe).toEqual([])
   })
 
-  it('[VOL-8] one that was wiped is forgotten after 30 days, one that waits never', async () => {
+  it('[VOL-8] are removed 30 days after the wipe; those that wait stay', async () => {
     const { dataCenterId, host } = await makeCenter()
     const [old, open, fresh] = [
       await makeVolume(dataCenterId, host),
@@ -135,8 +135,8 @@ it('[GLV-4] a deleted global volume is wiped by a host that had it and offers su
   expect(await tombstone(id)).toMatchObject({ kind: 'global', dataCenterId: null, size: null, wipedAt: expect.any(String) })
 })
 
-describe('what hosts say of volumes', () => {
-  it('[VOL-5][VOL-9] is shown with the volume, and only a host that had it is believed', async () => {
+describe('volumes reported by hosts', () => {
+  it('[VOL-5][VOL-9] show the reported data, and only a host that had the volume is believed', async () => {
     const { dataCenterId, host } = await makeCenter()
     const elsewhere = (await makeCenter()).host
     const { id, read } = await makeVolume(dataCenterId, host)
@@ -151,7 +151,7 @@ describe('what hosts say of volumes', () => {
     expect(await other.read()).toMatchObject({ usedBytes: null, sizeEnforced: false })
   })
 
-  it('[GLV-5] is shown with a global volume', async () => {
+  it('[GLV-5] show the reported data of a global volume', async () => {
     const { host } = await makeCenter()
     const { key } = await createAccount()
     const { id } = (await api(key).post('/v2/global-volumes', { name: 'models' })).body
@@ -160,7 +160,7 @@ describe('what hosts say of volumes', () => {
     expect((await api(key).get(`/v2/global-volumes/${id}`)).body).toMatchObject({ id, usedBytes: 7, usedAt: expect.any(String) })
   })
 
-  it('[VOL-10] a host is told the sizes of volumes that it had, also after they grew', async () => {
+  it('[VOL-10] have their sizes sent to a host that had them, also after they grew', async () => {
     const { dataCenterId, host } = await makeCenter()
     const elsewhere = (await makeCenter()).host
     const { account, id, path } = await makeVolume(dataCenterId, host)
@@ -170,7 +170,7 @@ describe('what hosts say of volumes', () => {
     expect((await elsewhere.exchangeVolumes({ held: [id] })).sizes).toEqual([])
   })
 
-  it('[VOL-7] is taken from hosts alone', async () => {
+  it('[VOL-7] are accepted from hosts alone', async () => {
     const { host } = await makeCenter()
     host.accessToken = 'forged'
     expect(await host.callStatus('volumes')).toBe(401)

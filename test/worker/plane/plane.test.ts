@@ -13,12 +13,12 @@ it('[PLN-1] an operator reads the release, its migrations and the checks', async
   })
 })
 
-it('[PLN-2] anybody learns whether it serves, and a missing table says no', async () => {
+it('[PLN-2] every caller reads whether it serves, and a missing table turns that to no', async () => {
   const reply = await send('/readyz')
   expect([reply.status, await reply.json()]).toEqual([200, { status: 'ready' }])
   const newest = KNOWN_MIGRATIONS.at(-1)
   await env.DB.prepare('DELETE FROM d1_migrations WHERE name = ?').bind(newest).run()
-  // Another isolate has asked nobody yet.
+  // A new `env` object: as another isolate, which has no cached result.
   expect(await readFaults({ ...env }, Date.now())).toMatchObject([{ id: 'migrations', verdict: 'FAIL' }])
   await env.DB.prepare('INSERT INTO d1_migrations (name) VALUES (?)').bind(newest).run()
 })

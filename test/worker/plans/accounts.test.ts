@@ -6,8 +6,8 @@ type Effect = { kind: string; what: string; severity: string; amount: number | n
 const users = (id: string) => `/admin/v1/users/${id}`
 const kinds = (plan: { effects: Effect[] }) => plan.effects.map(({ kind, resource }) => [kind, resource.kind])
 
-describe('[DRY-11] bounds of an account', () => {
-  it('say what changes, and what is held above them', async () => {
+describe('[DRY-11] limits of an account', () => {
+  it('the plan lists the changes, and objects above the new limits', async () => {
     const { key, userId } = await createAccount()
     for (const name of ['A', 'B']) await api(key).post('/v2/account/secrets', { name, value: 'x' })
     const path = `${users(userId)}/budgets`
@@ -24,7 +24,7 @@ describe('[DRY-11] bounds of an account', () => {
     expect(quotas.effects.map(({ what }: Effect) => what)).toContain('requests a minute: 60 becomes 5')
   })
 
-  it('of spending say who is over them, and which pods a limit of the month stops', async () => {
+  it('the plan of spend limits names the accounts above them, and the pods that a monthly limit stops', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ name: 'notebook' })
     await scene.run(id)
@@ -52,8 +52,8 @@ describe('[DRY-11] bounds of an account', () => {
   })
 })
 
-describe('[DRY-12] the end or the pause of an account', () => {
-  it('names what stops, then what starts again, then what is lost', async () => {
+describe('[DRY-12] the deletion or suspension of an account', () => {
+  it('the plan names what stops, then what starts again, then what is lost', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ name: 'notebook' })
     await scene.run(id)
@@ -86,8 +86,8 @@ describe('[DRY-12] the end or the pause of an account', () => {
   })
 })
 
-describe('[DRY-13] revoking as the operator', () => {
-  it('says who is refused from then on, and tells a used token by its refusal', async () => {
+describe('[DRY-13] revoking by the operator', () => {
+  it('the plan names the callers that are refused from then on, and returns the refusal for a used token', async () => {
     const { userId, key } = await createAccount()
     const spare = await createKey(userId)
     const plan = (await admin().delete(`/admin/v1/keys/${spare.id}?dryRun=true`)).body

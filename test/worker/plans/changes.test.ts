@@ -8,7 +8,7 @@ const brief = ({ effects }: { effects: Effect[] }) =>
 const dry = (path: string) => `${path}?dryRun=true`
 
 describe('[DRY-20] PATCH of a network volume', () => {
-  it('tells the new size, that it cannot shrink, and what it costs; what is refused is refused alike', async () => {
+  it('the plan has the new size, refuses a shrink, and states the cost; a refusal is the same as that of the change', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const { body: volume } = await call.post('/v2/network-volumes', { name: 'data', size: 20, dataCenter: 'EU-RO-1' })
@@ -30,7 +30,7 @@ describe('[DRY-20] PATCH of a network volume', () => {
     expect(plan.effects.at(-1)).toMatchObject({ kind: 'COSTS', amount: expect.closeTo((await rate()) - before, 6) })
   })
 
-  it('is refused where the spend limit is', async () => {
+  it('the plan is refused at the spend limit', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const { body: volume } = await call.post('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' })
@@ -44,7 +44,7 @@ describe('[DRY-20] PATCH of a network volume', () => {
 })
 
 describe('[DRY-21] PATCH of a template', () => {
-  it('names what was made from it and keeps what it got, and who can read it from now on', async () => {
+  it('the plan names the objects made from it, which keep their copy, and its readers from now on', async () => {
     const scene = await podScene(gpus(1))
     const { call } = scene
     const { body: template } = await call.post('/v2/templates', { name: 'notebook', image: 'acme/idle:1' })
@@ -72,7 +72,7 @@ describe('[DRY-21] PATCH of a template', () => {
     scene.leave()
   })
 
-  it('leaves a credential that belongs to no registry yet as it is', async () => {
+  it('the plan leaves a credential without a registry unchanged', async () => {
     const call = api((await createAccount()).key)
     const { body: registry } = await call.post('/v2/registries', { name: 'hub', username: 'ada', password: 'secret' })
     const { body: template } = await call.post('/v2/templates', { name: 'notebook', image: 'acme/idle:1' })
@@ -82,7 +82,7 @@ describe('[DRY-21] PATCH of a template', () => {
 })
 
 describe('[DRY-22] PATCH of a secret', () => {
-  it('says who keeps the former value until it starts anew, and what gets the new one', async () => {
+  it('the plan names the objects that keep the previous value until their next start, and those that get the new one', async () => {
     const scene = await podScene(gpus(1))
     const { call } = scene
     const { body: secret } = await call.post('/v2/account/secrets', { name: 'hf', value: 'one' })
@@ -111,8 +111,8 @@ describe('[DRY-22] PATCH of a secret', () => {
   })
 })
 
-describe('[DRY-23] the operator’s word on the catalog', () => {
-  it('says what changes, who keeps a price, and which endpoints get other workers', async () => {
+describe("[DRY-23] the operator's changes of the catalog", () => {
+  it('the plan lists the changes, the objects that keep their price, and the endpoints that get other workers', async () => {
     const operator = admin()
     const gpu = `podplane-test-${crypto.randomUUID().slice(0, 8)}`
     const pool = `P_${gpu.slice(-8)}`
@@ -143,7 +143,7 @@ describe('[DRY-23] the operator’s word on the catalog', () => {
     expect((await operator.delete(path)).status).toBe(204)
   })
 
-  it('counts the volumes that keep what they cost, and pods likewise', async () => {
+  it('the plan counts the volumes that keep their price, and pods likewise', async () => {
     const scene = await podScene(gpus(1))
     const { body: pod } = await scene.call.post(PODS, { name: 'p', gpu: { id: 'NVIDIA L4' }, image: 'acme/idle:1' })
     const { body: volume } = await scene.call.post('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' })
@@ -163,7 +163,7 @@ describe('[DRY-23] the operator’s word on the catalog', () => {
 })
 
 describe('[DRY-24] rotating a key', () => {
-  it('says until when the former is good and when it was last used; a second time is the refusal', async () => {
+  it('the plan states how long the previous key is valid and when it was last used; a second rotation is refused', async () => {
     const owner = await createAccount()
     const spare = await createKey(owner.userId)
     const call = api(owner.key)
@@ -188,7 +188,7 @@ describe('[DRY-24] rotating a key', () => {
 })
 
 describe('[DRY-6] PATCH of a pod', () => {
-  it('names each field that it changes, idleStop and the deadlines too', async () => {
+  it('the plan names each field that changes, idleStop and the deadlines too', async () => {
     const { call } = await podScene(gpus(1))
     const { body: pod } = await call.post(PODS, { name: 'p', image: 'acme/idle:1', gpu: { id: 'NVIDIA L4' } })
     const change = { idleStop: { afterSeconds: 3_600 }, stopAfter: '2099-01-01T00:00:00Z', onHostLoss: 'REPLACE' }

@@ -4,10 +4,10 @@ import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
 import { type PodScene, podScene } from '../../support/pod-scene.ts'
 import { watchDatabase } from '../../support/watch-database.ts'
 
-// A flood of plans: what one of them costs the database, and whether it leaves anything behind.
+// Many plans: the cost of each one for the database, and whether it leaves rows behind.
 
 const PLANNABLE = DOCUMENTED.filter(({ method, isPlannable }) => method !== 'get' && isPlannable)
-/** Calls to D1, and statements in them. Most plans take half as many. */
+/** Bounds on calls to D1 and on statements in them. Most plans need half as many. */
 const [MAX_CALLS, MAX_STATEMENTS] = [6, 20]
 
 afterEach(() => {
@@ -48,7 +48,7 @@ describe('[SEC-16] a plan', () => {
     },
   )
 
-  it('of all that an account has costs as much with many pods as with one', async () => {
+  it('of all resources of an account costs as much with many pods as with one', async () => {
     const scene: PodScene = await podScene()
     const operation = PLANNABLE.find(({ path }) => path === '/v2/spend/stop')
     if (!operation) throw new Error('nothing stops everything')
@@ -64,7 +64,7 @@ describe('[SEC-16] a plan', () => {
     scene.leave()
   })
 
-  it('counts as the request that it is', async () => {
+  it('counts as a normal request', async () => {
     const { key } = await createAccount()
     const left = async () => {
       const { status, headers } = await api(key).post('/v2/spend/stop?dryRun=true', {})

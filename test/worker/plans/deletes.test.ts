@@ -11,7 +11,7 @@ describe('[DRY-1] a dry run', () => {
     ['/v2/pods/', '/v2/pods/{id}'],
     ['/v2/serverless/', '/v2/serverless/{id}'],
   ] as const) {
-    it(`of DELETE ${path} changes nothing, needs the scope of the change, and is 404 where that is`, async () => {
+    it(`of DELETE ${path} changes nothing, needs the scope of the change, and is 404 where the change is`, async () => {
       const victim = await (VICTIMS[kind] as NonNullable<(typeof VICTIMS)[string]>)()
       const at = `${path.replace('{id}', victim.params.id ?? '')}?dryRun=true`
       const before = await snapshot(victim)
@@ -25,7 +25,7 @@ describe('[DRY-1] a dry run', () => {
 })
 
 describe('[DRY-2] DELETE of a pod', () => {
-  it('foretells what happens: its container stops, its disks go, its rate falls to nothing', async () => {
+  it('the plan lists the effects: its container stops, its disks are deleted, its rate becomes zero', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ name: 'notebook', mounts: { persistent: { size: 10, path: '/data' } } })
     await scene.run(id)
@@ -53,7 +53,7 @@ describe('[DRY-2] DELETE of a pod', () => {
     scene.leave()
   })
 
-  it('of a stopped one names no container; what would be refused is told with the very refusal', async () => {
+  it('the plan for a stopped one names no container; a refusal is the same as that of the change', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -75,7 +75,7 @@ describe('[DRY-2] DELETE of a pod', () => {
 })
 
 describe('[DRY-3] DELETE of an endpoint', () => {
-  it('foretells which jobs are cancelled and which workers stop', async () => {
+  it('the plan lists the jobs that are cancelled and the workers that stop', async () => {
     const queue = await setUpQueue({ name: 'chat', workers: { min: 0, max: 1, idleTimeout: 60 } })
     const call = api(queue.account.key)
     const first = await run(queue)

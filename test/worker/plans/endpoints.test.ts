@@ -5,7 +5,7 @@ type Plan = { effects: { kind: string; what: string; severity: string; amount: n
 const brief = ({ effects }: Plan) => effects.map(({ kind, severity, what }) => [kind, severity, what])
 
 describe('[DRY-7] PATCH of an endpoint', () => {
-  it('says whether a release is made, which workers it replaces, and what becomes of jobs and price', async () => {
+  it('the plan states whether a release is made, which workers it replaces, and the effect on jobs and price', async () => {
     const queue = await setUpQueue({ name: 'chat', workers: { min: 0, max: 2, idleTimeout: 60 } })
     const call = api(queue.account.key)
     const path = `/v2/serverless/${queue.endpointId}`
@@ -43,7 +43,7 @@ describe('[DRY-7] PATCH of an endpoint', () => {
     await queue.host.waitFor((workload) => workload.id === worker.id && workload.desired === 'stopped')
   })
 
-  it('is refused as the change is', async () => {
+  it('the plan is refused as the change is', async () => {
     const queue = await setUpQueue()
     const call = api(queue.account.key)
     const path = `/v2/serverless/${queue.endpointId}`

@@ -5,13 +5,14 @@ import { beforeAll, createAccount, describe, expect, it, send } from '../../supp
 import { DOCUMENTED, documentedIn, fill, type Operation } from '../../support/operations.ts'
 import { settledState, wholeState } from '../../support/whole-state.ts'
 
-// Every operation of both documents that takes `dryRun`, asked by its owner and by a stranger; and all that change something without a plan.
+// Every operation of both documents that takes `dryRun`, called by its owner and by another tenant; and every changing operation without a
+// plan.
 
 const CHANGING = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
   (operation) => operation.method !== 'get' && !(nameOf(operation) in EXEMPT),
 )
 
-/** What answers a plan of a shape of its own: what it makes does not exist yet, or it is about many things. */
+/** Operations whose dry run has a reply of another form: the object does not exist yet, or many objects are affected. */
 const OTHER_SHAPES: Readonly<Record<string, string>> = {
   'post /v2/pods': 'where the pod would go',
   'post /v2/clusters': 'where the cluster would go',
@@ -22,7 +23,7 @@ const OTHER_SHAPES: Readonly<Record<string, string>> = {
 
 const NAMES = 'changes a name'
 
-/** Operations without a plan, each with the reason. One that is not here takes `dryRun`. */
+/** Operations without a plan, each with the reason. All other operations take `dryRun`. */
 const UNPLANNED: Readonly<Record<string, string>> = {
   'delete /admin/v1/deleted-volumes/{id}': 'says that something is gone already',
   'post /admin/v1/hosts/{id}/uncordon': 'takes nothing away',
@@ -39,7 +40,7 @@ const UNPLANNED: Readonly<Record<string, string>> = {
   'post /v2/{endpointId}/purge-queue': 'requests/cancel with status IN_QUEUE does the same, and has a plan',
 }
 
-/** Makes something new: what it costs is said where it is asked for. */
+/** Whether an operation creates something: its cost is stated in the request. */
 const isCreate = ({ method, path }: Operation) =>
   method === 'post' && (/\/(keys|invitations)$/.test(path) || !/\}\/|\/(stop|accept|decline|rotate|reseal)$/.test(path))
 
@@ -60,7 +61,7 @@ async function ask(key: string, { method, path }: Operation, body: object | unde
 
 describe('[DRY-5] an operation that takes dryRun', () => {
   it.each(CHANGING.filter(({ isPlannable }) => isPlannable).map((operation) => ({ name: nameOf(operation), operation })))(
-    '$name answers a plan, changes nothing, and tells a stranger nothing',
+    '$name returns a plan, changes nothing, and shows another tenant nothing',
     async ({ operation }) => {
       const { key, params, body = operation.body } = await callOf(operation)
       const filled = { ...operation, path: fill(operation.path, params) }
@@ -77,7 +78,7 @@ describe('[DRY-5] an operation that takes dryRun', () => {
       expect(await wholeState(endpointId)).toBe(before)
     },
   )
-  it('is every one that ends or changes something, but those that are named here with their reason', () => {
+  it('is every one that ends or changes something, except those listed here with their reason', () => {
     const without = CHANGING.filter((operation) => !operation.isPlannable && !isCreate(operation)).map(nameOf)
     expect(without.toSorted()).toEqual(Object.keys(UNPLANNED).toSorted())
   })

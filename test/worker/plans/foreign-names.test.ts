@@ -3,7 +3,7 @@ import { describe, env, expect, it, send } from '../../support/harness.ts'
 import { DOCUMENTED, fill } from '../../support/operations.ts'
 
 const PLANNABLE = DOCUMENTED.filter(({ method, isPlannable }) => method !== 'get' && isPlannable)
-/** What an account has, by table and by the column that says whose it is. */
+/** The tables of objects of an account, with the column that names the owner. */
 const OWNED: Readonly<Record<string, string>> = {
   pods: 'team_id',
   endpoints: 'team_id',
@@ -17,7 +17,7 @@ const OWNED: Readonly<Record<string, string>> = {
   teams: 'id',
 }
 
-/** Ids of everything that others than these teams have. */
+/** Ids of all objects of accounts other than these teams. */
 async function foreignIds(teams: readonly string[]): Promise<string[]> {
   const holes = teams.map(() => '?').join(', ')
   const found = await env.DB.batch<{ id: string }>(
@@ -36,10 +36,10 @@ async function teamsOf(key: string): Promise<string[]> {
   return results.map(({ team_id }) => team_id)
 }
 
-/** Each test adds an account, so the later ones are told beside many others. */
+/** Each test adds an account, so later plans run beside many other accounts. */
 describe('[SEC-15] the plan of a change', () => {
   it.each(PLANNABLE.map((operation) => ({ name: nameOf(operation), operation })))(
-    '$name names nothing of others',
+    '$name names nothing of other accounts',
     async ({ operation }) => {
       const { key, params, body = operation.body } = await callOf(operation)
       const teams = await teamsOf(key)

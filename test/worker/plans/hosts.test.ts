@@ -6,7 +6,7 @@ import { compute, placed, readPod } from '../../support/pods.ts'
 import { run, setUpQueue } from '../../support/queue.ts'
 
 const pathOf = (id: string) => `/admin/v1/hosts/${id}`
-/** No other test of this file uses these. */
+/** GPU types that no other test of this file uses. */
 const [B200, A4500, A30] = ['NVIDIA B200', 'NVIDIA RTX A4500', 'NVIDIA A30']
 const brief = (plan: { effects: { kind: string; severity: string; resource: { kind: string; id: string }; amount: number | null }[] }) =>
   plan.effects.map(({ kind, severity, resource, amount }) => [kind, severity, resource.kind, resource.id, amount])
@@ -14,7 +14,7 @@ const allocationsOf = async (hostId: string) =>
   (await env.DB.prepare('SELECT id FROM allocations WHERE host_id = ? ORDER BY id').bind(hostId).all()).results
 
 describe('[DRY-4] a dry run of a drain', () => {
-  it('says which jobs finish, which workers stop and where the next ones go, and changes nothing; the drain does that', async () => {
+  it('lists the jobs that finish, the workers that stop and the hosts of the next ones, and changes nothing; the drain has these effects', async () => {
     const host = await FakeHost.join(gpus(1, B200))
     const queue = await setUpQueue({ gpu: { pools: ['BLACKWELL_180'] }, workers: { min: 1, max: 2, idleTimeout: 60 } })
     const jobId = await run(queue)
@@ -44,7 +44,7 @@ describe('[DRY-4] a dry run of a drain', () => {
     for (const one of [host, other]) one.leave()
   })
 
-  it('says of each pod whether it moves, waits for room or stays; the drain moves those that it named', async () => {
+  it('states for each pod whether it moves, waits for room or stays; the drain moves the named ones', async () => {
     const host = await FakeHost.join(gpus(3, A4500))
     const movable = { onHostLoss: 'REPLACE' as const, compute: compute(A4500) }
     const [first, second, third] = [
@@ -66,7 +66,7 @@ describe('[DRY-4] a dry run of a drain', () => {
 })
 
 describe('[DRY-4] a dry run of a cordon and of a removal', () => {
-  it('of a cordon leaves the machine open; of a removal tells the refusal of the real one', async () => {
+  it('of a cordon leaves the host open; of a removal returns the refusal of the real one', async () => {
     const host = await FakeHost.join(gpus(1, A30))
     const id = await placed(host, { compute: compute(A30) })
     const cordon = await admin().post(`${pathOf(host.id)}/cordon?dryRun=true`, { reason: 'fan' })
@@ -88,7 +88,7 @@ describe('[DRY-4] a dry run of a cordon and of a removal', () => {
     expect((await readPod(id)).status).toBe('EXITED')
   })
 
-  it('is the operator’s alone, and 404 where there is no such machine', async () => {
+  it('is only for the operator, and 404 for an unknown host', async () => {
     const host = await FakeHost.join(gpus(1, A30))
     const { key } = await createAccount()
     expect((await api(key).post(`${pathOf(host.id)}/drain?dryRun=true`, {})).status).toBe(401)

@@ -12,7 +12,7 @@ async function team(role: Role): Promise<{ owner: Account; member: Account; path
 }
 
 describe('[DRY-14] a change among members', () => {
-  it('removal names the keys that end, or where they go with how much less', async () => {
+  it('the plan of a removal names the keys that end, or their new owner and the scopes that they lose', async () => {
     const { owner, member, id, path } = await team('ADMIN')
     const heir = await createAccount()
     await joinTeam(id, heir, 'ADMIN')
@@ -35,7 +35,7 @@ describe('[DRY-14] a change among members', () => {
     expect((await api(member.key).delete(`${path}/members/${member.userId}?dryRun=true`)).body.action).toBe('members.leave')
   })
 
-  it('another role says what is lost and won, and which keys grant less', async () => {
+  it('the plan of another role lists lost and gained permissions, and the keys that grant less', async () => {
     const { owner, member, id, path } = await team('DEV')
     const [all, jobs] = [await createKeyIn(id, member), await createKeyIn(id, member, { permission: 'RESTRICTED', scopes: ['jobs:read'] })]
     const call = api(owner.key)
@@ -60,8 +60,8 @@ describe('[DRY-14] a change among members', () => {
   })
 })
 
-describe('[DRY-15] the end of an organization', () => {
-  it('is refused with what is left; then counts who loses it', async () => {
+describe('[DRY-15] the deletion of an organization', () => {
+  it('the plan is refused with the remaining resources; then it counts the members', async () => {
     const { owner, member, id, path } = await team('DEV')
     const call = api(owner.key)
     const invited = (await call.post(`${path}/invitations`, { email: 'guest@example.com', role: 'BASIC' })).body

@@ -5,7 +5,7 @@ import { DOCUMENTED, documentedIn, fill } from '../../support/operations.ts'
 import { v1 } from '../../support/v1.ts'
 import { settledState, wholeState } from '../../support/whole-state.ts'
 
-// Every operation of both documents that changes something and takes no `dryRun`: who asks for a plan must not see it done.
+// Every operation of both documents that changes something and takes no `dryRun`: a request for a plan must not carry out the change.
 
 const WITHOUT_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
   (operation) => operation.method !== 'get' && !operation.isPlannable && !(nameOf(operation) in EXEMPT),
@@ -15,7 +15,7 @@ const WITH_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
 )
 const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
 
-describe('[SEC-14] dryRun said twice, first as a no', () => {
+describe('[SEC-14] dryRun given twice, first as a no', () => {
   it.each([...WITH_PLAN, ...WITHOUT_PLAN].map((operation) => ({ name: nameOf(operation), operation })))(
     '$name does nothing',
     async ({ operation }) => {
@@ -50,7 +50,7 @@ describe('[SEC-14] an operation without a plan', () => {
     },
   )
 
-  it('refuses every spelling but a no, jobs too', async () => {
+  it('refuses every spelling except a no, also for jobs', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key, { workers: { max: 0 } })
     const call = api(key)
@@ -62,7 +62,7 @@ describe('[SEC-14] an operation without a plan', () => {
     expect((await call.get(`/v2/${id}/health?dryRun=true`)).status).toBe(200)
   })
 
-  it('of v1 refuses it too', async () => {
+  it('refuses it in v1 too', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key, { workers: { max: 0 } })
     const refused = await v1(key).call('DELETE', `/endpoints/${id}?dryRun=true`)
@@ -70,7 +70,7 @@ describe('[SEC-14] an operation without a plan', () => {
     expect((await api(key).get(`/v2/serverless/${id}`)).status).toBe(200)
   })
 
-  it('of many jobs is a plan when one word says so, and refused when one is no switch', async () => {
+  it('on many jobs is a plan with one yes, and refused with an invalid value', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key, { workers: { max: 0 } })
     const call = api(key)
@@ -81,7 +81,7 @@ describe('[SEC-14] an operation without a plan', () => {
     expect((await call.get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(1)
   })
 
-  it('[POD-22] that has one keeps nothing of it under an Idempotency-Key', async () => {
+  it('[POD-22] with a plan stores no reply of it under an Idempotency-Key', async () => {
     const { key } = await createAccount()
     const headers = { 'Idempotency-Key': crypto.randomUUID() }
     const body = endpointBody({ workers: { min: 0, max: 1 } })

@@ -6,7 +6,7 @@ type Plan = { effects: { kind: string; what: string; severity: string; amount: n
 const brief = ({ effects }: Plan) => effects.map(({ kind, severity, what }) => [kind, severity, what])
 
 describe('[DRY-6] PATCH of a pod', () => {
-  it('tells a change of what runs from one that starts it anew, with what is lost, and what each costs; then it does that', async () => {
+  it('the plan distinguishes a change in place from one with a new container, with its losses and its cost; the change has these effects', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ name: 'notebook', mounts: { persistent: { size: 10, path: '/data' } } })
     await scene.run(id)
@@ -32,7 +32,7 @@ describe('[DRY-6] PATCH of a pod', () => {
     scene.leave()
   })
 
-  it('is refused as the change is: no such registry, a locked pod, no disk, another version', async () => {
+  it('the plan is refused as the change is: an unknown registry, a locked pod, no disk, another version', async () => {
     const scene = await podScene({ ...gpus(1), diskGb: 100 })
     const { id } = await scene.create()
     await scene.run(id)
@@ -54,7 +54,7 @@ describe('[DRY-6] PATCH of a pod', () => {
 })
 
 describe('[DRY-6] an action on a pod', () => {
-  it('says what each does, and that a start finds no room when another has it', async () => {
+  it('the plan lists the effects, and refuses a start whose room is taken', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -77,7 +77,7 @@ describe('[DRY-6] an action on a pod', () => {
     scene.leave()
   })
 
-  it('gives no address and claims no credential', async () => {
+  it('the plan contains no address and claims no credential', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)

@@ -8,7 +8,7 @@ const brief = ({ effects }: { effects: Effect[] }) =>
   effects.map(({ kind, severity, resource }) => [kind, severity, resource.kind, resource.id])
 
 describe('[DRY-8] DELETE of a cluster', () => {
-  it('names the members that stop, the disks that are lost and what they cost together', async () => {
+  it('the plan names the members that stop, the disks that are lost and their cost', async () => {
     const scene = await ClusterScene.open(3)
     const { id } = await scene.running()
     const call = api(scene.account.key)
@@ -27,8 +27,8 @@ describe('[DRY-8] DELETE of a cluster', () => {
   })
 })
 
-describe('[DRY-9] DELETE of what pods are made with', () => {
-  it('is refused as the deletion is, with the names of those in the way; then tells what is lost', async () => {
+describe('[DRY-9] DELETE of resources that pods use', () => {
+  it('the plan is refused as the deletion is, with the names of the users; then it lists the losses', async () => {
     const scene = await podScene(gpus(1))
     const { call } = scene
     const { body: registry } = await call.post('/v2/registries', { name: 'hub', username: 'ada', password: 'secret' })
@@ -56,7 +56,7 @@ describe('[DRY-9] DELETE of what pods are made with', () => {
     scene.leave()
   })
 
-  it('says of a volume how much is in it and what it costs', async () => {
+  it('the plan for a volume has its used size and its cost', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const { body: volume } = await call.post('/v2/network-volumes', { name: 'data', size: 10, dataCenter: 'EU-RO-1' })
@@ -85,7 +85,7 @@ describe('[DRY-9] DELETE of what pods are made with', () => {
     })
   })
 
-  it('names who refers to a secret, and nobody else’s', async () => {
+  it('the plan names the users of a secret, and none of other accounts', async () => {
     const [owner, other] = [await createAccount(), await createAccount()]
     const made = async (key: string, name: string, TOKEN: string) =>
       (await api(key).post('/v2/templates', { name, image: 'acme/idle:1', env: { TOKEN } })).body.id as string
@@ -100,7 +100,7 @@ describe('[DRY-9] DELETE of what pods are made with', () => {
     ])
   })
 
-  it('names who pulls by a delegation, unless another one lets them', async () => {
+  it('the plan names the users of a delegation, unless another one covers them', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const resource = 'arn:aws:ecr:us-east-1:123456789012:repository/team/models'
@@ -120,8 +120,8 @@ describe('[DRY-9] DELETE of what pods are made with', () => {
   })
 })
 
-describe('[DRY-10] what can no longer sign in', () => {
-  it('says when a key was last used; a revoked one is 404', async () => {
+describe('[DRY-10] the end of credentials', () => {
+  it('the plan states when a key was last used; a revoked one is 404', async () => {
     const owner = await createAccount()
     const spare = await createKey(owner.userId)
     const path = `/v2/account/keys/${spare.id}`
@@ -135,7 +135,7 @@ describe('[DRY-10] what can no longer sign in', () => {
     expect((await api(owner.key).delete(`${path}?dryRun=true`)).status).toBe(404)
   })
 
-  it('tells SSH keys that go from those that come', async () => {
+  it('the plan lists removed and added SSH keys', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const [one, two] = ['AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAone', 'AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAtwo']

@@ -12,14 +12,14 @@ import { until } from '../../support/time.ts'
 const HOUR_MS = 3_600_000
 const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
-/** An account and a host whose clock stands at a whole second. */
+/** An account and a host whose clock is frozen at a whole second. */
 async function scene(): Promise<{ scene: PodScene; nowMs: number }> {
   const host = await FakeHost.join(gpus(1))
   const nowMs = Math.floor((await freezeHostClock(host.id)) / 1000) * 1000
   return { scene: new PodScene(host, await createAccount()), nowMs }
 }
 
-/** A pod that runs on a host whose clock stands. */
+/** A running pod on a host whose clock is frozen. */
 async function runningPod(changes: Record<string, unknown>) {
   const { scene: made } = await scene()
   const { id } = await made.create(changes)
@@ -76,8 +76,8 @@ describe('stopAfter and terminateAfter of a pod', () => {
   })
 })
 
-describe('a pod whose time has come', () => {
-  it('[PP-252] is stopped by the alarm of its host at that second, once, and says why', async () => {
+describe('a pod at its deadline', () => {
+  it('[PP-252] is stopped by the alarm of its host at that second, once, with the reason', async () => {
     const { scene: made, nowMs } = await scene()
     const stopAfter = timeOf(nowMs + HOUR_MS)
     const { id } = await made.create({ stopAfter })
@@ -101,7 +101,7 @@ describe('a pod whose time has come', () => {
     made.leave()
   })
 
-  it('[PP-252] is terminated, also when its host has fallen silent, and is charged to the last sign of life', async () => {
+  it('[PP-252] is terminated, also when its host is silent, and is charged to the last sign of life', async () => {
     const { scene: made, id } = await runningPod({ terminateAfter: timeOf(Date.now() + 20_000) })
     const { chargedFromMs } = await readPod(id)
     made.leave()
@@ -117,7 +117,7 @@ describe('a pod whose time has come', () => {
     expect((await platformRows(id)).map(({ action }) => action)).toContain('pods.terminate')
   })
 
-  it('[PP-252] is stopped by whichever object looks when its own has lost the timer', async () => {
+  it("[PP-252] is stopped by another object's check when its own has lost the timer", async () => {
     const { scene: made, id } = await runningPod({ stopAfter: timeOf(Date.now() + HOUR_MS) })
     await runInDurableObject(
       hostStub(env, made.host.id),
@@ -130,7 +130,7 @@ describe('a pod whose time has come', () => {
     made.leave()
   })
 
-  it('[PP-252] is stopped on the host that it has moved to', async () => {
+  it('[PP-252] is stopped on the host to which it has moved', async () => {
     const type = 'NVIDIA A30'
     const from = await FakeHost.join(gpus(1, type))
     const account = await createAccount()
@@ -160,7 +160,7 @@ describe('a pod whose time has come', () => {
     made.leave()
   })
 
-  it('[PP-254] and that was stopped by hand before starts again without a time', async () => {
+  it('[PP-254] starts again without a deadline if it was stopped by hand before', async () => {
     const { scene: made, id } = await runningPod({ stopAfter: timeOf(Date.now() + HOUR_MS) })
     expect((await made.act(id, 'stop')).status).toBe(200)
     await advanceHost(made.host.id, HOUR_MS + 1_000)

@@ -51,7 +51,7 @@ const refused = (why: string) => ({
 })
 
 describe('pulls by delegation', () => {
-  it('[REG-5][REG-7] get a token of a role session that carries who delegated and may pull that repository alone', async () => {
+  it('[REG-5][REG-7] get a token of a role session that names the delegator and permits only pulls of that repository', async () => {
     const account = await createAccount()
     await delegate(account)
     const aws = FakeAws.start()
@@ -78,7 +78,7 @@ describe('pulls by delegation', () => {
     ])
   })
 
-  it('[REG-5] other images, other accounts and containers with a credential of their own ask AWS nothing', async () => {
+  it('[REG-5] are not used for other images, other accounts and containers with a credential of their own', async () => {
     const [account, stranger] = [await createAccount(), await createAccount()]
     await delegate(account)
     const aws = FakeAws.start()
@@ -97,7 +97,7 @@ describe('pulls by delegation', () => {
     expect(aws.calls).toEqual([])
   })
 
-  it('[REG-5] a revoked delegation counts no more, whatever is remembered', async () => {
+  it('[REG-5] end with the delegation, also in spite of a cache', async () => {
     const account = await createAccount()
     const id = await delegate(account)
     FakeAws.start()
@@ -106,7 +106,7 @@ describe('pulls by delegation', () => {
     expect(await pull(account)).toEqual(WITHOUT)
   })
 
-  it('[REG-8] a token is asked for once a delegator, until it is near its end', async () => {
+  it('[REG-8] cache a token for each delegator until it nearly expires', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     for (const one of [account, other]) await delegate(one)
     const aws = FakeAws.start()
@@ -140,21 +140,21 @@ describe('pulls by delegation', () => {
       },
     ],
     [
-      'an answer is no token',
+      'a reply contains no token',
       'AWS answers GetAuthorizationToken without a token',
       (aws) => {
         aws.refusal = { host: /^api\.ecr/, status: 200, body: '{"authorizationData":[{"authorizationToken":"????","expiresAt":1}]}' }
       },
     ],
     [
-      'an answer has no end',
+      'a reply is too long',
       'AWS cannot be reached',
       (aws) => {
         aws.refusal = { host: /^sts/, status: 200, body: 'x'.repeat(70_000) }
       },
     ],
-    ['AWS is away', 'AWS cannot be reached', (aws) => Object.assign(aws, { isDown: true })],
-  ])('[REG-8] %s: the start fails with a reason, no secret is logged, and AWS is left alone for a while', async (_title, why, breakIt) => {
+    ['AWS is unavailable', 'AWS cannot be reached', (aws) => Object.assign(aws, { isDown: true })],
+  ])('[REG-8] %s: the start fails with a reason, no secret is logged, and AWS is not called for a while', async (_title, why, breakIt) => {
     const account = await createAccount()
     await delegate(account)
     const aws = FakeAws.start()
@@ -171,7 +171,7 @@ describe('pulls by delegation', () => {
     [{ ECR_ROLE_ARN: undefined }, 'its operator has not set ECR_ROLE_ARN'],
     [{ AWS_SECRET_ACCESS_KEY: '' }, 'its operator has not set AWS_SECRET_ACCESS_KEY'],
     [{ ECR_ROLE_ARN: 'podplane-pulls' }, 'ECR_ROLE_ARN is not the ARN of a role'],
-  ])('[REG-6] with %j nothing is asked', async (vars, why) => {
+  ])('[REG-6] with %j AWS is not called', async (vars, why) => {
     const account = await createAccount()
     await delegate(account)
     const aws = FakeAws.start()
@@ -180,7 +180,7 @@ describe('pulls by delegation', () => {
     expect(aws.calls).toEqual([])
   })
 
-  it('[REG-6] a pod of a plane without a role says why it cannot start', async () => {
+  it('[REG-6] a pod of a plane without a role states why it cannot start', async () => {
     const scene = await podScene(gpus(1))
     await delegate(scene.account)
     const { id } = await scene.create({ image: IMAGE })
@@ -213,7 +213,7 @@ describe('a delegation in an organization', () => {
   })
   const GONE = 'the user who delegated is no longer a member of the account'
 
-  it('[S8] [DER-24] [DER-26] ends with the membership: AWS is not asked in that name again, the start and the list say why, and others go on', async () => {
+  it('[S8] [DER-24] [DER-26] ends with the membership: AWS is not called in that name again, the start and the list state why, and other delegations continue', async () => {
     const neighbour = await createAccount()
     await delegate(neighbour)
     const aws = FakeAws.start()
@@ -223,7 +223,7 @@ describe('a delegation in an organization', () => {
     forgetDelegatedTokens()
     expect([await start(team), aws.calls.length, await listed()]).toEqual([ended(GONE), asked, [GONE]])
     expect((await pull(neighbour)).ok).toBe(true)
-    // A member who has come back has delegated nothing yet.
+    // A member who has rejoined has not delegated anything yet.
     await joinTeam(team, member, 'DEV')
     await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE user_id = ? AND team_id = ?')
       .bind(Date.now() + 1, member.userId, team)
@@ -231,7 +231,7 @@ describe('a delegation in an organization', () => {
     expect(await start(team)).toEqual(ended('the user who delegated has left the account since, and is a member anew'))
   })
 
-  it('[S8] [DER-24] ends while its maker is suspended or has a lower role, and another one of the repository takes its place', async () => {
+  it('[S8] [DER-24] ends while its maker is suspended or has a lower role, and another one for the repository takes its place', async () => {
     const aws = FakeAws.start()
     const suspend = (word: string) => admin().post(`/admin/v1/users/${member.userId}/${word}`)
     await suspend('suspend')
@@ -248,7 +248,7 @@ describe('a delegation in an organization', () => {
     expect(aws.calls[0]?.body).toMatchObject({ RoleSessionName: `${team}-${owner.userId}` })
   })
 
-  it('[S8] [DER-25] names the account to AWS, so that trust given for one serves no other that has a key of the same user', async () => {
+  it('[S8] [DER-25] names the account to AWS, so that trust given to one account serves no other with a key of the same user', async () => {
     await delegate(member)
     const aws = FakeAws.start()
     await start(team)
@@ -261,7 +261,7 @@ describe('a delegation in an organization', () => {
     expect(new Set(odd).size).toBe(3)
   })
 
-  it('[S8] [DER-24] a pod of it does not start, and says so in the platform’s own words', async () => {
+  it("[S8] [DER-24] a pod of it does not start, with the platform's own error text", async () => {
     const scene = await podScene(gpus(1))
     const { key } = await createKeyIn(team, owner)
     await api(owner.key).delete(`/v2/organizations/${team}/members/${member.userId}`)

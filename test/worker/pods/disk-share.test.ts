@@ -19,7 +19,7 @@ async function held(hostId: string): Promise<number> {
   return row?.gb ?? 0
 }
 
-/** A place that something holds on a host, as the plane writes it. */
+/** An allocation on a host, as the plane writes it. */
 function allocate(hostId: string, id: string, teamId: string, kind: 'pod' | 'worker', diskGb: number) {
   return env.DB.prepare('INSERT INTO allocations SELECT ?, ?, ?, ?, ?, NULL, 0, 0, 0, ?, 0, NULL, 0, 0, 0').bind(
     id,
@@ -39,8 +39,8 @@ async function stopped(scene: PodScene, body: Record<string, unknown>): Promise<
   return id
 }
 
-// It comes first: a later test makes others.
-it('[SHR-41] a plane with one person leaves nothing to others', async () => {
+// This test comes first, because later tests create more users.
+it('[SHR-41] a plane with one person reserves nothing for others', async () => {
   const host = await FakeHost.join(MACHINE)
   const scene = new PodScene(host, await createAccount())
   expect(await env.DB.prepare("SELECT COUNT(*) AS n FROM teams WHERE kind = 'PERSONAL'").first()).toEqual({ n: 1 })
@@ -50,8 +50,8 @@ it('[SHR-41] a plane with one person leaves nothing to others', async () => {
   scene.leave()
 })
 
-describe('[SHR-41] disk that pods of a person hold of a machine', () => {
-  it('stopped pods of all accounts of a person take their share, and others find room', async () => {
+describe('[SHR-41] the share of a person in the disk of a host', () => {
+  it('limits stopped pods of all accounts of a person, and other persons find room', async () => {
     const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
     const victim = api((await createAccount()).key)
     const own = await stopped(scene, { gpu: { id: TYPE }, disk: 200 })
@@ -67,12 +67,12 @@ describe('[SHR-41] disk that pods of a person hold of a machine', () => {
     const found = await victim.post(PODS, big(100))
     expect(found.status).toBe(201)
     expect(await held(scene.host.id)).toBe(before + 100)
-    // What it holds already it starts with.
+    // The pod starts with the disk that it already holds.
     expect((await scene.act(own, 'start')).status).toBe(200)
     scene.leave()
   })
 
-  it('creates at once do not pass it together', async () => {
+  it('is not exceeded by simultaneous creates', async () => {
     const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
     await createAccount()
     const replies = await Promise.all([scene.call.post(PODS, big(160)), scene.call.post(PODS, big(160))])
@@ -81,7 +81,7 @@ describe('[SHR-41] disk that pods of a person hold of a machine', () => {
     scene.leave()
   })
 
-  it('a disk that grows does not pass it, also not in a plan, and the refusal says so', async () => {
+  it('is not exceeded by a growing disk, also in a plan, and the refusal names it', async () => {
     const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
     await createAccount()
     const id = await stopped(scene, { gpu: { id: TYPE }, disk: 200 })
@@ -95,7 +95,7 @@ describe('[SHR-41] disk that pods of a person hold of a machine', () => {
     scene.leave()
   })
 
-  it('nor do the members of a cluster together', async () => {
+  it('is not exceeded by the members of a cluster together', async () => {
     const scene = new PodScene(
       await FakeHost.join({ ...MACHINE, overlay: { address: '192.0.2.9', reason: null, encryption: 'none' } }),
       await createAccount(),
@@ -119,14 +119,14 @@ describe('[SHR-41] disk that pods of a person hold of a machine', () => {
   it.each([
     ['takes one account at a time', { network: false }],
     ['is for accounts that trust one another', { network: true, trustedTenants: true }],
-  ])('a machine that %s leaves nothing to others', async (_what, isolation) => {
+  ])('is not limited on a host that %s', async (_what, isolation) => {
     const scene = new PodScene(await FakeHost.join({ ...MACHINE, isolation }), await createAccount())
     await createAccount()
     expect((await scene.call.post(PODS, big(400))).status).toBe(201)
     scene.leave()
   })
 
-  it('what its workers hold is neither its own nor of others', async () => {
+  it('does not include the disk of workers, in either direction', async () => {
     const scene = new PodScene(await FakeHost.join(MACHINE), await createAccount())
     await createAccount()
     await allocate(scene.host.id, 'w', await scene.team(), 'worker', 100).run()
@@ -134,7 +134,7 @@ describe('[SHR-41] disk that pods of a person hold of a machine', () => {
     scene.leave()
   })
 
-  it('a pod goes on elsewhere whatever it holds there, as the plan of the drain says', async () => {
+  it('does not prevent a move to another host, as the plan of the drain says', async () => {
     const account = await createAccount()
     const scene = new PodScene(await FakeHost.join(MACHINE), account)
     const { id } = await scene.create({ gpu: { id: TYPE }, disk: 200, onHostLoss: 'REPLACE' })
@@ -151,7 +151,7 @@ describe('[SHR-41] disk that pods of a person hold of a machine', () => {
   })
 })
 
-it('[SHR-41] the statement that takes disk judges as placement does', async () => {
+it('[SHR-41] the statement that reserves disk decides as placement does', async () => {
   const host = await FakeHost.join({ ...MACHINE, ...gpus(1, 'NVIDIA RTX 4000 Ada Generation') })
   const [mine, other] = await Promise.all([createAccount(), createAccount()])
   const [teamId, otherId] = await Promise.all([teamOf(mine), teamOf(other)])
@@ -160,7 +160,7 @@ it('[SHR-41] the statement that takes disk judges as placement does', async () =
   let [allowed, refused] = [0, 0]
   await fc.assert(
     fc.asyncProperty(gb, gb, gb, fc.integer({ min: 1, max: 400 }), async (own, a, b, more) => {
-      // No more than the machine has.
+      // Keeps the sum within the disk of the host.
       const worker = a % (401 - own)
       const others = b % (401 - own - worker)
       await env.DB.batch([

@@ -26,7 +26,7 @@ const idsOf = async (teamId: string) =>
     ({ id }) => id,
   )
 
-/** Has the host's object look at what was kept long enough. */
+/** Makes the host's object delete retained data that has expired. */
 async function keepHouse(hostId: string): Promise<void> {
   const stub = hostStub(env, hostId)
   await runInDurableObject(stub, (_, { storage }) => {
@@ -46,7 +46,7 @@ const FORMER = {
 }
 
 describe('a terminated pod', () => {
-  it('[PP-234] keeps what it used, and neither env nor command nor login', async () => {
+  it('[PP-234] keeps its usage, and neither env nor command nor login', async () => {
     const scene = await podScene()
     const credential = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
     const { id } = await scene.create({ ...SECRETS, disk: 50, registry: credential })
@@ -60,7 +60,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[PP-234] of before is wiped by the migration, and so is what deleted endpoints kept (PP-206)', async () => {
+  it('[PP-234] of an earlier release is wiped by the migration, and so are the texts of deleted endpoints (PP-206)', async () => {
     const scene = await podScene()
     const { id } = await scene.create({ ...SECRETS, disk: 50 })
     await setPod(id, { status: 'TERMINATED', registry_id: 'r' })
@@ -84,7 +84,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[PP-234] goes when its time is over and its host holds nothing for it any more, not before', async () => {
+  it('[PP-234] is deleted when its retention has ended and its host holds nothing for it, not before', async () => {
     const scene = await podScene(gpus(4))
     const [young, old, held, live] = [await scene.create(), await scene.create(), await scene.create(), await scene.create()]
     await scene.end(young.id)
@@ -95,12 +95,12 @@ describe('a terminated pod', () => {
     await setPod(young.id, { changed_at: longAgo + 61_000 })
     await keepHouse(scene.host.id)
     expect((await idsOf(await scene.team())).sort()).toEqual([young.id, held.id, live.id].sort())
-    // It looks again by itself.
+    // The timer is set again by itself.
     await keepHouse(scene.host.id)
     scene.leave()
   })
 
-  it('[H5][PP-234] is charged as long as it is kept; of those beyond the budget formerPods the oldest go', async () => {
+  it('[H5][PP-234] counts in the budget formerPods while it is retained; beyond it the oldest are deleted', async () => {
     const scene = await podScene(gpus(4))
     await admin().put(`/admin/v1/users/${scene.account.userId}/budgets`, { formerPods: 2 })
     const ids: string[] = []
@@ -117,7 +117,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[PP-235] kept answers whose day is over go with the same timer', async () => {
+  it('[PP-235] is deleted by the timer that also deletes stored replies after a day', async () => {
     const scene = await podScene()
     const key = (name: string) => ({ 'Idempotency-Key': name })
     await scene.call.post('/v2/global-volumes', { name: 'one' }, key('old'))

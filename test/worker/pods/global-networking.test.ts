@@ -24,7 +24,7 @@ async function create(account: Account, dataCenterId: string, changes: Record<st
 }
 
 describe('global networking', () => {
-  it('[NET-3] [NET-48] pods of one account in two data centers have addresses in one network, and hosts know both', async () => {
+  it('[NET-3] [NET-48] pods of one account in two data centers have addresses in one network, and both hosts know both', async () => {
     const [east, west] = [dataCenter(), dataCenter()]
     const [one, two] = [await join(east, '192.0.2.1'), await join(west, '192.0.2.2')]
     const account = await createAccount()
@@ -60,7 +60,7 @@ describe('global networking', () => {
     expect((await create(ada, at)).body.globalNetworking.ip).toBe(mine.globalNetworking.ip)
   })
 
-  it('[NET-48] pods that are made at once have addresses of their own', async () => {
+  it('[NET-48] simultaneously created pods have different addresses', async () => {
     const at = dataCenter()
     await join(at, '192.0.2.1')
     const account = await createAccount()
@@ -69,7 +69,7 @@ describe('global networking', () => {
     expect(new Set(replies.map(({ body }) => body.globalNetworking.ip)).size).toBe(4)
   })
 
-  it('[PP-93] a host that is on no private network takes no such pod, and the refusal says so', async () => {
+  it('[PP-93] a host without private networks takes no such pod, and the refusal names the reason', async () => {
     const at = dataCenter()
     await join(at, null)
     const account = await createAccount()
@@ -104,7 +104,7 @@ describe('global networking', () => {
     await until(() => host.overlays.length === 0)
   })
 
-  it('[NET-61] a stolen host that says the address of another gets nothing of a network that it is not in', async () => {
+  it('[NET-61] a compromised host that claims the address of another gets nothing of a network that it is not in', async () => {
     const [at, there, evil] = [dataCenter(), dataCenter(), dataCenter()]
     const [machine, victim, thief] = [await join(at, '198.51.100.1'), await join(there, '198.51.100.2'), await join(evil, '198.51.100.3')]
     const [ada, mallory] = [await createAccount(), await createAccount()]

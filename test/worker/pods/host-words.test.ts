@@ -2,12 +2,12 @@ import { gpus } from '../../support/gpus.ts'
 import { admin, describe, expect, it } from '../../support/harness.ts'
 import { podScene } from '../../support/pod-scene.ts'
 
-/** Red text, a text turned around, a line of its own, and nothing that has a width. */
+/** Red text, right-to-left text, a line break and characters of zero width. */
 const EVIL = '\u001b[31mimage pull failed\u202e:\nstatus: RUNNING\u200b\u0007'
 const SHOWN = /^ \[31mimage pull failed : status: RUNNING $/
 
-describe('words of a host', () => {
-  it('[HOST-190] [S18] are stored without what would write to a terminal or turn the text around them', async () => {
+describe('texts of a host', () => {
+  it('[HOST-190] [S18] are stored without characters that control a terminal or reverse the text around them', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.host.waitFor((workload) => workload.id === `${id}-1`)
@@ -19,7 +19,7 @@ describe('words of a host', () => {
     scene.leave()
   })
 
-  it('[S17] [EDG-6] of an older agent lose paths and addresses of its machine; of a program that ran they are the tenant’s', async () => {
+  it("[S17] [EDG-6] of an older agent lose paths and addresses of its host; those of a started program are the tenant's", async () => {
     const scene = await podScene(gpus(2))
     const [failed, ran] = [await scene.create(), await scene.create()]
     const said =

@@ -11,7 +11,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 const IDLE_STOP = { afterSeconds: 120 }
 
-/** A pod with a GPU that runs on a host whose clock stands. */
+/** A running pod with a GPU, on a host whose clock is frozen. */
 async function runningPod(changes: Record<string, unknown> = { idleStop: IDLE_STOP }) {
   const host = await FakeHost.join(gpus(1))
   await freezeHostClock(host.id)
@@ -21,7 +21,7 @@ async function runningPod(changes: Record<string, unknown> = { idleStop: IDLE_ST
   return { scene, host, id }
 }
 
-/** Lets a time pass in which the host beats every 5 s, and says of the GPU of the pod's container what it does. */
+/** Lets time pass with a heartbeat every 5 s that reports this GPU utilization of the pod's container. */
 async function pass(host: FakeHost, ms: number, container: string, util: number | null): Promise<void> {
   const gpu = { util, memoryUtil: 0 }
   const stats = [{ id: container, cpu: 90, gpuCount: 1, gpus: util === null ? [] : [gpu] }]
@@ -56,7 +56,7 @@ describe('idleStop of a pod', () => {
     scene.leave()
   })
 
-  it('[SPD-6] stops it at the end of that time and says why: in the pod, in its log and in the audit log; a restart counts anew', async () => {
+  it('[SPD-6] stops it at the end of that time with the reason in the pod, in its log and in the audit log; a restart starts the time anew', async () => {
     const { scene, host, id } = await runningPod()
     await pass(host, MINUTE_MS, `${id}-1`, 55)
     const idleFromMs = (await runInDurableObject(hostStub(env, host.id), (object) => object.now())) + 5 * SECOND_MS
@@ -78,8 +78,8 @@ describe('idleStop of a pod', () => {
   })
 
   it.each<[string, number | null]>([
-    ['that works', 1],
-    ['of which a figure is missing', null],
+    ['that is under load', 1],
+    ['whose utilization is not reported', null],
   ])('[SPD-6] does not stop one %s', async (_title, util) => {
     const { scene, host, id } = await runningPod()
     await pass(host, 4 * MINUTE_MS, `${id}-1`, util)
@@ -87,7 +87,7 @@ describe('idleStop of a pod', () => {
     scene.leave()
   })
 
-  it('[SPD-6] does not stop one whose host is silent, or was: what nobody saw does not count', async () => {
+  it('[SPD-6] does not stop one whose host is silent, or was: unobserved time does not count', async () => {
     const { scene, host, id } = await runningPod()
     await pass(host, 115 * SECOND_MS, `${id}-1`, 0)
     await advanceHost(host.id, 29 * SECOND_MS)
@@ -98,7 +98,7 @@ describe('idleStop of a pod', () => {
     scene.leave()
   })
 
-  it('[SPD-6] leaves a locked one alone, and stops it once it is unlocked; the object of its host may end meanwhile', async () => {
+  it('[SPD-6] leaves a locked one alone, and stops it once it is unlocked, also when the object of its host restarts in between', async () => {
     const { scene, host, id } = await runningPod({ idleStop: IDLE_STOP })
     expect((await scene.call.patch(`${PODS}/${id}`, { locked: true })).status).toBe(200)
     await pass(host, 3 * MINUTE_MS, `${id}-1`, 0)

@@ -5,7 +5,7 @@ import { freeGpus, gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
 import { act, compute, placed, readPod } from '../../support/pods.ts'
 
-/** A type that only the hosts of one test have. */
+/** A GPU type that only the hosts of one test have. */
 const OTHER = 'NVIDIA A40'
 
 const former = ({ id }: FakeHost) => podHost(env, id)
@@ -53,7 +53,7 @@ describe('the life of a pod', () => {
     host.leave()
   })
 
-  it('[POD-17] compute that somebody else took meanwhile is not given twice', async () => {
+  it('[POD-17] compute that another pod took meanwhile is not given twice', async () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
@@ -66,7 +66,7 @@ describe('the life of a pod', () => {
     host.leave()
   })
 
-  it('[PP-78] a lost host: the pod says why, is not charged, and recovers with the same container when the host is back', async () => {
+  it('[PP-78] a lost host: the pod has the reason, is not charged, and recovers with the same container when the host is back', async () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
@@ -86,7 +86,7 @@ describe('the life of a pod', () => {
     host.leave()
   })
 
-  it('[PP-78] [PP-79] with REPLACE it goes on elsewhere, and the former host gives its place back when its container is gone', async () => {
+  it('[PP-78] [PP-79] with REPLACE it continues on another host, and the previous host frees its place when its container is gone', async () => {
     const first = await FakeHost.join(gpus(1, OTHER))
     const id = await placed(first, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
     await first.waitFor((w) => w.id === `${id}-1`)

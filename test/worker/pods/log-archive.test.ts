@@ -34,7 +34,7 @@ const segmentName = (first: number, last: number) =>
 const inBucket = async () => (await bucket.list({ prefix: `logs/pod/${id}/` })).objects.map((object) => object.key)
 const inTail = () => runInDurableObject(log(), ({ store }) => [store.oldest(1)[0]?.n ?? 0, store.newest().n])
 
-/** Lines of one second each, numbered; every tenth is the platform's. What is due for the bucket is there afterwards. */
+/** Writes numbered lines, one per second; every tenth is from the platform. Segments that are due are in the bucket afterwards. */
 async function write(from: number, to: number): Promise<void> {
   for (let first = from; first <= to; first += 500) {
     const count = Math.min(500, to - first + 1)
@@ -47,7 +47,7 @@ async function write(from: number, to: number): Promise<void> {
   await runInDurableObject(log(), ({ archive }) => archive.flush())
 }
 
-/** A bucket that refuses what its operator says. */
+/** A bucket that rejects calls of these methods. */
 function refusing(...methods: (keyof R2Bucket)[]): R2Bucket {
   const refuse = () => Promise.reject(new Error('the bucket is away'))
   return new Proxy(bucket, {
@@ -60,11 +60,11 @@ const useBucket = (use: R2Bucket | null) =>
     archive.bucket = use
   })
 
-/** A segment's worth beyond what is kept at hand. */
+/** One segment more than the tail retains. */
 const FULL = LOG_KEPT_LINES + SEGMENT_LINES
 
 describe('writing', () => {
-  it('[PP-117] lines go into the bucket a segment at a time, before the tail drops them', async () => {
+  it('[PP-117] lines are written to the bucket a segment at a time, before the tail drops them', async () => {
     await write(1, FULL - 1)
     expect(await inBucket()).toEqual([])
     expect(await inTail()).toEqual([1, FULL - 1])
@@ -82,11 +82,11 @@ describe('writing', () => {
     expect(await inBucket()).toEqual([1, 1_001, 2_001].map((first) => segmentName(first, first + SEGMENT_LINES - 1)))
   })
 
-  it('[PP-117] a segment that was written but not recorded is written again, the same; a bucket that is away loses nothing', async () => {
+  it('[PP-117] a segment that was written but not recorded is written again unchanged; an unreachable bucket loses nothing', async () => {
     await useBucket(refusing('put'))
     await write(1, FULL + SEGMENT_LINES)
     expect(await inTail()).toEqual([1, FULL + SEGMENT_LINES])
-    // The object died between the bucket's answer and its own row.
+    // As if the object had ended between the write to the bucket and its own row.
     await bucket.put(segmentName(1, SEGMENT_LINES), 'half')
     await evictDurableObject(log())
     await write(FULL + SEGMENT_LINES + 1, FULL + SEGMENT_LINES + 1)
@@ -105,13 +105,13 @@ describe('writing', () => {
     ])
   })
 
-  it('[PP-117] what a bucket refuses for long is dropped in the end: a log is bounded', async () => {
+  it('[PP-117] lines that a bucket refuses for long are dropped in the end, because a log is limited', async () => {
     await useBucket(refusing('put'))
     await write(1, BACKLOG_FACTOR * LOG_KEPT_LINES + 10)
     expect(await inTail()).toEqual([11, BACKLOG_FACTOR * LOG_KEPT_LINES + 10])
   })
 
-  it('[PP-60] without a bucket the tail drops what is beyond its bounds, and readers meet the gap', async () => {
+  it('[PP-60] without a bucket the tail drops lines beyond its limits, and readers get a gap', async () => {
     await useBucket(null)
     await write(1, FULL)
     expect(await inTail()).toEqual([SEGMENT_LINES + 1, FULL])
@@ -122,7 +122,7 @@ describe('writing', () => {
 })
 
 describe('reading', () => {
-  it('[PP-117, LOG-2, LOG-3] a reader who begins before the tail gets every line once: segments, then the tail, then what comes', async () => {
+  it('[PP-117, LOG-2, LOG-3] a reader who begins before the tail gets every line once: segments, then the tail, then new lines', async () => {
     await write(1, FULL + 2 * SEGMENT_LINES)
     const reader = await read('', idOf(990))
     const events = await reader.events(FULL + 2 * SEGMENT_LINES - 990)
@@ -135,7 +135,7 @@ describe('reading', () => {
 
   it('[PP-117, PP-64] since and a bare time find their line in a segment, also of one source; tail stays within the tail', async () => {
     await write(1, FULL + SEGMENT_LINES)
-    // 00:25:15 is line 1515.
+    // 00:25:15 is the time of line 1515.
     expect(await (await read('?since=2026-06-01T00:25:15Z')).lines(2)).toEqual(['1515', '1516'])
     expect(await (await read('?since=2026-06-01T00:25:15Z&source=system')).lines(2)).toEqual(['1520', '1530'])
     expect(await (await read('', '2026-06-01T00:25:15Z')).lines(1)).toEqual(['1516'])
@@ -144,7 +144,7 @@ describe('reading', () => {
     expect(await (await read('?tail=5000&source=system')).lines(1)).toEqual(['2010'])
   })
 
-  it('[PP-117] a segment that its operator has deleted is a gap; a bucket that cannot be read ends the stream, which can be resumed', async () => {
+  it('[PP-117] a segment that its operator has deleted is a gap; an unreadable bucket ends the stream, which can be resumed', async () => {
     await write(1, FULL + 2 * SEGMENT_LINES)
     await bucket.delete(segmentName(1_001, 2_000))
     const reader = await read('', idOf(998))
@@ -168,7 +168,7 @@ describe('the end of a log', () => {
     await runDurableObjectAlarm(log())
   }
 
-  it('[PP-61, PP-117] its segments go with it, those too that no row tells of; not before the bucket can be reached', async () => {
+  it('[PP-61, PP-117] its segments are deleted with it, also unrecorded ones; not before the bucket is reachable', async () => {
     await write(1, FULL)
     await bucket.put(segmentName(7_001, 8_000), 'an orphan')
     const stranger = `logs/pod/${id}x/000000000001-000000001000.ndjson`

@@ -8,7 +8,7 @@ import { type HostedPod, hostedPod, logOf, placed } from '../../support/pods.ts'
 const { LOGS } = env
 if (!LOGS) throw new Error('the tests are to have a bucket')
 const bucket: R2Bucket = LOGS
-/** A segment's worth beyond what is kept at hand. */
+/** One segment more than the tail retains. */
 const FULL = LOG_KEPT_LINES + SEGMENT_LINES
 
 let pod: HostedPod
@@ -18,14 +18,14 @@ beforeEach(async () => {
   onTestFinished(() => host.leave())
 })
 
-/** One more pod of the account, on a host of its own. */
+/** Another pod of the account, on a host of its own. */
 async function another(): Promise<string> {
   const host = await FakeHost.join(gpus(1, GPU))
   onTestFinished(() => host.leave())
   return placed(host, {}, pod.account)
 }
 
-/** Lines of one log; what is due for the bucket is there afterwards. */
+/** Writes lines of one log; segments that are due are in the bucket afterwards. */
 async function write(podId: string, from: number, to: number): Promise<void> {
   const log = logOf(podId)
   for (let first = from; first <= to; first += 500) {
@@ -43,7 +43,7 @@ const limit = async (name: string) => (await api(pod.account.key).get('/v2/accou
 const setBound = (logBytes: number) => admin().put(`/admin/v1/users/${pod.account.userId}/budgets`, { logBytes })
 
 describe('[M8][JL-50] older lines of an account', () => {
-  it('are counted together, and the account reads use and bound', async () => {
+  it('are counted together, and the account reads use and limit', async () => {
     const second = await another()
     expect(await limit('logBytes')).toEqual({ used: 0, bound: 10 * 2 ** 30, unit: 'bytes', shared: true })
     await write(pod.id, 1, FULL + SEGMENT_LINES)
@@ -53,7 +53,7 @@ describe('[M8][JL-50] older lines of an account', () => {
     expect(await limit('logBytes')).toEqual({ used, bound: 10 * 2 ** 30, unit: 'bytes', shared: true })
   })
 
-  it('beyond the bound go first from the log that was written to longest ago, then from the log itself, and others keep theirs', async () => {
+  it('beyond the limit are deleted first from the log with the oldest write, then from the log itself, and other accounts keep theirs', async () => {
     const stranger = await hostedPod()
     onTestFinished(() => stranger.host.leave())
     await write(stranger.id, 1, FULL)
@@ -69,25 +69,25 @@ describe('[M8][JL-50] older lines of an account', () => {
     expect(await firstLineOf(pod.id)).toBe(SEGMENT_LINES + 1)
     expect(await limit('logBytes')).toMatchObject({ used: await bytesOf(pod.id), bound: Math.floor(2.5 * each) })
     expect((await segmentsOf(stranger.id)).length).toBe(1)
-    // What the plane keeps at hand of a log is not part of it.
+    // Lines in the tail do not count.
     expect(await runInDurableObject(logOf(second), ({ store }) => store.newest().n - (store.oldest(1)[0]?.n ?? 0))).toBe(LOG_KEPT_LINES - 1)
   })
 
-  it('are none under a bound of nothing, and the log goes on', async () => {
+  it('are not stored under a limit of zero, and the log continues', async () => {
     await setBound(0)
     await write(pod.id, 1, FULL + 10)
     expect(await segmentsOf(pod.id)).toEqual([])
     expect(await runInDurableObject(logOf(pod.id), ({ store }) => store.newest().n)).toBe(FULL + 10)
   })
 
-  it('give their room back with their log', async () => {
+  it('free their room with their log', async () => {
     await write(pod.id, 1, FULL)
     expect((await limit('logBytes')).used).toBeGreaterThan(0)
     await runInDurableObject(logOf(pod.id), ({ archive }) => archive.removeAll())
     expect(await limit('logBytes')).toMatchObject({ used: 0 })
   })
 
-  it('of a log that is just being written are not taken away, so that two logs never wait for each other', async () => {
+  it('of a log that is being written are not deleted, so that two logs never wait for each other', async () => {
     await write(pod.id, 1, FULL)
     const answers = await runInDurableObject(logOf(pod.id), async ({ archive }) => {
       const writing = archive.flush()

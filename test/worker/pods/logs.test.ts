@@ -29,7 +29,7 @@ async function setUpPod(): Promise<LoggedPod> {
   return { ...pod, path: `/v2/pods/${pod.id}/logs`, read: (query, lastEventId) => readLog(pod, query, lastEventId) }
 }
 
-/** An object that sleeps cannot be evicted. */
+/** Loads the object first, because an unloaded object cannot be evicted. */
 const evictLog = async (id: string) => {
   await runInDurableObject(logOf(id), () => {})
   await evictDurableObject(logOf(id))
@@ -62,7 +62,7 @@ describe('reading', () => {
     host.leave()
   })
 
-  it('[LOG-2, LOG-6, POD-16] refusals come before any byte; members of a cluster are read like others', async () => {
+  it('[LOG-2, LOG-6, POD-16] refusals come before any byte; logs of members of a cluster are read like others', async () => {
     const { account, host, id, path, first, read } = await setUpPod()
     await host.ship(first, ['secret'])
     const stranger = await createAccount()
@@ -88,7 +88,7 @@ describe('reading', () => {
     host.leave()
   })
 
-  it('[LOG-5, PP-111] containers follow one another in the same log, each numbered from 1, also when the former one is told late', async () => {
+  it('[LOG-5, PP-111] containers follow one another in the same log, each numbered from 1, also when the previous one is reported late', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['1a', '1b'])
@@ -102,7 +102,7 @@ describe('reading', () => {
     host.leave()
   })
 
-  it('[HOST-13] what a full spool of one container dropped is told in the log of its pod', async () => {
+  it('[HOST-13] lines that the full spool of one container dropped are noted in the log of its pod', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['a'])
@@ -118,7 +118,7 @@ describe('reading', () => {
   })
 })
 
-/** A pod that writes numbered lines and starts again at will, and one reader of them that is cut off at will. */
+/** A pod that writes numbered lines and restarts on demand, and one reader of it that is cut off on demand. */
 class PlayedLog {
   readonly seen: string[] = []
   written = 0
@@ -148,7 +148,7 @@ class PlayedLog {
     this.seq = 0
   }
 
-  /** Reads on, as far as there is anything; what had arrived beyond that is lost with the connection when it is cut. */
+  /** Reads up to `count` available lines; lines that have arrived beyond that are lost with the connection when it is cut. */
   async read(count: number): Promise<void> {
     this.reader ??= await this.pod.read('?source=container', this.lastId)
     for (const event of await this.reader.events(Math.min(count, this.written - this.seen.length))) {
@@ -171,9 +171,9 @@ describe('following', () => {
     { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('cut' as const, 'restart' as const, 'evict' as const) }) },
   )
 
-  it('[LOG-3] a reader cut off anywhere, over several containers, with repeats and evictions, gets every line once and in order', async () => {
+  it('[LOG-3] a reader that is cut off anywhere, over several containers, with repeats and evictions, gets every line once and in order', async () => {
     const pod = await setUpPod()
-    // One pod for all histories: each goes on where the last one ended.
+    // One pod for all histories: each continues where the previous one ended.
     const log = new PlayedLog(pod)
     const play = async (next: typeof step extends fc.Arbitrary<infer Step> ? Step : never) => {
       if (next.kind === 'ship') return log.ship(next.count, next.isRepeated)
@@ -196,7 +196,7 @@ describe('following', () => {
 })
 
 describe('notes of the plane', () => {
-  it('[LOG-5, PP-110] what only the plane knows is told once per version, however often it is told', async () => {
+  it('[LOG-5, PP-110] an event that only the plane knows is noted once per version, however often it is reported', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await act(id, 'stop')
@@ -221,7 +221,7 @@ describe('notes of the plane', () => {
 })
 
 describe('notes about hosts', () => {
-  it('[PP-110, PP-78] a host that is lost and comes back is told, each once', async () => {
+  it('[PP-110, PP-78] the loss and the return of a host are noted once each', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     const here = podHost(env, host.id)
@@ -247,7 +247,7 @@ describe('the end of a log', () => {
     await runDurableObjectAlarm(logOf(id))
   }
 
-  it('[PP-61, PP-118, LOG-6] a pod that exists keeps its log; of a terminated one nothing can be read, and its log is deleted a day later', async () => {
+  it('[PP-61, PP-118, LOG-6] a pod that exists keeps its log; the log of a terminated one cannot be read, and is deleted a day later', async () => {
     const { account, host, id, first, path, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['a'])

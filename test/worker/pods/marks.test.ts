@@ -13,7 +13,7 @@ import { hostStub } from '../../support/stubs.ts'
 const marksOf = (hostId: string) =>
   runInDurableObject(hostStub(env, hostId), (_, state) => state.storage.sql.exec('SELECT pod_id FROM pod_marks').toArray())
 
-/** Writes a stop as a request does that dies before it tells the host. */
+/** Writes a stop as a request does that ends before it notifies the host. */
 async function stopSilently(id: string): Promise<void> {
   const pod = await readPod(id)
   const outcome = decideAction(pod, 'stop', Date.now())
@@ -21,11 +21,11 @@ async function stopSilently(id: string): Promise<void> {
   expect(await updatePod(openRecords(env), pod, outcome.change.pod, outcome.change.usage)).toBe(true)
 }
 
-describe('a request that dies between the row and its host', () => {
-  it('[PP-116] the host object looks by itself, as long as the writer may still be writing', async () => {
+describe('a request that ends between the row and its host', () => {
+  it('[PP-116] is completed by the host object, as long as the writer may still be writing', async () => {
     const { host, id } = await hostedPod()
     await hostStub(env, host.id).markPod(host.id, id)
-    // The writer is slow: there is nothing to see yet at the first look.
+    // The writer is slow: the first check finds no change yet.
     await ringForMarks(host.id)
     await stopSilently(id)
     expect(host.desired().find((w) => w.id === `${id}-1`)?.desired).toBe('running')
@@ -35,7 +35,7 @@ describe('a request that dies between the row and its host', () => {
     host.leave()
   })
 
-  it('[PP-116] marks of writers who can no longer be writing are forgotten, and nothing rings any more', async () => {
+  it('[PP-116] leaves an intent record that is dropped once its writer has certainly ended, and no timer remains', async () => {
     const host = await FakeHost.join(gpus())
     await hostStub(env, host.id).markPod(host.id, 'nosuchpod')
     await ringForMarks(host.id)
@@ -52,7 +52,7 @@ describe('a request that dies between the row and its host', () => {
     host.leave()
   })
 
-  it('[PP-116] a transition that is committed succeeds although its host object cannot be told', async () => {
+  it('[PP-116] succeeds with a committed transition although its host object cannot be reached', async () => {
     const { host, id } = await hostedPod()
     const pod = await readPod(id)
     const outcome = decideAction(pod, 'stop', Date.now())
@@ -65,8 +65,8 @@ describe('a request that dies between the row and its host', () => {
   })
 })
 
-describe('one pod or host that makes trouble', () => {
-  it('[PP-116] a pod that cannot be looked at keeps its mark and holds up no other', async () => {
+describe('a fault of one pod or host', () => {
+  it('[PP-116] keeps the intent record of that pod and delays no other', async () => {
     const host = await FakeHost.join(gpus(2))
     const [bad, good] = [await placed(host), await placed(host)].toSorted()
     if (!bad || !good) throw new Error('two pods')
@@ -85,7 +85,7 @@ describe('one pod or host that makes trouble', () => {
     host.leave()
   })
 
-  it('[POD-9] a host whose object cannot be asked is passed over', async () => {
+  it('[POD-9] makes placement skip a host whose object does not reply', async () => {
     const type = 'NVIDIA RTX 4000 Ada Generation'
     const hosts = [await FakeHost.join({ ...gpus(1, type), vcpus: 8 }), await FakeHost.join({ ...gpus(2, type), vcpus: 64 })]
     const draft = draftPod(await teamOf(await createAccount()), `podb${Date.now()}`, { compute: compute(type) })
@@ -95,7 +95,7 @@ describe('one pod or host that makes trouble', () => {
   })
 })
 
-/** A plane in which one host object answers nothing. */
+/** An environment in which one host object fails every call. */
 function withoutHost(real: Env, hostId: string): Env {
   const broken = real.HOST.idFromName(hostId).toString()
   const refuse = () => Promise.reject(new Error('the host object is overloaded'))
@@ -103,7 +103,7 @@ function withoutHost(real: Env, hostId: string): Env {
   return { ...real, HOST: { idFromName: (name: string) => real.HOST.idFromName(name), get } as unknown as Env['HOST'] }
 }
 
-/** Host objects that take a mark and then cannot be reached. */
+/** Host objects that take an intent record and are unreachable afterwards. */
 function withoutSync(real: Env): Env {
   const stub = (id: DurableObjectId) => {
     const host = real.HOST.get(id)

@@ -26,7 +26,7 @@ async function usageOf(podId: string): Promise<{ startedAtMs: number; endedAtMs:
   return (await env.DB.prepare(query).bind(podId).all<{ startedAtMs: number; endedAtMs: number }>()).results
 }
 
-/** D1 whose next batch is committed, and whose answer is then lost. */
+/** A D1 that commits the next batch and then loses the reply. */
 function losingAnswers(real: Env): Env {
   const DB = new Proxy(real.DB, {
     get(target, name) {
@@ -40,7 +40,7 @@ function losingAnswers(real: Env): Env {
   return { ...real, DB }
 }
 
-/** The plane's clock stands still between operations, so that an oracle can know every time. */
+/** The clock of the plane stands still between operations, so that the oracle knows every time. */
 let nowMs = 0
 beforeEach(() => {
   nowMs = Date.now()
@@ -60,7 +60,7 @@ function pass(ms: number): void {
   vi.setSystemTime(nowMs)
 }
 
-/** A real pod on a real host object, and what the oracle says of it. */
+/** A real pod on a real host object, and the state that the oracle expects. */
 class MeteredPod {
   readonly oracle: PodOracle
   private readonly host: FakeHost
@@ -89,14 +89,14 @@ class MeteredPod {
       expect(await transitPod(env, pod, outcome.change, BY_TEST)).toBe('done')
       return
     }
-    // Whoever asked asks again with what it knew.
+    // The caller repeats the change with the version that it has read.
     await expect(transitPod(losingAnswers(env), pod, outcome.change, BY_TEST)).rejects.toThrow()
     expect(await transitPod(env, pod, outcome.change, BY_TEST)).not.toBe('done')
   }
 
   async say(what: Said, skewMs: number, isAnswerLost: boolean): Promise<void> {
     const container = this.oracle.containers.length
-    // What has ended does not live again: no agent says so.
+    // An agent never reports that an ended container runs again.
     if (!isDown(what) && this.down.has(`${this.id}-${container}`)) return
     this.last = { container, what, at: nowMs + skewMs }
     this.oracle.tell({ kind: 'said', ...this.last, told: nowMs })
@@ -109,15 +109,15 @@ class MeteredPod {
     if (isDown(state)) this.down.add(workloadId)
     const report = { workloadId, state, exitCode: null, reason: null, at, sequence }
     const source = { hostId: this.host.id, podId: this.id, isLast: false, areOthersDown: false, silentSinceMs: null }
-    // The batch is committed, its answer lost: the host object tells its agent nothing, and that repeats it.
+    // The batch is committed and its reply lost: the host object does not confirm the report, so its agent repeats it.
     if (isAnswerLost) await applyPodReport(losingAnswers(env), source, report).catch(() => {})
     await hostStub(env, this.host.id).report(this.host.id, [report])
-    // The answer to the agent is lost: it repeats what it said.
+    // The reply to the agent is lost, so the agent repeats its report.
     if (isAnswerLost) await hostStub(env, this.host.id).report(this.host.id, [report])
   }
 
-  /** What was said before, under a new number: an agent that has lost its memory. */
-  /** What containers of former generations come to: their agent stops them in its own time. */
+  /** Repeats the last report under a new sequence number, as an agent does that has lost its memory. */
+  /** Ends a container of an earlier generation, which the agent stops in its own time. */
   async endFormer(): Promise<void> {
     const present = `${this.id}-${this.oracle.containers.length}`
     const former = (await this.workloads()).find(({ id }) => id !== present && !this.down.has(id))
@@ -165,19 +165,19 @@ class MeteredPod {
     await this.expectComputeHeld()
   }
 
-  /** POD-14: a pod that is not to run has no GPU any more, but not before all its containers are down. */
+  /** POD-14: a pod that is not to run holds its GPU until all its containers are down, and not longer. */
   private async expectComputeHeld(): Promise<void> {
     const up = (await this.workloads()).filter(({ id }) => !this.down.has(id))
     expect(await freeGpus(this.host.id)).toBe(this.oracle.isWanted || up.length > 0 ? 0 : 1)
   }
 
-  /** P7, as the host is told. */
+  /** P7, checked in the desired state of the host. */
   private async expectOneContainer(): Promise<void> {
     const running = (await this.workloads()).filter(({ desired }) => desired === 'running').map(({ id }) => id)
     expect(running).toEqual(this.oracle.isWanted ? [`${this.id}-${this.oracle.containers.length}`] : [])
   }
 
-  /** Terminates it, and its host removes what is left. */
+  /** Terminates the pod, and its host removes all containers. */
   async end(): Promise<void> {
     await this.act('terminate', false)
     for (const { id } of await this.workloads()) await this.report(id, 'gone', nowMs)
@@ -237,7 +237,7 @@ function play(pod: MeteredPod, next: Step): Promise<void> {
 }
 
 describe('usage', () => {
-  it('[POD-19, P8, PP-114] every RUNNING interval is one row, through evictions, lost answers, repeats and clocks that are wrong', {
+  it('[POD-19, P8, PP-114] every RUNNING interval is one row, through evictions, lost replies, repeats and wrong clocks', {
     timeout: HISTORIES * TIME_PER_HISTORY_MS,
   }, async () => {
     await fc.assert(
@@ -253,7 +253,7 @@ describe('usage', () => {
     )
   })
 
-  it('[PP-114] a row says what was running and at what price; the interval that is still open has none', async () => {
+  it('[PP-114] a row contains what was running and at what price; the open interval has no row', async () => {
     const pod = await MeteredPod.create(host)
     pass(10)
     await pod.say('running', 0, false)
@@ -285,7 +285,7 @@ describe('usage', () => {
     })
   })
 
-  it('[PP-114] of two that end the same interval, one writes it', async () => {
+  it('[PP-114] of two writes that end the same interval, one succeeds', async () => {
     const pod = await MeteredPod.create(host)
     await pod.say('running', 0, false)
     const row = await readPod(pod.id)

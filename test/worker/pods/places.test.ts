@@ -25,7 +25,7 @@ const SUSPECT = 'NVIDIA RTX A5000'
 const movable = (typeId: string) => ({ onHostLoss: 'REPLACE' as const, compute: compute(typeId) })
 const former = ({ id }: FakeHost) => podHost(env, id)
 
-it('[SHR-40] a host hears who pays for a pod of an organization, and nothing more of a pod of one’s own account', async () => {
+it('[SHR-40] a host receives the payer of a pod of an organization, and nothing more for a pod of a personal account', async () => {
   const scene = await podScene(gpus(2, TYPE))
   const team = await createOrganization(scene.account.key)
   const { key } = await createKeyIn(team, scene.account)
@@ -41,21 +41,21 @@ it('[SHR-40] a host hears who pays for a pod of an organization, and nothing mor
   scene.leave()
 })
 
-describe('where a pod goes on', () => {
-  it('[POD-17] not on a host that no longer has its type of GPU', async () => {
+describe('the host on which a pod continues', () => {
+  it('[POD-17] is not one that has lost its type of GPU', async () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
     await act(id, 'stop')
     await host.report(`${id}-1`, { state: 'exited' })
-    // As when its driver is broken and the agent says hello without them.
+    // As when the driver is broken and the agent says hello without GPUs.
     await env.DB.prepare('DELETE FROM host_gpus WHERE host_id = ?').bind(host.id).run()
     expect(await act(id, 'start')).toBe('noRoom')
     expect(await readPod(id)).toMatchObject({ status: 'EXITED', generation: 1 })
     host.leave()
   })
 
-  it('[PP-79] not on the host that it left and whose container is not gone: both places are given back in the end', async () => {
+  it('[PP-79] is not the one that it left while its container is there: both places are freed in the end', async () => {
     const first = await FakeHost.join(gpus(2, TYPE))
     const id = await placed(first, movable(TYPE))
     await first.waitFor((w) => w.id === `${id}-1`)
@@ -73,7 +73,7 @@ describe('where a pod goes on', () => {
     for (const host of [first, second]) host.leave()
   })
 
-  it('[HOST-8] not on a host that misses beats', async () => {
+  it('[HOST-8] is not one that misses heartbeats', async () => {
     const first = await FakeHost.join(gpus(1, SUSPECT))
     const id = await placed(first, movable(SUSPECT))
     const second = await FakeHost.join(gpus(1, SUSPECT))
@@ -89,7 +89,7 @@ describe('where a pod goes on', () => {
     for (const host of [first, second]) host.leave()
   })
 
-  it('[PP-95] a stopped pod keeps the disk that its container has, however its size is changed', async () => {
+  it('[PP-95] keeps, for a stopped pod, the disk of its container, however its size is changed', async () => {
     const host = await FakeHost.join(gpus())
     const account = await createAccount()
     const id = await placed(
@@ -111,8 +111,8 @@ describe('where a pod goes on', () => {
   })
 })
 
-describe('what a pod repeats of its host', () => {
-  it('[POD-21] [NET-2] its address and CUDA are those that the host says now, for terminated pods no more', async () => {
+describe("a pod's copies of values of its host", () => {
+  it('[POD-21] [NET-2] are the current address and CUDA version, not for terminated pods', async () => {
     const host = await FakeHost.join({ ...gpus(2), publicIp: '203.0.113.7' })
     const [id, ended] = [await placed(host), await placed(host)]
     expect(await readPod(id)).toMatchObject({ publicIp: '203.0.113.7', cudaVersion: '12.8', version: 1 })
@@ -125,7 +125,7 @@ describe('what a pod repeats of its host', () => {
     await say({ publicIp: '203.0.113.8', gpus: [{ ...gpu, cudaVersion: '13.0' }] })
     expect(await readPod(id)).toMatchObject({ publicIp: '203.0.113.8', cudaVersion: '13.0', version: 2 })
     expect(await readPod(ended)).toMatchObject({ publicIp: '203.0.113.7', version: 2 })
-    // One that its driver does not tell is not none.
+    // A CUDA version that the driver does not report does not clear the known one.
     await say({ publicIp: null, gpus: [{ ...gpu, cudaVersion: null }] })
     expect(await readPod(id)).toMatchObject({ publicIp: null, cudaVersion: '13.0', version: 3 })
     host.leave()

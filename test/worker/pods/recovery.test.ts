@@ -21,7 +21,7 @@ function rowOn(host: FakeHost, teamId: string, id: string): PodRow {
   const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', publicIp: null, vcpus: 2, memoryMb: 1024 }
   return { ...draftPod(teamId, id, { compute: compute(TYPE) }), ...granted }
 }
-/** A pod whose first container still stops while the second one is wished for. */
+/** A pod whose first container is stopping while the second one is desired to run. */
 async function restarting() {
   const { host, id } = await hostedPod({ compute: compute(TYPE) })
   await host.report(`${id}-1`, { state: 'running' })
@@ -32,7 +32,7 @@ async function restarting() {
 
 const RESOURCES = { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
 
-describe('a request that dies in the middle', () => {
+describe('a request that ends midway', () => {
   it('[PP-77] after a create was recorded: the host object finds the pod and starts it', async () => {
     const { host, teamId, stub } = await joined()
     const id = `podx${Date.now()}`
@@ -44,7 +44,7 @@ describe('a request that dies in the middle', () => {
     host.leave()
   })
 
-  it('[PP-77] before anything was recorded: nothing comes of the mark, and it is forgotten', async () => {
+  it('[PP-77] before anything was recorded: the intent record has no effect and is dropped', async () => {
     const { host, stub } = await joined()
     await stub.markPod(host.id, 'podnever')
     await ringForMarks(host.id)
@@ -76,7 +76,7 @@ describe('a request that dies in the middle', () => {
 })
 
 describe('capacity of pods', () => {
-  it('[PP-79] a pod that ended before its host was told of it gives everything back', async () => {
+  it('[PP-79] a pod that ended before its host received it frees everything', async () => {
     const { host, teamId, stub } = await joined()
     const id = `pody${Date.now()}`
     const row = rowOn(host, teamId, id)
@@ -102,7 +102,7 @@ describe('capacity of pods', () => {
     host.leave()
   })
 
-  it('[PP-79] a pod that was stopped while its former container still stops gives its compute back when that one is down', async () => {
+  it('[PP-79] a pod that was stopped while its previous container is stopping frees its compute when that one has ended', async () => {
     const { host, id } = await restarting()
     await act(id, 'stop')
     await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'held')
@@ -113,7 +113,7 @@ describe('capacity of pods', () => {
     host.leave()
   })
 
-  it('[POD-23] a container that ends by itself gives compute back; a report that comes twice charges once', async () => {
+  it('[POD-23] a container that ends by itself frees compute; a repeated report charges once', async () => {
     const { host } = await joined()
     const id = await placed(host, { compute: compute(TYPE) })
     await host.waitFor((w) => w.id === `${id}-1`)
@@ -131,8 +131,8 @@ describe('capacity of pods', () => {
   })
 })
 
-describe('reports that come together', () => {
-  it('[P8] [HOST-3] the first fails: the second waits for it, and the time between is charged', async () => {
+describe('simultaneous reports', () => {
+  it('[P8] [HOST-3] of which the first fails: the second waits for it, and the time between is charged', async () => {
     const { host, stub } = await joined()
     const id = await placed(host, { compute: compute(TYPE) })
     await host.waitFor((w) => w.id === `${id}-1`)

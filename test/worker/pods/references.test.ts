@@ -12,7 +12,7 @@ function row(teamId: string, links: Partial<PodRow>): PodRow {
   return { ...draftPod(teamId, crypto.randomUUID()), ...GRANTED, ...links }
 }
 
-/** Records a pod as its create does, capacity aside: 'stored', or 'refused' by its references. */
+/** Records a pod as its create does, without capacity: 'stored', or 'refused' because of its references. */
 async function record(pod: PodRow): Promise<'stored' | 'refused'> {
   try {
     await db.batch([db.insert(pods).values(pod), requireReferences(db, pod)])
@@ -33,8 +33,8 @@ async function resources(key: string) {
   return { networkVolumeId, globalVolumeId, registryId }
 }
 
-describe('what a pod refers to', () => {
-  it('[RES-4] a pod is recorded when all of it is there, or when it names nothing', async () => {
+describe('the references of a pod', () => {
+  it('[RES-4] let it be recorded when all of them exist, or when there are none', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const pod = row(teamId, await resources(account.key))
@@ -44,7 +44,7 @@ describe('what a pod refers to', () => {
   })
 
   it.each(['networkVolumeId', 'globalVolumeId', 'registryId'] as const)(
-    '[RES-4][AUT-5] %s: not an unknown or foreign one',
+    '[RES-4][AUT-5] %s: not with an unknown or foreign id',
     async (link) => {
       const [mine, theirs] = [await createAccount(), await createAccount()]
       const foreign = (await resources(theirs.key))[link]
@@ -56,7 +56,7 @@ describe('what a pod refers to', () => {
     },
   )
 
-  it('[VOL-3][RES-4] of a create and a deletion at once, one is refused', async () => {
+  it('[VOL-3][RES-4] of a simultaneous create and deletion, one is refused', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     for (let round = 0; round < 8; round += 1) {

@@ -12,7 +12,7 @@ import { until } from '../../support/time.ts'
 const TYPE = 'NVIDIA A30'
 const ofType = { compute: compute(TYPE) }
 
-/** A host whose clock stands, with a pod that runs there. */
+/** A host whose clock is frozen, with a running pod. */
 async function runningPod(change = {}, sequence = 1) {
   const host = await FakeHost.join(gpus(1, TYPE))
   const heardAtMs = await freezeHostClock(host.id)
@@ -39,7 +39,7 @@ const endsOf = async (id: string) =>
   (await env.DB.prepare('SELECT ended_at AS e FROM usage WHERE workload_id = ?').bind(id).all<{ e: number }>()).results.map(({ e }) => e)
 
 describe('a host that is removed', () => {
-  it('[HOST-8] gives its pods up whatever number its last report had, and they are charged to its last sign of life', async () => {
+  it('[HOST-8] releases its pods whatever number its last report had, and they are charged to its last sign of life', async () => {
     const { host, id } = await runningPod({}, Number.MAX_SAFE_INTEGER)
     const startedAtMs = (await readPod(id)).startedAtMs
     await goOffline(host)
@@ -49,7 +49,7 @@ describe('a host that is removed', () => {
     expect(await remove(host)).toBe(404)
   })
 
-  it('[HOST-8] also when the request dies after its record', async () => {
+  it('[HOST-8] does so too when the request ends after its record', async () => {
     const { host, id } = await runningPod()
     await goOffline(host)
     await hostStub(env, host.id).expectRemoval(host.id)
@@ -62,7 +62,7 @@ describe('a host that is removed', () => {
     expect(timers).toEqual([])
   })
 
-  it('[HOST-8] a removal that was announced and refused changes nothing', async () => {
+  it('[HOST-8] keeps its pods when the removal was announced and then refused', async () => {
     const { host, id } = await runningPod()
     expect(await remove(host)).toBe(409)
     await runInDurableObject(hostStub(env, host.id), (_, state) =>
@@ -74,7 +74,7 @@ describe('a host that is removed', () => {
     host.leave()
   })
 
-  it('[HOST-8] ends what its object never heard of', async () => {
+  it('[HOST-8] ends pods that its object does not know', async () => {
     const host = await FakeHost.join(gpus(1, TYPE))
     await freezeHostClock(host.id)
     const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', cudaVersion: '12.8', publicIp: null, vcpus: 2, memoryMb: 1024 }
@@ -85,7 +85,7 @@ describe('a host that is removed', () => {
     expect(await readPod(pod.id)).toMatchObject({ status: 'EXITED', statusReason: 'its host was removed' })
   })
 
-  it('[PP-78] pods that may be replaced go on elsewhere', async () => {
+  it('[PP-78] lets replaceable pods continue on other hosts', async () => {
     const { host, id } = await runningPod({ onHostLoss: 'REPLACE' })
     await goOffline(host)
     const other = await FakeHost.join(gpus(1, TYPE))
@@ -99,7 +99,7 @@ describe('a host that is removed', () => {
 })
 
 describe('a host that is lost', () => {
-  it('[PP-78] a pod that it reports running without a link is not taken for running for ever', async () => {
+  it('[PP-78] does not keep a pod that it reports running without a link as running for ever', async () => {
     const host = await FakeHost.join(gpus(1, TYPE))
     await freezeHostClock(host.id)
     const id = await placed(host, ofType)
@@ -113,7 +113,7 @@ describe('a host that is lost', () => {
     expect(await readPod(id)).toMatchObject({ status: 'ERROR', hostLost: true })
   })
 
-  it('[PP-78] a look that took it for lost and is still under way when it returns does not have the last word', async () => {
+  it('[PP-78] is not set to lost by a check that began before its return', async () => {
     const { host, id } = await runningPod()
     await runInDurableObject(hostStub(env, host.id), async (object) => {
       const { pods } = object as unknown as { pods: HostPods }

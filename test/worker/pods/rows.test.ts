@@ -43,7 +43,7 @@ describe('rows under races', () => {
     expect((await readPod(pod.id)).version).toBe(pod.version + 1)
   })
 
-  it('[POD-17] of two pods that start for the last GPU one gets it, and the other is as it was', async () => {
+  it('[POD-17] of two pods that start for the last GPU one gets it, and the other is unchanged', async () => {
     const ids = [await stoppedPod(), await stoppedPod()]
     const pods = await Promise.all(ids.map(readPod))
     const outcomes = await Promise.all(pods.map((pod) => updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)))
@@ -61,7 +61,7 @@ describe('rows under races', () => {
     expect(await freeGpus(host.id)).toBe(0)
   })
 
-  it('[POD-14] compute is not given back from under a pod that has started again meanwhile', async () => {
+  it('[POD-14] compute is not freed from a pod that has started again meanwhile', async () => {
     const id = await stoppedPod()
     const pod = await readPod(id)
     expect(await updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)).toBe('done')
@@ -72,7 +72,7 @@ describe('rows under races', () => {
     expect(await freeGpus(host.id)).toBe(0)
   })
 
-  it('[POD-9, POD-10] of thirty creates at once as many succeed as there are GPUs; the others leave nothing behind', async () => {
+  it('[POD-9, POD-10] of thirty simultaneous creates as many succeed as there are GPUs; the others leave nothing behind', async () => {
     host.leave()
     host = await FakeHost.join(gpus(7))
     const team = await teamOf(await createAccount())
@@ -106,7 +106,7 @@ describe('rows under races', () => {
     expect(await updatePod(db, pod, after, null)).toBe(true)
   })
 
-  it('[POD-17] nor on a host that its operator has removed', async () => {
+  it('[POD-17] a pod does not start on a host that its operator has removed', async () => {
     const pod = await readPod(await stoppedPod())
     await env.DB.prepare("UPDATE hosts SET status = 'REMOVED' WHERE id = ?").bind(host.id).run()
     expect(await updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)).toBe('noRoom')

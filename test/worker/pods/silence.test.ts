@@ -22,7 +22,7 @@ const SILENT_AFTER_MS = 15_000
 const OFFLINE_AFTER_MS = 30_000
 const LOST_AFTER_MS = 300_000
 
-/** The plane's clock stands still between steps. */
+/** The clock of the plane stands still between steps. */
 let nowMs = 0
 let host: FakeHost
 beforeEach(() => {
@@ -40,19 +40,19 @@ function pass(ms: number): void {
   vi.setSystemTime(nowMs)
 }
 
-/** Lets the host's object look at what has become due. */
+/** Runs the alarm of the host's object. */
 async function look({ host }: PodScene): Promise<void> {
   await runDurableObjectAlarm(hostStub(env, host.id))
 }
 
-/** An account and a host that beats only when the test says so. */
+/** An account and a host that sends heartbeats only when the test does. */
 async function quietScene(): Promise<PodScene> {
   host = await FakeHost.enrol(gpus(1))
   await host.link()
   return new PodScene(host, await createAccount())
 }
 
-/** A pod that runs for a minute when its host is heard of for the last time. */
+/** A pod that has run for a minute at the last heartbeat of its host. */
 async function runningPod() {
   const scene = await quietScene()
   const { id } = await scene.create()
@@ -79,7 +79,7 @@ async function linesOf(podId: string): Promise<string[]> {
 const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 describe('a pod whose host is silent', () => {
-  it('[POD-23] [PP-132] says so from 15 s on, in every read, and nothing is written for it', async () => {
+  it('[POD-23] [PP-132] shows the silence from 15 s on, in every read, and nothing is written for it', async () => {
     const { scene, id, heardAtMs } = await runningPod()
     const heard = await scene.get(id)
     expect(heard).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44, runtime: { uptime: 60 } })
@@ -95,7 +95,7 @@ describe('a pod whose host is silent', () => {
     expect(await readPod(id)).toEqual(row)
   })
 
-  it('[BIL-30] costs nothing an hour in every list, and its run what it came to by then; so does what a lost host had', async () => {
+  it('[BIL-30] costs nothing an hour in every list, and its run keeps its cost; the same holds for pods of a lost host', async () => {
     const { scene, id } = await runningPod()
     const spent = async () => {
       const [pod] = (await scene.call.get('/v2/pods')).body.pods.filter((one: PodBody) => one.id === id)
@@ -119,11 +119,11 @@ describe('a pod whose host is silent', () => {
     pass(LOST_AFTER_MS)
     await look(scene)
     expect(await spent()).toMatchObject({ cost: 0, listed: { perHour: 0 }, perHour: 0, item: { perHour: 0 } })
-    // It may be back at any time, so the limits count it.
+    // The host may return at any time, so the limits count the pod.
     expect((await scene.call.get('/v2/billing/summary')).body.rate.perHour).toBe(rate)
   })
 
-  it('[BIL-30] a member of a cluster, too', async () => {
+  it('[BIL-30] costs nothing as a member of a cluster, too', async () => {
     const cluster = await ClusterScene.open(3)
     await cluster.running()
     const call = api(cluster.account.key)
@@ -138,7 +138,7 @@ describe('a pod whose host is silent', () => {
     cluster.leave()
   })
 
-  it('[POD-23] [PP-132] says so while it starts, too', async () => {
+  it('[POD-23] [PP-132] shows the silence while it starts, too', async () => {
     const scene = await quietScene()
     const { id } = await scene.create()
     pass(SILENT_AFTER_MS)
@@ -147,10 +147,10 @@ describe('a pod whose host is silent', () => {
   })
 
   it.each([
-    ['with its next beat', SILENT_AFTER_MS, 'beat'],
+    ['with its next heartbeat', SILENT_AFTER_MS, 'beat'],
     ['over a new link, after its lease', OFFLINE_AFTER_MS, 'link'],
   ] as const)(
-    '[POD-23] [PP-133] goes on %s: start and uptime are the container, the silence is not charged',
+    '[POD-23] [PP-133] continues %s: start and uptime are those of the container, and the silence is not charged',
     async (_how, silentMs, sign) => {
       const { scene, id, startedAtMs, heardAtMs } = await runningPod()
       const before = await readPod(id)
@@ -178,21 +178,24 @@ describe('a pod whose host is silent', () => {
     },
   )
 
-  it.each(['stop', 'restart', 'terminate'])('[POD-23] [PP-133] %s while it is silent: charged to its last sign of life', async (action) => {
-    const { scene, id, startedAtMs, heardAtMs } = await runningPod()
-    pass(SILENT_AFTER_MS)
-    expect((await scene.act(id, action)).status).toBeLessThan(300)
-    expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
-  })
+  it.each(['stop', 'restart', 'terminate'])(
+    '[POD-23] [PP-133] %s while it is silent: it is charged to its last sign of life',
+    async (action) => {
+      const { scene, id, startedAtMs, heardAtMs } = await runningPod()
+      pass(SILENT_AFTER_MS)
+      expect((await scene.act(id, action)).status).toBeLessThan(300)
+      expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
+    },
+  )
 
-  it('[POD-23] an end that it reports without a link is charged to its last sign of life', async () => {
+  it('[POD-23] is charged to its last sign of life when it reports an end without a link', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(SILENT_AFTER_MS)
     await scene.host.report(`${id}-1`, { state: 'exited', at: nowMs - 1 })
     expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
   })
 
-  it('[POD-23] [PP-133] a silence that could not be written is written before its host is believed anything else', async () => {
+  it('[POD-23] [PP-133] has a silence that could not be written before its host reports anything else', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(SILENT_AFTER_MS)
     const batch = vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is away'))
@@ -209,7 +212,7 @@ describe('a pod whose host is silent', () => {
     ])
   })
 
-  it('[POD-23] [PP-113] turns ERROR when its host is lost; when that returns, it started when its container did', async () => {
+  it('[POD-23] [PP-113] is ERROR when its host is lost; when that returns, the start time is that of the container', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(OFFLINE_AFTER_MS)
     await look(scene)
@@ -225,7 +228,7 @@ describe('a pod whose host is silent', () => {
     expect((await readPod(id)).chargedFromMs).toBe(nowMs)
   })
 
-  it('[HOST-35] [POD-23] a silence of the plane is not one of the host', async () => {
+  it('[HOST-35] [POD-23] is not silent during an outage of the plane', async () => {
     const { scene, id } = await runningPod()
     pass(1_800_000)
     expect(await scene.get(id)).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44 })

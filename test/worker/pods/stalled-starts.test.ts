@@ -6,8 +6,8 @@ import { until } from '../../support/time.ts'
 const REASON =
   'image pull failed: r.example/x:1: the registry sends too slowly: of r.example came 0.00 MiB a minute, and 1.00 are the least on this host'
 
-describe('a start whose image does not come', () => {
-  it('[S11] [SHR-38] ends as ERROR with the reason and holds no GPU: another account gets them, and nothing starts it again by itself', async () => {
+describe('a start whose image does not arrive', () => {
+  it('[S11] [SHR-38] ends as ERROR with the reason and holds no GPU: another account gets it, and nothing starts it again by itself', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create({ gpu: { id: 'NVIDIA L4', count: 2 } })
     await scene.host.waitFor((workload) => workload.id === `${id}-1`)

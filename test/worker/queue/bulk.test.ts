@@ -8,7 +8,7 @@ import { endpointStub } from '../../support/stubs.ts'
 
 const NO_WORKERS = { workers: { min: 0, max: 0, idleTimeout: 5 } }
 
-/** Jobs that wait, made without a call for each. */
+/** Queues `count` jobs, all but the first without a call. */
 async function fill(queue: QueueSetup, count: number): Promise<string[]> {
   return [await run(queue), ...(await add(queue, count - 1))]
 }
@@ -35,7 +35,7 @@ async function begin(queue: QueueSetup, action: string, body: object, query = ''
   return bulk
 }
 
-/** Lets the object's alarm do what it has to until the change is over. */
+/** Waits until the object's alarm has finished the bulk change. */
 async function finish(queue: QueueSetup, id: string) {
   for (let steps = 0; steps < 50; steps++) {
     const { body } = await queue.get(`/requests/bulk/${id}`)
@@ -47,8 +47,8 @@ async function finish(queue: QueueSetup, id: string) {
 
 const statusOf = async (queue: QueueSetup, id: string) => (await queue.get(`/status/${id}`)).body.status
 
-describe('many jobs at a time', () => {
-  it('[JL-30] a plan says what it means and changes nothing', async () => {
+describe('a bulk change of jobs', () => {
+  it('[JL-30] has a plan that counts its effects and changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId: running } = await runAndTake(queue)
     const waiting = await run(queue)
@@ -68,7 +68,7 @@ describe('many jobs at a time', () => {
     expect(await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => core.state.bulks.running())).toEqual([])
   })
 
-  it('[JL-41] a plan counts what it cannot change and says why, and each job that was skipped is named', async () => {
+  it('[JL-41] has a plan that counts unchangeable jobs with the reason, and names each skipped job', async () => {
     const queue = await setUpQueue()
     const { jobId: done, worker } = await runAndTake(queue)
     await worker.done(done, { output: 1 })
@@ -87,12 +87,12 @@ describe('many jobs at a time', () => {
     const bulk = await begin(queue, 'cancel', { ids: [running, waiting] })
     await worker.done(running, { output: 2 })
     const { changed, skipped, left } = await finish(queue, bulk.id)
-    // The alarm may have been faster than the worker.
+    // The alarm may have cancelled the job before the worker finished it.
     expect(left).toEqual(skipped === 0 ? [] : [{ id: running, status: 'COMPLETED', reason: 'it is over' }])
     expect([changed + skipped, await statusOf(queue, waiting)]).toEqual([2, 'CANCELLED'])
   })
 
-  it('[JL-30, JL-31] cancels what waits in steps, and not what comes later', async () => {
+  it('[JL-30, JL-31] cancels queued jobs in steps, and not later ones', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, STEP_JOBS + 20)
     const bulk = await begin(queue, 'cancel', { status: ['IN_QUEUE'], expected: ids.length })
@@ -107,7 +107,7 @@ describe('many jobs at a time', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('[JL-30, JL-31] queues failed jobs again, skips what has changed meanwhile, and says what it may cost', async () => {
+  it('[JL-30, JL-31] queues failed jobs again, skips those that have changed meanwhile, and estimates its cost', async () => {
     const queue = await setUpQueue()
     const { jobId: good, worker } = await runAndTake(queue)
     await worker.done(good, { output: 1 })
@@ -122,7 +122,7 @@ describe('many jobs at a time', () => {
     expect(plan).toMatchObject({ matched: 3, byStatus: { FAILED: 3 }, ids: failed })
     expect(plan.estimatedCostUsd).toBeGreaterThanOrEqual(0)
     const bulk = await begin(queue, 'retry', { ids: failed })
-    // One is faster than the alarm.
+    // One job may change before the alarm runs.
     await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => core.state.bulks.running().length)
     const done = await finish(queue, bulk.id)
     expect(done.changed + done.skipped).toBe(3)
@@ -132,7 +132,7 @@ describe('many jobs at a time', () => {
     expect([stale.status, stale.body.detail]).toEqual([409, expect.stringContaining('stale')])
   })
 
-  it('[JL-30, JL-32] refuses what means everything by accident, too many ids, and too many at a time', async () => {
+  it('[JL-30, JL-32] is refused when it would mean all jobs by accident, has too many ids, or too many are running', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const many = Array.from({ length: 1_001 }, (_, n) => `id-${n}`)
     for (const body of [{}, { expected: 1 }, { status: [] }, { status: ['DONE'] }, { ids: many }, { all: true }]) {

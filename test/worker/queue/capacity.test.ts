@@ -5,7 +5,7 @@ import { advance, freezeClock, type QueueSetup, run, setUpQueue } from '../../su
 import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
-// Every test has a GPU type of its own, so that the hosts of one are nothing to the others.
+// Every test has its own GPU type, so that hosts of one test do not affect others.
 
 const gpus = (typeId: string, count: number) => ({
   gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }],
@@ -24,7 +24,7 @@ const waiters = async (...queues: QueueSetup[]) => {
   return results.map(({ id }) => queues.findIndex((queue) => queue.endpointId === id)).filter((index) => index >= 0)
 }
 
-/** An endpoint with a job, whose worker has looked for a host in vain. */
+/** An endpoint with a job whose worker found no host. */
 async function setUpWaiter(pool: string): Promise<QueueSetup> {
   const queue = await setUpQueue({ gpu: { pools: [pool] }, workers: { min: 0, max: 1, idleTimeout: 5 } })
   await freezeClock(queue.endpointId)
@@ -33,7 +33,7 @@ async function setUpWaiter(pool: string): Promise<QueueSetup> {
   return queue
 }
 
-it('[PP-53] two endpoints want one place: the one that waited gets it when the other lets go, without looking again by itself', async () => {
+it('[PP-53] of two endpoints that want one place, the one that waited gets it when the other frees it, without a retry of its own', async () => {
   const host = await FakeHost.join(gpus('NVIDIA B200', 1))
   const first = await setUpQueue({ gpu: { pools: ['BLACKWELL_180'] }, workers: { min: 0, max: 1, idleTimeout: 5 } })
   const jobId = await run(first)
@@ -52,7 +52,7 @@ it('[PP-53] two endpoints want one place: the one that waited gets it when the o
   await until(async () => (await waiters(first, second)).length === 0)
 })
 
-it('[PP-53] a machine that comes online is filled by those who wait, the longest first', async () => {
+it('[PP-53] a host that comes online is filled by waiting endpoints, the longest waiting first', async () => {
   const queues = [await setUpWaiter('HOPPER_141'), await setUpWaiter('HOPPER_141'), await setUpWaiter('HOPPER_141')]
   expect(await waiters(...queues)).toEqual([0, 1, 2])
   const host = await FakeHost.join(gpus('NVIDIA H200', 2))
@@ -63,8 +63,8 @@ it('[PP-53] a machine that comes online is filled by those who wait, the longest
   expect(await Promise.all(queues.map(isThrottled))).toEqual([false, false, true])
 })
 
-it('[PP-53] one word of capacity makes at most eight endpoints look, however many wait', async () => {
-  // Its GPU becomes the wanted one behind the plane's back, so that exactly one word of it is heard.
+it('[PP-53] one capacity message makes at most eight endpoints retry, however many wait', async () => {
+  // The GPU gets the wanted type directly in the database, so that exactly one capacity message is sent.
   const host = await FakeHost.join(gpus('NVIDIA A30', 1))
   const queues: QueueSetup[] = []
   for (let i = 0; i < 11; i++) queues.push(await setUpWaiter('ADA_80_PRO'))
@@ -79,7 +79,7 @@ it('[PP-53] one word of capacity makes at most eight endpoints look, however man
   expect(await attemptsOf(other), 'one that could not use it is not told').toBe(1)
 })
 
-it('[PP-53] room for several workers of one endpoint is filled by one word, worker after worker', async () => {
+it('[PP-53] room for several workers of one endpoint is filled by one message, worker after worker', async () => {
   const queue = await setUpQueue({ gpu: { pools: ['AMPERE_16'] }, workers: { min: 3, max: 3, idleTimeout: 5 } })
   await freezeClock(queue.endpointId)
   await until(async () => (await health(queue)).throttled === 3)
@@ -89,7 +89,7 @@ it('[PP-53] room for several workers of one endpoint is filled by one word, work
   expect(await waiters(queue), 'it goes on waiting for the third').toEqual([0])
 })
 
-it('[PP-53] an endpoint that needs no capacity any more leaves the list', async () => {
+it('[PP-53] an endpoint that needs no more capacity leaves the list', async () => {
   const [idle, deleted] = [await setUpWaiter('AMPERE_80'), await setUpWaiter('AMPERE_80')]
   expect(await waiters(idle, deleted)).toEqual([0, 1])
   await idle.post('/purge-queue')
@@ -100,11 +100,11 @@ it('[PP-53] an endpoint that needs no capacity any more leaves the list', async 
   expect(await waiters(idle, deleted)).toEqual([])
 })
 
-it('[PP-53] a worker that is given up while it looks for room leaves no row behind', async () => {
+it('[PP-53] a worker that is given up during its placement leaves no row behind', async () => {
   const queue = await setUpWaiter('AMPERE_80')
   await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
     const { core } = object
-    // The note that it waits reaches the database after the worker has been given up, and the list has been left.
+    // The row of the waiting worker is written after the worker was given up and its endpoint has left the list.
     const noteLate = (statement: D1PreparedStatement): D1PreparedStatement =>
       new Proxy(statement, {
         get: (target, name: 'bind' | 'run') =>
@@ -125,14 +125,14 @@ it('[PP-53] a worker that is given up while it looks for room leaves no row behi
   await until(async () => (await waiters(queue)).length === 0)
 })
 
-it('[PP-53] a row that outlived its need is dropped when it is told', async () => {
+it('[PP-53] a row that is no longer needed is dropped at the next message', async () => {
   const queue = await setUpQueue({ gpu: { pools: ['ADA_32_PRO'] } })
   await env.DB.prepare('INSERT INTO capacity_waiters (endpoint_id, since) VALUES (?, 1)').bind(queue.endpointId).run()
   await FakeHost.join(gpus('NVIDIA GeForce RTX 5090', 1))
   await until(async () => (await waiters(queue)).length === 0)
 })
 
-it('[PP-53] word that comes while a placement is under way makes it look again', async () => {
+it('[PP-53] a message that arrives during a placement makes the worker try again', async () => {
   const queue = await setUpWaiter('AMPERE_48')
   const stub = endpointStub(env, queue.endpointId)
   const outcome = await runInDurableObject(stub, async (object) => {
@@ -144,7 +144,7 @@ it('[PP-53] word that comes while a placement is under way makes it look again',
   await until(async () => (await attemptsOf(queue)) >= 3)
 })
 
-it('[PP-24] without any word a worker looks again by itself, after 5 s, then 10 s', async () => {
+it('[PP-24] without a message a worker tries again by itself, after 5 s, then 10 s', async () => {
   const queue = await setUpWaiter('ADA_48_PRO')
   await advance(queue.endpointId, 4_999)
   expect(await attemptsOf(queue)).toBe(1)
@@ -156,7 +156,7 @@ it('[PP-24] without any word a worker looks again by itself, after 5 s, then 10 
   await until(async () => (await attemptsOf(queue)) === 3)
 })
 
-it('a host whose removal frees nothing still tells nobody wrongly: offline capacity is no capacity', async () => {
+it('the removal of an offline host sends no capacity message, because its capacity is not usable', async () => {
   const host = await FakeHost.join(gpus('NVIDIA RTX A5000', 1))
   await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(host.id).run()
   const queue = await setUpWaiter('AMPERE_24')

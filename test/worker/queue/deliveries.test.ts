@@ -1,11 +1,11 @@
 import { describe, expect, it } from '../../support/harness.ts'
 import { advance, type QueueSetup, runAndTake, setUpQueue } from '../../support/queue.ts'
 
-/** Posts that come twice or late, because a host keeps what it could not deliver. */
+/** Posts that arrive twice or late, because a host retains undelivered posts. */
 
 const P = 10_000
 const SESSION = 'session-of-an-agent'
-/** Larger than what goes to the object as plain data. */
+/** Larger than a body that the Worker passes to the object as plain data. */
 const LARGE = 'x'.repeat(100_000)
 
 async function record(queue: QueueSetup, jobId: string) {
@@ -17,13 +17,13 @@ async function readStream(queue: QueueSetup, jobId: string): Promise<unknown[]> 
   return reply.body.stream.map((item: { output: unknown }) => item.output)
 }
 
-/** The worker's lease ends in silence, and another worker holds the job. */
+/** The worker's lease ends in silence, and another worker takes the job. */
 async function rerun(queue: QueueSetup) {
   const { jobId, worker: first } = await runAndTake(queue)
   await first.ping([jobId])
   await first.withDelivery(`${SESSION}.1`).stream(jobId, { output: 'of the first' })
   await advance(queue.endpointId, 4 * P)
-  // The back-off after a failed worker.
+  // The backoff after a failed worker.
   await advance(queue.endpointId, 1_000)
   const second = await queue.host.startWorker(queue.endpointId, [first.id])
   expect((await second.take())?.id).toBe(jobId)
@@ -31,7 +31,7 @@ async function rerun(queue: QueueSetup) {
 }
 
 describe('a post that comes twice', () => {
-  it('[HOST-22] a repeated chunk is answered 200 and changes nothing, and the next one follows', async () => {
+  it('[HOST-22] as a chunk is answered 200 and changes nothing, and the next one follows', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const post = (number: number, output: string) => worker.withDelivery(`${SESSION}.${number}`).stream(jobId, { output })
@@ -39,7 +39,7 @@ describe('a post that comes twice', () => {
     expect(await readStream(queue, jobId)).toEqual(['a', 'b'])
   })
 
-  it('[HOST-22] chunks that are equal are no repeats: those of a worker without a relay, and of two agent processes', async () => {
+  it('[HOST-22] equal chunks are no repeats if they come from a worker without a relay, or from two agent processes', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     for (const sender of [worker, worker, worker.withDelivery(`${SESSION}.3`), worker.withDelivery('another-session.3')]) {
@@ -48,7 +48,7 @@ describe('a post that comes twice', () => {
     expect(await readStream(queue, jobId)).toEqual(['same', 'same', 'same', 'same'])
   })
 
-  it('[HOST-22] a repeat renews no lease', async () => {
+  it('[HOST-22] renews no lease', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const relayed = worker.withDelivery(`${SESSION}.1`)
@@ -78,7 +78,7 @@ describe('a post that comes twice', () => {
     })
   }
 
-  it('[HOST-22, CTL-2] a repeated failure does not end the retry of its job', async () => {
+  it('[HOST-22, CTL-2] as a failure does not end the retry of its job', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const relayed = worker.withDelivery(`${SESSION}.1`)
@@ -90,13 +90,13 @@ describe('a post that comes twice', () => {
 })
 
 describe('a post that comes late', () => {
-  it('[HOST-23, LSE-10] chunks and the result of a lost lease change nothing once the job runs again', async () => {
+  it('[HOST-23, LSE-10] from a lost lease changes nothing once the job runs again', async () => {
     const queue = await setUpQueue()
     const { jobId, first, second } = await rerun(queue)
     expect(await first.withDelivery(`${SESSION}.2`).stream(jobId, { output: 'late' })).toBe(200)
     expect(await first.withDelivery(`${SESSION}.3`).done(jobId, { output: 'late' })).toBe(200)
     expect(await record(queue, jobId)).toMatchObject({ status: 'IN_PROGRESS', workerId: second.id })
-    // The numbers of the same agent go on counting for the attempt that runs.
+    // The sequence numbers of the same agent continue for the current attempt.
     await second.withDelivery(`${SESSION}.4`).stream(jobId, { output: 'of the second' })
     expect(await readStream(queue, jobId)).toEqual(['of the second'])
     await second.withDelivery(`${SESSION}.5`).done(jobId, { output: 'right' })
@@ -104,7 +104,7 @@ describe('a post that comes late', () => {
     expect((await queue.get('/health')).body.jobs).toMatchObject({ completed: 1, failed: 0 })
   })
 
-  it('[HOST-23, LSE-11] before it runs again, a late result is taken and a late chunk is not', async () => {
+  it('[HOST-23, LSE-11] as a result is accepted before the job runs again, and as a chunk is not', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -115,7 +115,7 @@ describe('a post that comes late', () => {
     expect(await record(queue, jobId)).toMatchObject({ status: 'COMPLETED', output: 'late' })
   })
 
-  it('[HOST-23] a result of a job that is over or unknown is answered 200', async () => {
+  it('[HOST-23] for a job that is over or unknown is answered 200', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await queue.post(`/cancel/${jobId}`)

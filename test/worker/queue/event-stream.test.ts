@@ -15,7 +15,7 @@ async function openEvents(queue: QueueSetup, jobId: string, query = '', headers:
   return new EventReader(response)
 }
 
-/** The record of the closing event. */
+/** The status record of the closing event. */
 function endOf(text: string): unknown {
   const match = /event: end\ndata: (.*)\n\n$/.exec(text)
   return JSON.parse(match?.[1] ?? 'null')
@@ -36,7 +36,7 @@ describe('/stream as events', () => {
     expect(endOf(text)).toEqual((await queue.get(`/status/${jobId}`)).body)
   })
 
-  it('[STR-10] does not drain: any number of readers get everything, and so does a poll', async () => {
+  it('[STR-10] does not drain: any number of readers receive everything, and so does a poll', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.stream(jobId, { output: 1 })
@@ -47,7 +47,7 @@ describe('/stream as events', () => {
     expect((await queue.get(`/stream/${jobId}`)).body.stream).toEqual([{ output: 1 }, { output: 2 }])
   })
 
-  it('[STR-4, PP-45] a reader sees what no poll has taken, under its own number', async () => {
+  it('[STR-4, PP-45] sends chunks that no poll has taken, under their own numbers', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.stream(jobId, { output: 1 })
@@ -57,7 +57,7 @@ describe('/stream as events', () => {
     expect((await (await openEvents(queue, jobId)).rest()).startsWith(chunk(2, 2))).toBe(true)
   })
 
-  it('[STR-10, PP-45] goes on behind the last event seen', async () => {
+  it('[STR-10, PP-45] resumes after the last event that the client has seen', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     for (const n of [1, 2, 3]) await worker.stream(jobId, { output: n })
@@ -74,7 +74,7 @@ describe('/stream as events', () => {
     expect((await queue.get(`/stream/${jobId}?from=junk`)).status).toBe(400)
   })
 
-  it('[STR-10, LSE-12] numbers go on in the next attempt; what the lost one left unread is gone', async () => {
+  it('[STR-10, LSE-12] numbers continue in the next attempt; unread chunks of the lost one are dropped', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const reader = await openEvents(queue, jobId)
@@ -98,7 +98,7 @@ describe('/stream as events', () => {
     expect(endOf(await (await openEvents(queue, jobId)).rest())).toMatchObject({ id: jobId, status: 'FAILED', error: 'boom' })
   })
 
-  it('[JOB-9] speaks of a job whose ttl ends as TIMED_OUT', async () => {
+  it('[JOB-9] reports a job whose ttl ends as TIMED_OUT', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0, idleTimeout: 5 } })
     const jobId = await run(queue, {}, { ttl: 10_000 })
     const reader = await openEvents(queue, jobId)
@@ -107,7 +107,7 @@ describe('/stream as events', () => {
     expect((await queue.get(`/stream/${jobId}`)).status).toBe(404)
   })
 
-  it('[JOB-9] speaks of the run that a ttl has ended', async () => {
+  it('[JOB-9] reports a running job that its ttl has ended', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, {}, { ttl: 10_000 })
     const reader = await openEvents(queue, jobId)
@@ -115,7 +115,7 @@ describe('/stream as events', () => {
     expect(endOf(await reader.rest())).toMatchObject({ id: jobId, status: 'TIMED_OUT', workerId: worker.id })
   })
 
-  it('[STR-10] sends comments while nothing happens, and a reader that leaves changes nothing', async () => {
+  it('[STR-10] sends comments during silence, and a reader that leaves changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const stub = endpointStub(env, queue.endpointId)
@@ -131,7 +131,7 @@ describe('/stream as events', () => {
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
   })
 
-  it('[STR-10, LOG-1] tells proxies to pass events on at once', async () => {
+  it('[STR-10, LOG-1] instructs proxies to pass events on at once', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue, {})
     const reply = await send(`/v2/${queue.endpointId}/stream/${jobId}`, {

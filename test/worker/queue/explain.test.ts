@@ -21,7 +21,7 @@ const gpu = (typeId: string, cudaVersion: string | null = '12.8') => ({
 })
 
 describe('[HLT-6] explain', () => {
-  it('a fresh job: the worker that was started for it, and the decision that did so', async () => {
+  it('a new job: the worker that was started for it, and the decision about it', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     expect(await explain(queue, jobId)).toEqual({
@@ -73,7 +73,7 @@ describe('[HLT-6] explain', () => {
     expect(await explain(queue, jobId)).toMatchObject({ status: 'COMPLETED', position: null, reason: 'FINISHED' })
   })
 
-  it('a retried job stands at the tail, a requeued one at the head', async () => {
+  it('a retried job stands at the end, a requeued one at the head', async () => {
     const queue = await setUpQueue()
     const first = await runAndTake(queue)
     const [second, third] = [await run(queue), await run(queue)]
@@ -87,7 +87,7 @@ describe('[HLT-6] explain', () => {
     })
   })
 
-  it('[SCALE-4] a low priority job alone says that it starts no worker; so does its status', async () => {
+  it('[SCALE-4] a low priority job alone has the reason why it starts no worker, also in its status', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue, {}, { lowPriority: true })
     expect(await explain(queue, jobId)).toMatchObject({ reason: 'LOW_PRIORITY', position: 0, workers: [], scaling: { desired: 0 } })
@@ -101,7 +101,7 @@ describe('[HLT-6] explain', () => {
     expect(body.placement).toBeUndefined()
   })
 
-  it('[PP-55] [PP-128] without room it names each host and what it lacks, also one that is offline; host ids are opaque and differ by account', async () => {
+  it('[PP-55] [PP-128] without room it names each host and its missing resources, also an offline one; host ids are opaque and differ by account', async () => {
     const hosts = [await FakeHost.join({ gpus: [gpu('NVIDIA H200', '12.4')] }), await FakeHost.join({ gpus: [gpu('NVIDIA H200')] })]
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(hosts[1]?.id).run()
     const wants = { gpu: { pools: ['HOPPER_141'], count: 2, minCudaVersion: '12.8' } }
@@ -125,7 +125,7 @@ describe('[HLT-6] explain', () => {
     for (const host of hosts) host.leave()
   })
 
-  it('an object that has just woken explains as well', async () => {
+  it('an object that has just loaded explains as well', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue, {}, { lowPriority: true })
     await evictDurableObject(endpointStub(env, queue.endpointId))

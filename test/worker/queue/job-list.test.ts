@@ -23,7 +23,7 @@ async function list(queue: QueueSetup, query: string): Promise<Listing> {
   return { ids: body.requests.map(({ id }: { id: string }) => id), next: body.pagination.nextCursor }
 }
 
-/** Every page, joined, as a client would walk them. */
+/** All pages, joined, as a client walks them. */
 async function walk(queue: QueueSetup, query: string): Promise<{ ids: string[]; pages: number }> {
   const ids: string[] = []
   let cursor = ''
@@ -35,7 +35,7 @@ async function walk(queue: QueueSetup, query: string): Promise<{ ids: string[]; 
   }
 }
 
-/** Rows as many submissions and ends would have left them, a second apart. */
+/** Rows as this number of submissions and ends leaves them, one second apart. */
 async function fill(queue: QueueSetup, count: number, stateOf: (n: number) => JobState): Promise<string[]> {
   await run(queue)
   return runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
@@ -63,7 +63,7 @@ async function fill(queue: QueueSetup, count: number, stateOf: (n: number) => Jo
   })
 }
 
-/** Rows that the object's database reads for something. */
+/** Rows that the object's database reads for a query. */
 async function rowsRead(queue: QueueSetup, query: string): Promise<number> {
   return runInDurableObject(endpointStub(env, queue.endpointId), async (object, state) => {
     const recording = recordStatements(state.storage.sql)
@@ -131,7 +131,7 @@ describe('/requests with a filter', () => {
     expect((await list(queue, `id=${prefix}&status=FAILED`)).ids).toEqual([])
   })
 
-  it('[JL-1] shows a job in the state that time has left it in, and under no other', async () => {
+  it('[JL-1] lists a job under its current state alone, also when only time has changed that state', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { output: 1 })
@@ -145,7 +145,7 @@ describe('/requests with a filter', () => {
     }
   })
 
-  it('[JL-1] says which parameter it cannot read', async () => {
+  it('[JL-1] names the parameter that it cannot read', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const bad = await queue.get('/requests?status=NONE')
     expect([bad.status, bad.body.detail]).toEqual([400, expect.stringMatching(/^\$\.status: /)])
@@ -162,7 +162,7 @@ describe('/requests with a filter', () => {
     )
     const figures = [
       first,
-      // The newest places are those of the retried jobs, whose index entries are passed over.
+      // The newest positions are those of retried jobs, whose index entries are skipped.
       (await rowsRead(queue, 'limit=10&status=IN_QUEUE')) - 99,
       await rowsRead(queue, `limit=10&status=IN_QUEUE&cursor=${ids[50_000]}`),
       await rowsRead(queue, `limit=10&status=IN_QUEUE&cursor=${ids[100]}`),

@@ -4,7 +4,7 @@ import { type QueueSetup, runAndTake, setUpQueue } from '../../support/queue.ts'
 
 const MIB = 2 ** 20
 
-/** A job with a result of so many characters, some of them no ASCII. */
+/** A job with a result of `chars` characters, some of them not ASCII. */
 async function largeResult(queue: QueueSetup, chars: number): Promise<{ jobId: string; output: string }> {
   const { jobId, worker } = await runAndTake(queue)
   const output = 'é😀x'.repeat(Math.ceil(chars / 4)).slice(0, chars)
@@ -17,7 +17,7 @@ const setBound = (queue: QueueSetup, readBytes: number) =>
 const used = async (queue: QueueSetup) => (await readUse(env, await teamOf(queue.account), Date.now())).used
 
 describe('[M8][SEC-13] large results', () => {
-  it('come whole, are counted while they are read, and refused beyond the bound of the account and of nobody else', async () => {
+  it('are complete, are counted while they are read, and refused beyond the limit of the account alone', async () => {
     const [queue, other] = [await setUpQueue(), await setUpQueue()]
     const { jobId, output } = await largeResult(queue, MIB)
     const foreign = await largeResult(other, MIB)
@@ -43,7 +43,7 @@ describe('[M8][SEC-13] large results', () => {
     expect((await other.get(`/status/${foreign.jobId}`)).body.output).toBe(foreign.output)
   })
 
-  it('that are small are read however much else is', async () => {
+  it('are read in spite of the limit if they are small', async () => {
     const queue = await setUpQueue()
     const { jobId, output } = await largeResult(queue, 60_000)
     enterRead(await teamOf(queue.account), 1024 * MIB, Date.now())
@@ -77,7 +77,7 @@ describe('[M8][SEC-13] large results', () => {
     expect(await text).toContain(output)
   })
 
-  it('count for ten seconds, as long as they are sent, and ten minutes where nobody tells the end', () => {
+  it('count for ten seconds, as long as they are sent, and ten minutes where no end is reported', () => {
     const teamId = crypto.randomUUID()
     const nowMs = Date.now()
     const read = tryEnterRead(teamId, MIB, MIB, nowMs)
@@ -88,7 +88,7 @@ describe('[M8][SEC-13] large results', () => {
     expect(isFull(nowMs + 10_000)).toBe(false)
   })
 
-  it('[PLN-7] and bodies under way are counted with those of the organizations that the same user has made', async () => {
+  it('[PLN-7] and bodies in progress are counted with those of the organizations that the same user has made', async () => {
     const maker = await createAccount()
     const teamId = await teamOf(maker)
     const organization = await createOrganization(maker.key)
@@ -105,7 +105,7 @@ describe('[M8][SEC-13] large results', () => {
     expect(await uses()).toEqual([5, 5, 7, 7])
   })
 
-  it('are counted for each account apart', async () => {
+  it('are counted separately for each account', async () => {
     const [a, b] = [await teamOf(await createAccount()), await teamOf(await createAccount())]
     enterRead(a, 5, Date.now())
     expect([(await readUse(env, a, Date.now())).used, (await readUse(env, b, Date.now())).used]).toEqual([5, 0])

@@ -6,7 +6,7 @@ import { until } from '../../support/time.ts'
 const P = 10_000
 
 describe('leases end and jobs move on', () => {
-  it('[LSE-2] a job nobody confirms goes to another worker after 3 P, and completes once', async () => {
+  it('[LSE-2] a job without confirmation goes to another worker after 3 P, and completes once', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)
     await advance(queue.endpointId, 3 * P - 500)
@@ -64,7 +64,7 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'COMPLETED', output: 'late but whole' })
   })
 
-  it('[LSE-12] what a lost attempt streamed and reported is not part of the next one', async () => {
+  it('[LSE-12] chunks and progress of a lost attempt are not part of the next one', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { status: 'IN_PROGRESS', output: '50%' })
@@ -78,7 +78,7 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/stream/${jobId}`)).body.stream).toEqual([{ output: 'from the second' }])
   })
 
-  it('[WRK-26, LSE-12] a stop that the worker missed is said again while it pings the job', async () => {
+  it('[WRK-26, LSE-12] a stop that the worker missed is repeated while it pings the job', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await queue.post(`/cancel/${jobId}`)
@@ -116,7 +116,7 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_PROGRESS' })
   })
 
-  it('[LSE-7, TMO-6, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails and says why', async () => {
+  it('[LSE-7, TMO-6, JOB-10] a silent worker is unhealthy after 4 P; after the second loss the job fails with the reason', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -187,7 +187,7 @@ describe('leases end and jobs move on', () => {
 })
 
 describe('timers', () => {
-  it('[TMO-2, JOB-10] the execution timeout fails the job, tells the worker, and kills it when it goes on', async () => {
+  it('[TMO-2, JOB-10] the execution timeout fails the job, stops the worker, and kills it when it continues', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
     await worker.ping([jobId])
@@ -201,7 +201,7 @@ describe('timers', () => {
     expect(stopped.stopGraceMs).toBe(0)
   })
 
-  it('[TMO-1, JOB-9] at its ttl a job is gone, whatever its state', async () => {
+  it('[TMO-1, JOB-9] a job is deleted at its ttl, whatever its state', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, {}, { ttl: 10_000 })
     await worker.ping([jobId])
@@ -284,8 +284,8 @@ describe('releases', () => {
   })
 })
 
-describe('trouble with workers', () => {
-  it('[PP-23, STA-2] an image that cannot be pulled: the job waits, says why, and starts are backed off', async () => {
+describe('failing workers', () => {
+  it('[PP-23, STA-2] an image that cannot be pulled: the job waits with the reason, and starts are backed off', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     const seen: string[] = []
@@ -318,7 +318,7 @@ describe('trouble with workers', () => {
     expect((await queue.get('/health')).body.workers.throttled).toBe(1)
   })
 
-  it('[WRK-7] a worker with a wrong key is told to slow down, its posts are refused with 401', async () => {
+  it('[WRK-7] polls of a worker with a wrong key are slowed down, its posts are refused with 401', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -340,7 +340,7 @@ describe('trouble with workers', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it('[PP-237] a boot nonce with a space or a control character is none of the plane: it gets no job and ends none', async () => {
+  it('[PP-237] a boot nonce with a space or a control character is not one of the plane: it gets no job and ends none', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const queued = await run(queue)
@@ -374,7 +374,7 @@ describe('trouble with workers', () => {
     expect((await queue.get('/health')).status).toBe(404)
   })
 
-  it("[API-5] another account's endpoint cannot be told from an unknown one", async () => {
+  it("[API-5] another account's endpoint gets the same replies as an unknown one", async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     const stranger = api((await createAccount()).key)

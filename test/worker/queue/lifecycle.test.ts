@@ -36,7 +36,7 @@ describe('a job from submit to result', () => {
     expect((await reply).body).toMatchObject({ id: expect.stringMatching(/^sync-/), status: 'COMPLETED', output: 1, workerId: worker.id })
   })
 
-  it('[RUN-4] /runsync answers the present state when wait runs out', async () => {
+  it('[RUN-4] /runsync returns the current state when wait runs out', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0, idleTimeout: 5 } })
     const started = Date.now()
     const reply = await queue.post('/runsync?wait=1000', { input: {} })
@@ -44,7 +44,7 @@ describe('a job from submit to result', () => {
     expect(Date.now() - started, 'as long as it asked, not as long as others').toBeLessThan(JOB_DEFAULTS.wait / 3)
   })
 
-  it('[JOB-9] /runsync answers with the run that the ttl of its job has ended', async () => {
+  it('[JOB-9] /runsync returns the running job that its ttl has ended', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     const held = queue.post('/runsync', { input: {}, policy: { ttl: 20_000 } })
@@ -90,7 +90,7 @@ describe('a job from submit to result', () => {
   it('[SCALE-4] a low priority job alone starts no worker', async () => {
     const queue = await setUpQueue()
     await run(queue, {}, { lowPriority: true })
-    // Long after any queue delay.
+    // Far beyond any queue delay.
     await advance(queue.endpointId, 60_000)
     await settled(queue)
     expect((await queue.get('/health')).body.workers).toEqual({
@@ -168,7 +168,7 @@ describe('streams', () => {
     expect((await queue.get(`/stream/${jobId}`)).body).toEqual({ status: 'COMPLETED', stream: [] })
   })
 
-  it('[STR-4, STR-5] what one reply cannot carry comes with the next one, and the terminal status with that', async () => {
+  it('[STR-4, STR-5] chunks beyond one reply come with the next one, and so does the terminal status', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const chunk = 'x'.repeat(900_000)
@@ -218,7 +218,7 @@ describe('cancel, retry, purge', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'CANCELLED' })
   })
 
-  it('[CTL-2] retry of a job that waits already is refused and leaves it in its place', async () => {
+  it('[CTL-2] retry of a job that is queued already is refused and leaves it in its place', async () => {
     const queue = await setUpQueue()
     const [first, second] = [await run(queue), await run(queue)]
     const refused = await queue.post(`/retry/${first}`)

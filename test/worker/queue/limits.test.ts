@@ -22,13 +22,13 @@ import { until } from '../../support/time.ts'
 interface Limited {
   account: Account
   endpointId: string
-  /** Moves the endpoint's clock. */
+  /** Sets the endpoint's clock. */
   setClock: (ms: number) => Promise<void>
 }
 
 const START = Math.ceil(Date.now() / JOB_WINDOW_MS) * JOB_WINDOW_MS
 
-/** An account that limits apply to, and an endpoint whose clock stands at the start of a window. */
+/** An account with limits, and an endpoint whose clock stands at the start of a window. */
 async function setUpLimited(): Promise<Limited> {
   const account = await createAccount({ exempt: false })
   const endpointId = await createEndpoint(account.key, { workers: { min: 0, max: 0 } })
@@ -73,7 +73,7 @@ describe('rate', () => {
     expect((await api(account.key).post(`/v2/${second}/purge-queue`)).status).toBe(200)
   })
 
-  it('[LIM-1] a call counts whatever its answer, a refused one does not', async () => {
+  it('[LIM-1] a call counts whatever its reply, a refused one does not', async () => {
     const limited = await setUpLimited()
     const { account, endpointId } = limited
     const spend = () => api(account.key).post(`/v2/${endpointId}/cancel/unknown`)
@@ -119,7 +119,7 @@ describe('rate', () => {
   })
 })
 
-/** A call as the object makes it. */
+/** Runs a call within its limits, as the object does. */
 async function callWithin(limits: CallLimits, bucket: LimitBucket, userId: string, workers: number, call: () => Promise<Response>) {
   const entry = limits.enter(bucket, userId, START, () => workers)
   if (!entry.refusal) return holdToEnd(entry.release, call)
@@ -165,7 +165,7 @@ describe('concurrency', () => {
     expect(outcome).toEqual([429, '1', 200])
   })
 
-  it('[LIM-1] an event stream holds its slot to the end of its body, or until nobody reads it', async () => {
+  it('[LIM-1] an event stream holds its slot to the end of its body, or until its reader is gone', async () => {
     const { account, endpointId } = await setUpLimited()
     const counts = await runInDurableObject(endpointStub(env, endpointId), async (object) => {
       const { limits } = object.core
@@ -196,7 +196,7 @@ describe('concurrency', () => {
     expect(counts).toEqual([1, 0, 1, 0, 0])
   })
 
-  it('[LIM-1] a client that stops reading an event stream and is then cut off gives its slot back', async () => {
+  it('[LIM-1] a client that stops reading an event stream and is then cut off frees its slot', async () => {
     const { account, endpointId } = await setUpLimited()
     const stub = endpointStub(env, endpointId)
     await runInDurableObject(stub, (object) => {
@@ -212,7 +212,7 @@ describe('concurrency', () => {
     expect(reply.status).toBe(200)
     const active = () => runInDurableObject(stub, (object) => object.core.limits.activeCalls('stream', account.userId))
     const waiting = () => runInDurableObject(stub, (object) => object.core.parking.waitingJobs)
-    // The first comment fills the body; nobody waits for the job any more.
+    // The first comment fills the body, so that the stream does not wait for the job.
     await until(async () => (await waiting()) === 1)
     await until(async () => (await waiting()) === 0)
     expect(await active()).toBe(1)
@@ -220,7 +220,7 @@ describe('concurrency', () => {
     await until(async () => (await active()) === 0)
   })
 
-  it('[LIM-1] a slot is free once its client has left, also where the body that it did not read says nothing of that', async () => {
+  it('[LIM-1] a slot is free once its client has left, also where the unread body does not report it', async () => {
     const client = new AbortController()
     const full = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1)) })
     let released = 0
@@ -248,7 +248,7 @@ describe('concurrency', () => {
   })
 })
 
-it('[LIM-1] a small call gives its slot back whether it is answered or fails', async () => {
+it('[LIM-1] a small call frees its slot whether it succeeds or fails', async () => {
   const { account, endpointId } = await setUpLimited()
   const stub = endpointStub(env, endpointId)
   for (const body of ['{"input":{}}', '{"input":[]}', 'no json']) await api(account.key).post(`/v2/${endpointId}/run`, body)
@@ -272,7 +272,7 @@ it('[LIM-1] a small call gives its slot back whether it is answered or fails', a
   expect(broken).toEqual(['disk full', 0, 0])
 })
 
-it('[STA-1] a record too large for an RPC is read all the same, and counted once', async () => {
+it('[STA-1] a record too large for an RPC is read nevertheless, and counted once', async () => {
   const queue = await setUpQueue()
   const { jobId, worker } = await runAndTake(queue)
   const data = 'ä'.repeat(1_500_000)

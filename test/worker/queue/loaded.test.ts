@@ -9,10 +9,10 @@ import { endpointStub } from '../../support/stubs.ts'
 
 const P = 10_000
 const TERM = 4 * P
-/** So far ahead of the real clock that no alarm fires by itself. */
+/** Far enough ahead of the real clock that no alarm fires by itself. */
 const AHEAD_MS = 400 * 24 * 3_600_000
 
-/** A worker with a job that it has shown once; the clock stands still until it is set. */
+/** A worker with a job that it has confirmed once; the clock stands still until it is set. */
 async function busy() {
   const queue = await setUpQueue()
   let nowMs = Date.now() + AHEAD_MS
@@ -24,14 +24,14 @@ async function busy() {
     ...{ queue, jobId, worker },
     now: () => nowMs,
     async pass(ms: number) {
-      // In steps, each with its alarm: one that is late says that the plane was away (PP-13).
+      // In steps, each with its alarm: a late alarm counts as an outage of the plane (PP-13).
       for (const endMs = nowMs + ms; nowMs < endMs; ) {
         nowMs = Math.min(endMs, nowMs + P)
         await setClock(queue, nowMs)
         await runDurableObjectAlarm(endpointStub(env, queue.endpointId))
       }
     },
-    /** The object ends, and is asked for something again. */
+    /** Evicts the object and loads it again with a request. */
     async load() {
       await evictDurableObject(endpointStub(env, queue.endpointId))
       await setClock(queue, nowMs)
@@ -59,7 +59,7 @@ describe('leases that are renewed in memory', () => {
       await worker.ping([jobId])
     }
     const written = (await inside(queue, () => recording.stop())).filter(({ cursor }) => cursor.rowsWritten > 0).map(({ text }) => text)
-    // The note of the alarm alone, which fires here more often than it would.
+    // Only the alarm's own row is written, because the alarm fires here more often than in production.
     expect(written.filter((text) => !/\bmeta\b/.test(text))).toEqual([])
     expect([await rowOf(queue), (await jobOf(queue, jobId))?.leaseUntilMs]).toEqual([firstMs, now() + TERM])
     await pass(TERM - 1)
@@ -78,7 +78,7 @@ describe('leases that are renewed in memory', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
   })
 
-  it('[LSE-24] survive what is rolled back, and nothing else of it does', async () => {
+  it('[LSE-24] survive a rollback, and nothing else of the rolled-back work does', async () => {
     const { queue, jobId, worker, now, pass } = await busy()
     await pass(P)
     const before = await jobOf(queue, jobId)

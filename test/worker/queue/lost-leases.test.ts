@@ -2,7 +2,7 @@ import type { FakeWorker } from '../../support/fake-host.ts'
 import { describe, expect, it } from '../../support/harness.ts'
 import { advance, freezeClock, parkTake, type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
 
-/** Differences that the model test found between the rules and what the object did. */
+/** Differences that the model test found between the rules and the object. */
 
 const P = 10_000
 
@@ -15,7 +15,7 @@ async function holdTwo(queue: QueueSetup): Promise<{ ids: [string, string]; work
   return { ids, worker }
 }
 
-/** The first of two jobs is missed by two pings, so its worker gets no more work and finishes the second. */
+/** Two pings omit the first of two jobs, so the worker takes no more work and finishes the second. */
 async function loseFirst(queue: QueueSetup): Promise<{ ids: [string, string]; worker: FakeWorker }> {
   const { ids, worker } = await holdTwo(queue)
   await worker.ping([ids[1]])
@@ -28,7 +28,7 @@ async function record(queue: QueueSetup, jobId: string) {
 }
 
 describe('a silent worker', () => {
-  it('[LSE-7, INV-25] takes and results are no pings: 4 P after the last one it is given up', async () => {
+  it('[LSE-7, INV-25] takes and results are no pings: 4 P after the last ping it is given up', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -42,7 +42,7 @@ describe('a silent worker', () => {
     expect(await open).toBeNull()
   })
 
-  it('[LSE-7, PP-16] one that finishes its last job and falls silent loses it then, although a chunk came later than its last ping', async () => {
+  it('[LSE-7, PP-16] one that still runs its last job loses it 4 P after its last ping, although a chunk came later', async () => {
     const queue = await setUpQueue()
     const { ids, worker } = await loseFirst(queue)
     await advance(queue.endpointId, 3 * P)
@@ -64,7 +64,7 @@ describe('a silent worker', () => {
 })
 
 describe('a draining worker', () => {
-  it('[LSE-8, WRK-29, PP-19] a container that crashes over a job it had begun costs that job a retry', async () => {
+  it('[LSE-8, WRK-29, PP-19] a container that crashes during a job that it had started costs that job a retry', async () => {
     const queue = await setUpQueue()
     const { ids, worker } = await loseFirst(queue)
     await queue.host.report(worker.id, { state: 'exited', exitCode: 139 })
@@ -83,7 +83,7 @@ describe('a draining worker', () => {
     expect(requeued.retries).toBeUndefined()
   })
 
-  it('[LSE-3] asking for work shows here too that it holds nothing', async () => {
+  it('[LSE-3] a take proves here too that the worker holds nothing', async () => {
     const queue = await setUpQueue()
     const { ids, worker } = await loseFirst(queue)
     expect(await worker.take()).toBeNull()
@@ -106,7 +106,7 @@ it('[LSE-5] the second ping in a row that misses a job gives it to the next work
 })
 
 describe('the cause of a loss', () => {
-  /** Gives the job to one worker after another; each has confirmed it when `lose` takes it away. */
+  /** Gives the job to one worker after another; each has confirmed it when `lose` ends its lease. */
   async function loseTo(queue: QueueSetup, jobId: string, times: number, lose: (worker: FakeWorker) => Promise<void>, past: string[]) {
     for (let i = 0; i < times; i++) {
       const worker = await queue.host.startWorker(queue.endpointId, past)
@@ -125,7 +125,7 @@ describe('the cause of a loss', () => {
   } as const
   const byItself = { state: 'exited', exitCode: 137, reason: 'killed by signal SIGKILL' } as const
 
-  it('[LSE-20, LSE-21] what its host ended costs no retry, however often; its own container may end once', async () => {
+  it('[LSE-20, LSE-21] the end by its host costs no retry, however often; its own container may end once', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     const jobId = await run(queue)
@@ -144,7 +144,7 @@ describe('the cause of a loss', () => {
     expect(attempts.map(({ reason }: { reason: string }) => reason).filter((reason: string) => reason === byHost.reason)).toHaveLength(7)
   })
 
-  it('[LSE-20] a container of whose end its host knows nothing was lost by the host', async () => {
+  it('[LSE-20] a container whose end its host does not know was lost by the host', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     await loseTo(queue, jobId, 3, (worker) => queue.host.report(worker.id, { state: 'gone' }), [])
@@ -152,7 +152,7 @@ describe('the cause of a loss', () => {
     expect([waiting.status, waiting.retries]).toEqual(['IN_QUEUE', undefined])
   })
 
-  it('[LSE-22] twenty losses with its host fail a job, and `/retry` starts anew', async () => {
+  it('[LSE-22] twenty losses with its host fail a job, and `/retry` starts the count anew', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     const jobId = await run(queue)
@@ -166,7 +166,7 @@ describe('the cause of a loss', () => {
     expect(await record(queue, jobId)).toMatchObject({ status: 'IN_QUEUE' })
   })
 
-  it('[LSE-23, LSE-7] the silence of a worker whose host is heard costs a retry', async () => {
+  it('[LSE-23, LSE-7] the silence of a worker whose host sends heartbeats costs a retry', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])

@@ -11,7 +11,7 @@ const frame = (content: string) => `data: {"choices":[{"delta":{"content":"${con
 const DONE = 'data: [DONE]\n\n'
 
 describe('a call that waits for its answer', () => {
-  it('[OAI-1, OAI-4] becomes a job with the body as it came, and its unwrapped output is the answer', async () => {
+  it('[OAI-1, OAI-4] becomes a job with the body unchanged, and its unwrapped output is the reply', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, '{"model":"m", "seed": 12345678901234567890}')
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -38,7 +38,7 @@ describe('a call that waits for its answer', () => {
     expect(await (await deleted).json()).toEqual({ deleted: true })
   })
 
-  it('[PP-276] a route whose slashes are all encoded is the same route; beside a plain one they belong to a name', async () => {
+  it('[PP-276] a route with encoded slashes only is the same route; beside plain ones they belong to a name', async () => {
     const queue = await setUpQueue()
     const replies = [queue.get('/openai/v1%2Fchat%2fcompletions?limit=5')]
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -48,7 +48,7 @@ describe('a call that waits for its answer', () => {
     expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200])
   })
 
-  it('[OAI-4] an answer that was streamed although nobody asked is found in its chunks', async () => {
+  it('[OAI-4] a reply that was streamed without a request for it is found in its chunks', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)
     const { worker, id } = await takeNext(queue)
@@ -57,7 +57,7 @@ describe('a call that waits for its answer', () => {
     expect((await reply).body).toEqual({ object: 'chat.completion' })
   })
 
-  it('[OAI-4] an answer in more chunks than one reading gives is whole', async () => {
+  it('[OAI-4] a reply in more chunks than one read returns is complete', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)
     const { worker, id } = await takeNext(queue)
@@ -67,7 +67,7 @@ describe('a call that waits for its answer', () => {
     expect((await reply).body).toEqual(Array(10).fill(output))
   })
 
-  it('[OAI-4, LIM-3] an answer whose chunks are larger than a result may be is an error, not a part of it', async () => {
+  it('[OAI-4, LIM-3] a reply whose chunks exceed the limit of a result is an error, not a part of it', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)
     const { worker, id } = await takeNext(queue)
@@ -77,7 +77,7 @@ describe('a call that waits for its answer', () => {
     expect([(await reply).status, (await reply).body.detail]).toEqual([500, 'the answer is larger than the limit of 20971520 bytes'])
   })
 
-  it('[OAI-7, PP-44] a failure carries the status that the worker names, in the words of both APIs', async () => {
+  it('[OAI-7, PP-44] a failure has the status that the worker names, in the members of both APIs', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)
     const { worker, id } = await takeNext(queue)
@@ -137,7 +137,7 @@ describe('a call that waits for its answer', () => {
   })
 })
 
-describe('a streamed answer', () => {
+describe('a streamed reply', () => {
   it("[OAI-5] is the worker's own text, with [DONE] added when the worker left it out", async () => {
     const queue = await setUpQueue()
     const { reader, worker, id } = await openStream(queue, 'data: {"cho')
@@ -164,7 +164,7 @@ describe('a streamed answer', () => {
     expect(await new EventReader(await response).rest()).toBe(`${frame('a')}data: {"b":1}\n\n${DONE}`)
   })
 
-  it('[OAI-6] is kept alive by comments while it is queued and while the worker thinks, between events only', async () => {
+  it('[OAI-6] is kept alive by comments while it is queued and while the worker computes, between events only', async () => {
     const queue = await setUpQueue()
     await shortenKeepalive(queue)
     const reader = new EventReader(await callStream(queue))
@@ -180,7 +180,7 @@ describe('a streamed answer', () => {
     expect(await reader.rest()).toBe(`data: {"a":1}\n\n${DONE}`)
   })
 
-  it('[OAI-7] that fails before its first word is an HTTP error', async () => {
+  it('[OAI-7] is an HTTP error if it fails before its first text', async () => {
     const queue = await setUpQueue()
     const response = callStream(queue)
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -189,14 +189,14 @@ describe('a streamed answer', () => {
     expect(await (await response).json()).toMatchObject({ error: { message: 'too long', type: 'invalid_request_error' } })
   })
 
-  it('[OAI-7] that fails later ends with one error event and no [DONE]', async () => {
+  it('[OAI-7] ends with one error event and no [DONE] if it fails later', async () => {
     const queue = await setUpQueue()
     const { reader, worker, id } = await openStream(queue, 'data: {"a')
     await worker.done(id, { error: 'out of memory' }, true)
     expect(await reader.rest()).toBe('data: {"a\n\ndata: {"error":{"message":"out of memory","type":"server_error","code":null}}\n\n')
   })
 
-  it('[PP-46] whose worker is lost after its first words is broken off, not begun again', async () => {
+  it('[PP-46] whose worker is lost after its first text is broken off, not started again', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const { reader, worker, id } = await openStream(queue, frame('a'))
     await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crash' })
@@ -206,7 +206,7 @@ describe('a streamed answer', () => {
     expect((await queue.get(`/status/${id}`)).body.status).toBe('CANCELLED')
   })
 
-  it('[OAI-8] stops the job when its reader goes', async () => {
+  it('[OAI-8] stops the job when its reader leaves', async () => {
     const queue = await setUpQueue()
     const { reader, worker, id } = await openStream(queue, frame('a'))
     const stop = worker.stopPoll()
@@ -215,7 +215,7 @@ describe('a streamed answer', () => {
     expect((await queue.get(`/status/${id}`)).body.status).toBe('CANCELLED')
   })
 
-  it('[PP-46] whose reader goes after [DONE] lets the job end', async () => {
+  it('[PP-46] lets the job end when its reader leaves after [DONE]', async () => {
     const queue = await setUpQueue()
     const { reader, worker, id } = await openStream(queue, `${frame('a')}${DONE}`)
     await reader.leave()
@@ -223,7 +223,7 @@ describe('a streamed answer', () => {
     expect((await queue.get(`/status/${id}`)).body.status).toBe('COMPLETED')
   })
 
-  it('leaves no waiting connection behind, whichever way it ends', async () => {
+  it('leaves no waiting connection behind, however it ends', async () => {
     const queue = await setUpQueue()
     const first = await openStream(queue, frame('a'))
     await first.worker.done(first.id, { output: [] }, true)
@@ -235,12 +235,12 @@ describe('a streamed answer', () => {
     await vanished(queue)
   })
 
-  it('[OAI-6] a slow reader reads everything, and what it has read is not kept', async () => {
+  it('[OAI-6] is complete for a slow reader, and read parts are not retained', async () => {
     const queue = await setUpQueue()
     const { reader, worker, id } = await openStream(queue, frame('0'))
     const big = 'x'.repeat(300_000)
     for (let n = 1; n <= 20; n++) await worker.stream(id, { output: frame(`${n}${big}`) })
-    // What nobody has read waits in rows, not in memory on its way.
+    // Unread data waits in rows of the database, not in memory.
     expect(await storedChunks(queue)).toBeGreaterThan(15)
     await worker.done(id, { output: [] }, true)
     const text = await reader.rest()
@@ -256,7 +256,7 @@ describe('a streamed answer', () => {
   })
 })
 
-it('[OAI-6] a slow reader far behind is read for in small portions: hundreds of them may hold one each', async () => {
+it('[OAI-6] is read in small portions for a slow reader far behind: hundreds of readers may hold one each', async () => {
   const queue = await setUpQueue()
   const { reader, worker, id } = await openStream(queue, frame('0'))
   const big = 'x'.repeat(300_000)
@@ -267,7 +267,7 @@ it('[OAI-6] a slow reader far behind is read for in small portions: hundreds of 
 })
 
 describe('refusals', () => {
-  it('[PP-42] a body that is no JSON object is 400, in the words of both APIs, and makes no job', async () => {
+  it('[PP-42] a body that is no JSON object is 400, in the members of both APIs, and makes no job', async () => {
     const queue = await setUpQueue()
     for (const body of ['[]', '"x"', 'a=b', '{']) {
       const { status, body: reply } = await queue.post(CHAT, body)
@@ -282,7 +282,7 @@ describe('refusals', () => {
     expect((await queue.get('/requests')).body.requests).toEqual([])
   })
 
-  it('[LIM-2, PP-42] a body above the bound of /runsync is 413, also without a declared length', async () => {
+  it('[LIM-2, PP-42] a body above the limit of /runsync is 413, also without a declared length', async () => {
     const queue = await setUpQueue()
     const body = JSON.stringify({ a: 'x'.repeat(20 * 2 ** 20) })
     expect(await queue.post(CHAT, body)).toMatchObject({ status: 413, body: { error: { type: 'invalid_request_error' }, status: 413 } })
@@ -291,7 +291,7 @@ describe('refusals', () => {
     expect([reply.status, await reply.json()]).toMatchObject([413, { error: { type: 'invalid_request_error' } }])
   })
 
-  it('[API-5, PP-42] key, scope, endpoint, path and method are refused in the words of both APIs', async () => {
+  it('[API-5, PP-42] key, scope, endpoint, path and method are refused in the members of both APIs', async () => {
     const queue = await setUpQueue()
     const stranger = await createAccount()
     const readOnly = await createKey(queue.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
@@ -332,7 +332,7 @@ function callStream(queue: QueueSetup): Promise<Response> {
   return call(queue, CHAT, { method: 'POST', body: JSON.stringify({ ...ASK, stream: true }) })
 }
 
-/** A streaming call whose worker has said its first words. */
+/** A streaming call whose worker has sent its first text. */
 async function openStream(queue: QueueSetup, words: string): Promise<{ reader: EventReader; worker: FakeWorker; id: string }> {
   const response = callStream(queue)
   const { worker, id } = await takeNext(queue)
@@ -370,7 +370,7 @@ function shortenKeepalive(queue: QueueSetup): Promise<void> {
   })
 }
 
-/** Waits until the stream has found nothing new three times in a row: each time it would have sent a comment, if one were due. */
+/** Waits until the stream has found nothing new three times in a row; each time it sends a comment if one is due. */
 async function looksAgain(queue: QueueSetup): Promise<void> {
   const stub = endpointStub(env, queue.endpointId)
   const looks = await runInDurableObject(stub, ({ core: { parking } }) => vi.spyOn(parking, 'waitForJob'))
@@ -384,7 +384,7 @@ function storedChunks(queue: QueueSetup): Promise<number> {
   )
 }
 
-/** Waits until nothing waits for a job of the endpoint any more. */
+/** Waits until no call waits for a job of the endpoint. */
 async function vanished(queue: QueueSetup): Promise<void> {
   const waiting = () => runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.parking.waitingJobs)
   await until(async () => (await waiting()) === 0)

@@ -7,7 +7,7 @@ const CRASH = { state: 'exited', exitCode: 1, reason: null } as const
 describe('a job that ends its worker', () => {
   it('[PP-176, LSE-8] fails after its attempts; the good job behind four of them waits for no pause', async () => {
     const queue = await setUpQueue()
-    // Stands still: any pause between two starts would last for ever.
+    // The clock stands still: a pause between two starts would never end.
     await freezeClock(queue.endpointId)
     const poison = []
     for (let i = 0; i < POISON; i++) poison.push(await run(queue, { poison: i }))
@@ -30,7 +30,7 @@ describe('a job that ends its worker', () => {
     expect([record.status, record.output, record.retries]).toEqual(['COMPLETED', 'ok', undefined])
   })
 
-  it('[PP-176] starts that never took a job pause, until one takes a job', async () => {
+  it('[PP-176] delays starts while no worker takes a job, until one does', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     await run(queue)
@@ -48,19 +48,19 @@ describe('a job that ends its worker', () => {
     expect(await worker.take()).not.toBeNull()
     await queue.host.report(worker.id, CRASH)
     await queue.host.report(worker.id, { state: 'gone' })
-    // No pause: neither for this worker, nor for what failed before it.
+    // No pause, neither for this worker nor for earlier failures.
     const next = await queue.host.startWorker(queue.endpointId, [...past, worker.id])
     expect(await next.take()).not.toBeNull()
   })
 })
 
-describe('an answer that never reached its worker', () => {
-  it('[PP-175] costs neither a retry nor the worker: another one runs the job, or this one makes room', async () => {
+describe('a reply that never reached its worker', () => {
+  it('[PP-175] costs neither a retry nor the worker: another worker runs the job, or this one makes room', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     const first = await run(queue)
     const worker = await queue.host.startWorker(queue.endpointId)
-    // Answered, and lost on the way: the worker knows nothing of it, and its host asks again.
+    // The reply is lost on the way: the worker does not have the job, and its host takes again.
     expect((await worker.take())?.id).toBe(first)
     const second = await run(queue)
     expect((await worker.takeAgain())?.id).toBe(second)
@@ -68,7 +68,7 @@ describe('an answer that never reached its worker', () => {
     await worker.done(second, { output: 2 })
     expect((await queue.get(`/status/${second}`)).body).toMatchObject({ status: 'COMPLETED', output: 2 })
     expect((await queue.get(`/status/${first}`)).body.status).toBe('IN_QUEUE')
-    // LSE-9: it may not have that job again, and nobody else is there.
+    // LSE-9: this worker may not take that job again, and no other worker is there.
     expect(await worker.take()).toBeNull()
     const other = await queue.host.startWorker(queue.endpointId, [worker.id])
     expect((await other.take())?.id).toBe(first)

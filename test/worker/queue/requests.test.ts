@@ -45,7 +45,7 @@ describe('/requests', () => {
     expect((await queue.get('/requests?limit=1001')).body.requests).toHaveLength(1_000)
   })
 
-  it('[PP-47] leaves out an output above 4096 characters and says so; a long error is cut', async () => {
+  it('[PP-47] leaves out an output above 4096 characters and marks it; a long error is truncated', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const text = 'x'.repeat(4_096 - 2)
@@ -70,7 +70,7 @@ describe('/requests', () => {
     expect(requests[3]).not.toHaveProperty('outputOmitted')
   })
 
-  it('[JOB-8] does not list a job whose time is over, whether or not an alarm has looked', async () => {
+  it('[JOB-8] does not list a job whose time is over, whether or not an alarm has fired', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     await run(queue, {}, { ttl: 10_000 })
     const kept = await run(queue)
@@ -95,7 +95,7 @@ describe('/requests', () => {
 })
 
 describe('/metrics', () => {
-  it('[HLT-4, PP-48] names the workers that are up, and counts as /health does', async () => {
+  it('[HLT-4, PP-48] names the running workers, and counts as /health does', async () => {
     const queue = await setUpQueue()
     expect((await queue.get('/metrics')).body).toEqual({
       readyWorkers: [],
@@ -118,9 +118,9 @@ describe('/metrics/request_ts_v1', () => {
     (await queue.get(`/metrics/request_ts_v1${query}`)).body as { interval: string; series: RequestBucket[] }
   const countsOf = ({ completed, failed, retried }: RequestBucket) => [completed, failed, retried]
 
-  it('[HLT-4, PP-49] counts what ended, under the minute and the hour in which it did', async () => {
+  it('[HLT-4, PP-49] counts ended jobs, under the minute and the hour of their end', async () => {
     const queue = await setUpQueue()
-    await advance(queue.endpointId, 5_400_000 - (Date.now() % 3_600_000)) // to the middle of an hour
+    await advance(queue.endpointId, 5_400_000 - (Date.now() % 3_600_000)) // the middle of an hour
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { output: 1 })
     const failing = await run(queue)

@@ -4,7 +4,7 @@ import { advance, freezeClock, inside, type QueueSetup, run } from '../../suppor
 import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 
-// Every test has a GPU type of its own, so that the hosts of one are nothing to the others.
+// Every test has its own GPU type, so that hosts of one test do not affect others.
 
 const POOLS = {
   BLACKWELL_180: 'NVIDIA B200',
@@ -36,7 +36,7 @@ const decisions = async (queue: QueueSetup) =>
     ({ reason }: { reason: string }) => reason,
   )
 
-/** An endpoint whose clock stands, so that nothing happens because time passes. */
+/** An endpoint whose clock is frozen, so that no timer fires. */
 async function endpointOf(account: Account, host: FakeHost, pool: Pool, changes: Record<string, unknown> = {}): Promise<QueueSetup> {
   const workers = { min: 0, max: 3, idleTimeout: 60 }
   const endpointId = await createEndpoint(account.key, { gpu: { pools: [pool] }, workers, ...changes })
@@ -46,7 +46,7 @@ async function endpointOf(account: Account, host: FakeHost, pool: Pool, changes:
   return { account, endpointId, host, post: (path, body) => call.post(base + path, body), get: (path) => call.get(base + path) }
 }
 
-/** A worker of the endpoint that has done a job and has been idle since. */
+/** A worker of the endpoint that has finished a job and has been idle since. */
 async function idleWorker(queue: QueueSetup): Promise<FakeWorker> {
   const { jobId, worker } = await busyWorker(queue)
   await worker.done(jobId, { output: 1 })
@@ -55,7 +55,7 @@ async function idleWorker(queue: QueueSetup): Promise<FakeWorker> {
 
 async function busyWorker(queue: QueueSetup, known: readonly string[] = []): Promise<{ jobId: string; worker: FakeWorker }> {
   const jobId = await run(queue)
-  // Beside another worker, one is started only for a job that has waited (SCALE-2).
+  // While another worker runs, a new one starts only for a job that has waited (SCALE-2).
   if (known.length > 0) await advance(queue.endpointId, 4_000)
   const worker = await queue.host.startWorker(queue.endpointId, known)
   expect((await worker.take())?.id).toBe(jobId)
@@ -64,8 +64,8 @@ async function busyWorker(queue: QueueSetup, known: readonly string[] = []): Pro
 
 const isAskedToStop = (host: FakeHost, worker: FakeWorker) => host.desired().some((w) => w.id === worker.id && w.desired === 'stopped')
 
-describe('[PP-180] an idle worker gives way to work of its account that fits nowhere', () => {
-  it('[PP-184, PP-185] at once, and the waiting job runs as soon as it is gone; the decision says for whom', async () => {
+describe('[PP-180] an idle worker is preempted for work of its account that fits nowhere', () => {
+  it('[PP-184, PP-185] at once, and the waiting job runs as soon as it is gone; the decision names the reason', async () => {
     const { host, first, second } = await twoEndpoints('BLACKWELL_180', 1)
     const worker = await idleWorker(first)
     await advance(first.endpointId, 1_000)
@@ -89,7 +89,7 @@ describe('[PP-180] an idle worker gives way to work of its account that fits now
     expect(isAskedToStop(host, worker)).toBe(false)
   })
 
-  it('the one that has been idle for longest, and no more than are needed', async () => {
+  it('the one that has been idle longest first, and no more than needed', async () => {
     const { host, first, second } = await twoEndpoints('AMPERE_16', 2)
     const old = await busyWorker(first)
     const young = await busyWorker(first, [old.worker.id])
@@ -106,7 +106,7 @@ describe('[PP-180] an idle worker gives way to work of its account that fits now
     expect(isAskedToStop(host, young.worker), 'the room of the first one is on its way').toBe(false)
   })
 
-  it('none goes when all that may go is not enough', async () => {
+  it('none if all that may be preempted are not enough', async () => {
     const { host, first, second } = await twoEndpoints('AMPERE_24', 2, {}, { gpu: { pools: ['AMPERE_24'], count: 2 } })
     const idle = await busyWorker(first)
     const busy = await busyWorker(first, [idle.worker.id])
@@ -120,7 +120,7 @@ describe('[PP-180] an idle worker gives way to work of its account that fits now
     expect([isAskedToStop(host, idle.worker), isAskedToStop(host, busy.worker)]).toEqual([false, false])
   })
 
-  it('not one that has work again when it is told to go, nor others in its stead', async () => {
+  it('not if it has work again when the order arrives, nor others in its place', async () => {
     const { host, first, second } = await twoEndpoints('ADA_80_PRO', 2)
     const idle = await busyWorker(first)
     const busy = await busyWorker(first, [idle.worker.id])
@@ -137,7 +137,7 @@ describe('[PP-180] an idle worker gives way to work of its account that fits now
   })
 })
 
-it('[PP-181] a worker that is wanted for workers.min alone displaces nobody', async () => {
+it('[PP-181] a worker that is started for workers.min alone preempts no other', async () => {
   const { host, first, second } = await twoEndpoints('ADA_32_PRO', 1)
   const worker = await idleWorker(first)
   await advance(first.endpointId, 5_000)
@@ -145,7 +145,7 @@ it('[PP-181] a worker that is wanted for workers.min alone displaces nobody', as
   expect((await api(second.account.key).patch(`/v2/serverless/${second.endpointId}`, { workers })).status).toBe(200)
   await waits(second)
   expect(isAskedToStop(host, worker)).toBe(false)
-  // A minute away by now, were it not for the job.
+  // Without the job the next retry would be a minute away.
   await advance(second.endpointId, 5_000)
   await settled(second)
   await run(second)
@@ -153,7 +153,7 @@ it('[PP-181] a worker that is wanted for workers.min alone displaces nobody', as
   await host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
 })
 
-it('[PP-182] a worker that has been without a job for a second goes, and who waits for it looks at that moment', async () => {
+it('[PP-182] a worker that has been without a job for a second is preempted, and the waiting endpoint retries at that moment', async () => {
   const { host, first, second } = await twoEndpoints('AMPERE_48', 1)
   const { jobId, worker } = await busyWorker(first)
   const waiting = await run(second)
@@ -168,7 +168,7 @@ it('[PP-182] a worker that has been without a job for a second goes, and who wai
 })
 
 describe('[PP-183] between accounts', () => {
-  it('[PP-184, PP-185] an idle worker gives way after 10 s, and neither account learns who the other is', async () => {
+  it('[PP-184, PP-185] an idle worker is preempted after 10 s, and neither account can identify the other', async () => {
     const host = await hostWith('AMPERE_80', 1)
     const first = await endpointOf(await createAccount(), host, 'AMPERE_80', { name: 'secret-name' })
     const second = await endpointOf(await createAccount(), host, 'AMPERE_80')
@@ -192,7 +192,7 @@ describe('[PP-183] between accounts', () => {
     expect((await (await host.startWorker(second.endpointId)).take())?.id).toBe(jobId)
   })
 
-  it('one that has its share of the machine displaces nobody', async () => {
+  it('an account that has its share of the host preempts no other', async () => {
     const host = await hostWith('BLACKWELL_96', 2)
     const first = await endpointOf(await createAccount(), host, 'BLACKWELL_96')
     const second = await endpointOf(await createAccount(), host, 'BLACKWELL_96')
@@ -206,7 +206,7 @@ describe('[PP-183] between accounts', () => {
   })
 })
 
-/** Two endpoints of one account that share a machine. */
+/** Two endpoints of one account that share a host. */
 async function twoEndpoints(
   pool: Pool,
   gpus: number,

@@ -50,7 +50,7 @@ describe('workers follow the load', () => {
     })
   })
 
-  it('[SCALE-3] by request count the workers follow the number of jobs, and go after the idle period', async () => {
+  it('[SCALE-3] by request count the workers follow the number of jobs, and end after the idle period', async () => {
     const { queue, worker, jobId } = await setUpBusy({ scaling: { type: 'REQUEST_COUNT', requestCount: 2 }, workers: { min: 0, max: 3 } })
     await run(queue)
     expect(await count(queue)).toBe(1)
@@ -65,7 +65,7 @@ describe('workers follow the load', () => {
     await queue.host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
   })
 
-  it('[SCALE-4, INV-33] low priority jobs start nothing, and run on a worker that is there', async () => {
+  it('[SCALE-4, INV-33] low priority jobs start no worker, and run on an existing one', async () => {
     const { queue, worker, jobId } = await setUpBusy({ workers: { min: 0, max: 3, idleTimeout: 60 } })
     const low = await run(queue, {}, { lowPriority: true })
     await worker.ping([jobId])
@@ -87,7 +87,7 @@ describe('workers follow the load', () => {
     expect((await second.take())?.id).toBe(normal)
   })
 
-  it('[SCALE-5, PP-51] a load that swings faster than the idle timeout starts and stops nothing more', async () => {
+  it('[SCALE-5, PP-51] a load that swings faster than the idle timeout starts and stops no further workers', async () => {
     const { queue, worker, jobId } = await setUpBusy({ workers: { min: 0, max: 3, idleTimeout: 10 } })
     await worker.done(jobId, { output: 1 })
     for (let swing = 0; swing < 5; swing++) {
@@ -101,7 +101,7 @@ describe('workers follow the load', () => {
     expect(await count(queue)).toBe(1)
   })
 
-  it('[SCALE-6] a busy worker of an older release gets no further job, though it asks for one', async () => {
+  it('[SCALE-6] a busy worker of an older release gets no further job, even if it takes', async () => {
     const { queue, worker, jobId } = await setUpBusy({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const asking = worker.take({ jobInProgress: '1' })
     const stub = endpointStub(env, queue.endpointId)
@@ -131,7 +131,7 @@ describe('workers follow the load', () => {
 })
 
 describe('[PP-54] the decision log', () => {
-  it('keeps the last decisions only, in order, over a restart of the object', async () => {
+  it('keeps only the last decisions, in order, over a restart of the object', async () => {
     const queue = await setUpQueue({ scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { min: 0, max: 1 } })
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
       for (let i = 0; i < MAX_DECISIONS + 5; i++) {
@@ -155,7 +155,7 @@ describe('[PP-54] the decision log', () => {
     expect([kept[0].desired, kept.at(-1).desired]).toEqual([MAX_DECISIONS + 4, 5])
   })
 
-  it('says why a start was held back and why workers went', async () => {
+  it('contains the reason why a start was held back and why workers ended', async () => {
     const { queue, worker } = await setUpBusy({ workers: { min: 0, max: 1, idleTimeout: 5 } })
     await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'exited with code 1' })
     await queue.host.report(worker.id, { state: 'gone' })

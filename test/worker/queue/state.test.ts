@@ -9,10 +9,10 @@ import { endpointStub } from '../../support/stubs.ts'
 
 it.each(STATE_CASES)('the tables of an endpoint object: $title', ({ check }) => withState(({ state }) => check(state)))
 
-describe('what is remembered of a job', () => {
-  it('is what its row says, over every transition', () =>
+describe('the cached state of a job', () => {
+  it('equals its row, over every transition', () =>
     withState(({ state }) => {
-      // A list is always read from the rows.
+      // Lists are always read from the rows.
       const seen = () => [state.jobs.bySeq(1), ...state.lists.page(null, EVERY_JOB, 1)]
       const held = leaseJob(JOB, { workerId: 'w', boot: 'b' }, 5, { pingIntervalMs: 10_000 })
       const over = { ...finishJob(held, 'FAILED', 9, 'error', 'detail'), chunks: 3, delivery: 'd', unconfirmed: 2 }
@@ -26,7 +26,7 @@ describe('what is remembered of a job', () => {
       expect(state.jobs.bySeq(1)).toBeNull()
     }))
 
-  it('is forgotten with the rows that a rollback takes back', () =>
+  it('is dropped with the rows that a rollback reverts', () =>
     withState(({ state, ctx }) => {
       const undo = () =>
         ctx.storage.transactionSync(() => {
@@ -38,7 +38,7 @@ describe('what is remembered of a job', () => {
       expect(state.jobs.bySeq(1)).toBeNull()
     }))
 
-  it('is bounded in jobs and in what one of them may weigh', () => {
+  it('is limited in jobs and in the size of each one', () => {
     const recent = new RecentJobs()
     for (let seq = 1; seq <= 1_001; seq += 1) recent.keep({ ...JOB, seq })
     recent.keep({ ...JOB, seq: 2, errorDetail: 'x'.repeat(2_000) })
@@ -49,12 +49,12 @@ describe('what is remembered of a job', () => {
 const TIMES = { createdAtMs: 1, ttlAtMs: 2, executionTimeoutMs: 3, retentionMs: 4 }
 const JOB = submitJob({ seq: 1, id: 'a', lowPriority: false, webhook: 'https://example.com/', hasS3Config: true, ...TIMES })
 
-/** Runs on an endpoint's tables, rolled back at the end, so that the object itself sees nothing of it. */
+/** Runs on the tables of an endpoint and rolls back at the end, so that the object does not see the changes. */
 async function withState(check: (core: EndpointCore) => void): Promise<void> {
   const { key } = await createAccount()
   const stub = endpointStub(env, `${await createEndpoint(key)}-of-its-own`)
   await runInDurableObject(stub, async ({ core }) => {
-    // Its tables are made by the first thing that it does.
+    // The first transaction creates the tables.
     await core.transact(() => undefined)
     undone(core, () => check(core))
   })

@@ -20,20 +20,20 @@ import { endpointStub } from '../../support/stubs.ts'
 import { until } from '../../support/time.ts'
 import { workerIn } from '../../support/workers.ts'
 
-/** Every file that has statements of an endpoint object's database. */
+/** Every file with statements of an endpoint object's database. */
 const SOURCES = import.meta.glob<string>(
   ['../../../durable-objects/endpoint/store/**/*.ts', '../../../durable-objects/{audit-outbox,piece-store}.ts'],
   { query: '?raw', import: 'default', eager: true },
 )
 const STATEMENT = /(['`])((?:SELECT|UPDATE|DELETE)\b(?:(?!\1)[\s\S])*)\1/g
 const AHEAD_MS = 400 * 24 * 3_600_000
-/** Why a statement may sort or scan stands in it. */
+/** Matches the comment in a statement that states why it may sort or scan. */
 const REASON = /\/\* plan: .+ \*\//
-/** The head of the queue, or the leases: as much of them as is asked for. */
+/** Permitted scans of the head of the queue or of the leases, which read only the requested rows. */
 const LIVE_JOBS = /^SCAN jobs USING (COVERING )?INDEX jobs_(queue|running)$/
 
 describe('statements of an endpoint object', () => {
-  it('[JOB-21] each of them searches: none scans a table or sorts, unless it says why', async () => {
+  it('[JOB-21] each of them searches: none scans a table or sorts, except with a stated reason', async () => {
     const ran = await everyStatement()
     const written = Object.entries(SOURCES).flatMap(([file, text]) =>
       [...text.matchAll(STATEMENT)].map(([, , sql = '']) => ({ file, sql })),
@@ -52,12 +52,12 @@ describe('statements of an endpoint object', () => {
   })
 })
 
-/** Rows that each step of a job's life may write. */
+/** Maximum of rows that each step of a job's life writes. */
 const WRITTEN = {
   ...{ submit: 3, status: 0, take: 2, 'first ping': 1, ping: 0, done: 4, cancel: 6, health: 0 },
-  // Another worker starts in place of the one that has to stop: 12 rows of that one's life.
+  // Another worker starts in place of the stopped one; its life writes 12 rows.
   ...{ progress: 3, chunk: 3, 'cancel of a running job': 19, 'stop poll': 1 },
-  // Until its sender has the notification: in the outbox, and out of it.
+  // The notification is written to the outbox and removed from it after the hand-over.
   ...{ 'submit with a webhook': 3, 'end with a webhook': 12, retry: 6 },
 }
 
@@ -70,7 +70,7 @@ describe('rows of an endpoint object', () => {
 })
 
 describe('an endpoint object of an earlier release', () => {
-  it('[JOB-22] keeps its jobs, and loses the index that made a take read the whole queue', async () => {
+  it('[JOB-22] keeps its jobs, and drops the index that made a take read the whole queue', async () => {
     await runInDurableObject(endpointStub(env, 'of-an-earlier-release'), async ({ core }, { storage }) => {
       const before = ENDPOINT_SCHEMA.findIndex((step) => step.includes('DROP INDEX jobs_state'))
       applySchema(storage, ENDPOINT_SCHEMA.slice(0, before))
@@ -109,7 +109,7 @@ describe('an endpoint object of an earlier release', () => {
       await core.transact(() => undefined)
       const { jobs, payloads } = core.state
       expect(payloads.get(1, INPUT)).toBe('"old"')
-      // Back to the former release, which queues one, takes one of this release, and ends both.
+      // Simulates the previous release: it queues a job, takes a job of this release, and ends both.
       const texts = ['"new"', `"${'x'.repeat(SHORT_TEXT_UNITS)}"`]
       for (const [index, text] of texts.entries()) {
         const queued = submitJob({ ...TIMES, seq: 3 + index, id: `new-${index}`, lowPriority: false, webhook: null, hasS3Config: false })
@@ -129,10 +129,10 @@ describe('an endpoint object of an earlier release', () => {
   })
 })
 
-/** Rows that each step of a job reads and writes, while so many others wait behind it. */
+/** Rows that each step of a job reads and writes while `waiting` other jobs are queued. */
 async function rowsOfJob(waiting: number): Promise<Record<string, { read: number; written: number }>> {
   const queue = await setUpQueue()
-  // So far ahead of the real clock that no alarm fires by itself.
+  // Far enough ahead of the real clock that no alarm fires by itself.
   await inside(queue, ({ core }) => {
     const aheadMs = Date.now() + AHEAD_MS
     core.now = () => aheadMs
@@ -146,7 +146,7 @@ async function rowsOfJob(waiting: number): Promise<Record<string, { read: number
     const { jobs, meta } = core.state
     const config = meta.config()
     if (!config) throw new Error('no endpoint')
-    // Room for that queue, and no more workers for it.
+    // The configuration permits that queue, and starts no more workers for it.
     meta.setConfig({ ...config, workers: { ...config.workers, max: 3_000 }, scaling: { type: 'REQUEST_COUNT', requestCount: 10_000_000 } })
     core.ctx.storage.transactionSync(() => {
       core.ctx.storage.sql.exec(
@@ -192,13 +192,13 @@ async function rowsOfJob(waiting: number): Promise<Record<string, { read: number
   return rows
 }
 
-/** The text of a statement as it stands in a source, with anything where it is put together. */
+/** A pattern for a statement as it stands in a source; interpolated parts match anything. */
 function patternOf(sql: string): RegExp {
   const parts = sql.split(/\$\{[^}]*\}/).map((part) => part.replace(/[.*+?^$()|[\]\\{}]/g, '\\$&'))
   return new RegExp(parts.join('[\\s\\S]*'))
 }
 
-/** The plan of each statement that runs while calls are served, and while every method of the stores is used. */
+/** The plan of each statement that runs while calls are served and while every method of the stores is used. */
 async function everyStatement(): Promise<Map<string, string[]>> {
   const plans = new Map<string, string[]>()
   const keep = (sql: SqlStorage, ran: readonly RanStatement[]) => {
@@ -207,7 +207,7 @@ async function everyStatement(): Promise<Map<string, string[]>> {
   }
   const queue = await setUpQueue()
   await inside(queue, async ({ core }) => {
-    // Its tables are made by the first thing that it does.
+    // The first transaction creates the tables.
     await core.transact(() => undefined)
   })
   const recording = await inside(queue, ({ core }) => recordStatements(core.ctx.storage.sql))
@@ -242,7 +242,7 @@ const NO_BULK: Bulk = {
   ...{ position: 0, createdAtMs: 1, finishedAtMs: 2 },
 }
 
-/** What the tables do beyond the state of a queue: lists, histories, hand-overs. */
+/** Uses the methods of the stores that the calls do not reach: lists, histories, hand-overs. */
 function useStores(state: SqlState, core: EndpointCore): void {
   const { sql } = core.ctx.storage
   const loaded = [new JobStore(sql, new Undo()), new WorkerStore(sql, state.timeline, new Undo())]

@@ -32,7 +32,7 @@ const storedIn = (stub: Stub) =>
   })
 
 describe('the storage of queues', () => {
-  it('[M8][PP-208] of a deleted endpoint is free when nothing of it is under way, its alarm too', async () => {
+  it('[M8][PP-208] of a deleted endpoint is free when none of its work is in progress, its alarm too', async () => {
     const call = api((await createAccount()).key)
     const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
     for (let job = 0; job < 3; job += 1) expect((await call.post(`/v2/${id}/run`, INPUT)).status).toBe(200)
@@ -40,7 +40,7 @@ describe('the storage of queues', () => {
     expect(await sizeOf(stub)).toBeGreaterThan(3 * MIB)
     expect((await call.delete(`/v2/serverless/${id}`)).status).toBe(204)
     expect(await storedIn(stub)).toEqual(NOTHING)
-    // Whoever asks it makes nothing of it, also after a restart.
+    // Reads of the deleted endpoint create nothing, also after a restart.
     for (const restart of [async () => undefined, () => evictDurableObject(stub)]) {
       await restart()
       expect((await call.get(`/v2/${id}/health`)).status).toBe(404)
@@ -52,7 +52,7 @@ describe('the storage of queues', () => {
     }
   })
 
-  it('[M8][PP-208] a change that comes after the end of its endpoint begins no other', async () => {
+  it('[M8][PP-208] is not created again by a change that arrives after the end of its endpoint', async () => {
     const call = api((await createAccount()).key)
     const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
     const stub = endpointStub(env, id)
@@ -60,14 +60,14 @@ describe('the storage of queues', () => {
     expect((await call.delete(`/v2/serverless/${id}`)).status).toBe(204)
     if (config) await stub.configure({ ...config, revision: config.revision + 1 })
     expect(await storedIn(stub)).toEqual(NOTHING)
-    // What opens it by a late word goes again by itself.
+    // A late host message creates the tables again; the next alarm deletes them.
     await stub.hostChanged(['nosuchworker'], { kind: 'heard' })
     expect((await storedIn(stub)).tables).not.toEqual([])
     expect(await runDurableObjectAlarm(stub)).toBe(true)
     expect(await storedIn(stub)).toEqual(NOTHING)
   })
 
-  it('[M8][PP-208] is kept while the deletion may still fail, and while a worker of it is there', async () => {
+  it('[M8][PP-208] is kept while the deletion may still fail, and while one of its workers exists', async () => {
     const queue = await setUpQueue()
     const stub = endpointStub(env, queue.endpointId)
     const { worker } = await runAndTake(queue)
@@ -87,7 +87,7 @@ describe('the storage of queues', () => {
     queue.host.leave()
   })
 
-  it('[M8][PP-205] all endpoints of an account share one budget of bytes, and give it back', { timeout: 60_000 }, async () => {
+  it('[M8][PP-205] of all endpoints of an account shares one budget of bytes, and frees its part', { timeout: 60_000 }, async () => {
     const account = await createAccount()
     const call = api(account.key)
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { queuedBytes: 9 * MIB })
@@ -111,7 +111,7 @@ describe('the storage of queues', () => {
     })
     expect(full?.accepted).toBeGreaterThanOrEqual(6)
     expect(full?.accepted).toBeLessThanOrEqual(8)
-    // What needs no grant is all that the second has left.
+    // The second endpoint can only use the bytes that need no grant.
     expect((await fill(second))?.accepted).toBeLessThanOrEqual(4)
     const use = (await call.get('/v2/account/limits')).body.queuedBytes
     expect(use.used).toBeLessThanOrEqual(use.bound)

@@ -22,7 +22,7 @@ describe('Idempotency-Key', () => {
     expect((await queue.get('/health')).body.jobs.inQueue).toBe(2)
   })
 
-  it('[PP-72] two that arrive together are one job', async () => {
+  it('[PP-72] two simultaneous ones are one job', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const replies = await Promise.all(Array.from({ length: 10 }, () => submit(queue, 'together')))
     expect(new Set(replies.map((reply) => reply.body.id)).size).toBe(1)
@@ -73,7 +73,7 @@ describe('Idempotency-Key', () => {
     expect((await submit(queue, 'sync', undefined, 'runsync')).status).toBe(404)
   })
 
-  it('[PP-72] after 24 hours the key is free again and its row goes', async () => {
+  it('[PP-72] after 24 hours the key is free again and its row is deleted', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const first = await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })
     await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS - 60_000)
@@ -133,7 +133,7 @@ describe('s3Config', () => {
     await second.done(body.id, { error: 'no' })
     expect(await rowsOf(queue, 'SELECT kind FROM payloads ORDER BY kind')).toEqual([{ kind: 0 }, { kind: 2 }])
     expect((await queue.post(`/retry/${body.id}`)).status).toBe(200)
-    // LSE-9: it has held the job before, so it makes room for another.
+    // LSE-9: the worker has held the job before, so another one must take it.
     expect(await second.take()).toBeNull()
     const third = await queue.host.startWorker(queue.endpointId, [worker.id, second.id])
     await third.take()
@@ -150,13 +150,13 @@ describe('s3Config', () => {
     const retried = await queue.post(`/retry/${body.id}`)
     expect([retried.status, retried.body]).toEqual([200, { id: body.id, status: 'IN_QUEUE' }])
     expect((await queue.get('/health')).body.jobs).toMatchObject({ failed: 1, retried: 1 })
-    // LSE-9: it has held the job before, so it makes room for another.
+    // LSE-9: the worker has held the job before, so another one must take it.
     expect(await worker.take()).toBeNull()
     const second = await queue.host.startWorker(queue.endpointId, [worker.id])
     expect(await second.take()).toEqual({ id: body.id, input: { a: 1 }, s3Config: S3 })
   })
 
-  it('[PP-73] what another secret sealed fails the job with that reason instead of running it without', async () => {
+  it('[PP-73] an s3Config that another secret sealed fails the job with that reason instead of running it without', async () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
@@ -168,7 +168,7 @@ describe('s3Config', () => {
     expect(status.body).toMatchObject({ status: 'FAILED', error: expect.stringContaining('s3Config can no longer be decrypted') })
   })
 
-  it('[PP-73] a bad one is 400 with its path', async () => {
+  it('[PP-73] an invalid one is 400 with its path', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const reply = await queue.post('/run', { input: {}, s3Config: { ...S3, accessSecret: 5 } })
     expect([reply.status, reply.body.detail]).toEqual([400, '$.s3Config.accessSecret: want a string that is not empty'])
@@ -176,7 +176,7 @@ describe('s3Config', () => {
 })
 
 describe('storage', () => {
-  it('[PP-75] an endpoint whose storage is full takes no new jobs but goes on with what it has', async () => {
+  it('[PP-75] an endpoint whose storage is full accepts no new jobs but continues its existing ones', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
@@ -195,7 +195,7 @@ describe('storage', () => {
   })
 })
 
-it('[PP-72, PP-75] expired keys go although the storage is full, or they would keep it so', async () => {
+it('[PP-72, PP-75] expired keys are deleted although the storage is full, because it would stay full otherwise', async () => {
   const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
   const submit = (key: string) => api(queue.account.key).post(`/v2/${queue.endpointId}/run`, { input: {} }, { 'Idempotency-Key': key })
   for (const key of ['a', 'b', 'c']) await submit(key)
@@ -208,7 +208,7 @@ it('[PP-72, PP-75] expired keys go although the storage is full, or they would k
 })
 
 describe('retention', () => {
-  it("[PP-76, TMO-3] an endpoint's own retention: readable one millisecond before its end, gone at it", async () => {
+  it("[PP-76, TMO-3] an endpoint's own retention: readable one millisecond before its end, deleted at it", async () => {
     const queue = await setUpQueue({ resultRetention: { run: 3_600_000 } })
     expect((await api(queue.account.key).get(`/v2/serverless/${queue.endpointId}`)).body.resultRetention).toEqual({
       run: 3_600_000,

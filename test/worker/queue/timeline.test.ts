@@ -10,7 +10,7 @@ const timeline = async (queue: QueueSetup, id: string) => {
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe('/timeline', () => {
-  it('[JL-20] tells phases, worker, price and lines of the attempt of a job', async () => {
+  it('[JL-20] lists phases, worker, price and log lines of the attempt of a job', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await advance(queue.endpointId, 2_000)
@@ -30,14 +30,14 @@ describe('/timeline', () => {
     expect(body.medians.RUNNING).toBe(running.ms)
   })
 
-  it('[JL-42] shows what a job was sent with as long as it may run, its beginning when it is long, and nothing sealed', async () => {
+  it('[JL-42] shows the input of a job as long as it may run, its beginning when it is long, and nothing sealed', async () => {
     const queue = await setUpQueue()
     const { jobId: short, worker } = await runAndTake(queue, { prompt: 'größe' })
     const json = '{"prompt":"größe"}'
     expect((await timeline(queue, short)).input).toEqual({ json, bytes: json.length + 2, isWhole: true })
     await worker.done(short, { output: 1 })
     expect((await timeline(queue, short)).input).toBeNull()
-    // Of two bytes a character, so that the bound lies inside of one; and stored in several pieces.
+    // Characters of two bytes, so that the limit falls inside one; the text is stored in several pieces.
     const s3Config = { accessId: 'a', accessSecret: 'hidden', bucketName: 'b', endpointUrl: 'https://s3.example.com' }
     const { body: long } = await queue.post('/run', { input: { a: 'ü'.repeat(300_000) }, s3Config })
     const { input } = await timeline(queue, long.id)
@@ -45,7 +45,7 @@ describe('/timeline', () => {
     expect(JSON.stringify(await timeline(queue, long.id))).not.toContain('hidden')
   })
 
-  it('[JL-20] keeps attempts that were lost, or failed before a retry, with why and until when', async () => {
+  it('[JL-20] keeps attempts that were lost, or failed before a retry, with the reason and the end', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -76,7 +76,7 @@ describe('/timeline', () => {
     expect(left).toEqual({ n: 0 })
   })
 
-  it('[JL-20] of a job that waits has no attempt; strangers find no endpoint', async () => {
+  it('[JL-20] of a queued job has no attempt; other tenants find no endpoint', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0, idleTimeout: 5 } })
     const jobId = await run(queue)
     expect(await timeline(queue, jobId)).toMatchObject({ attempts: [], costUsd: 0, waitingSince: TIME })

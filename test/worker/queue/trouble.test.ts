@@ -47,7 +47,7 @@ describe('nothing gets stuck', () => {
     expect((await queue.get('/health')).body.workers.unhealthy).toBe(1)
   })
 
-  it('a container that fails before its placement is recorded gives its capacity back', async () => {
+  it('a container that fails before its placement is recorded frees its capacity', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const stub = endpointStub(env, queue.endpointId)
@@ -63,7 +63,7 @@ describe('nothing gets stuck', () => {
     expect(row?.n).toBe(0)
   })
 
-  it('[ADM-2] a machine that never returns can be removed, and its jobs go on elsewhere', async () => {
+  it('[ADM-2] a host that never returns can be removed, and its jobs continue on other hosts', async () => {
     const host = await FakeHost.join({
       gpus: [{ typeId: 'NVIDIA L4', count: 1, memoryMb: 24_576, driverVersion: null, cudaVersion: null, simulated: true }],
     })
@@ -97,7 +97,7 @@ describe('nothing gets stuck', () => {
 })
 
 describe('stopped jobs', () => {
-  it('[PP-29] a worker that goes on with a stopped job is busy, and the next job gets another worker at once', async () => {
+  it('[PP-29] a worker that continues a stopped job is busy, and the next job gets another worker at once', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
     await worker.ping([jobId])
@@ -109,7 +109,7 @@ describe('stopped jobs', () => {
     expect((await second.take())?.id).toBe(next)
   })
 
-  it('[PP-29] one that has let go of it and asks for work is free again', async () => {
+  it('[PP-29] a worker that has released it and takes is free again', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await queue.post(`/cancel/${jobId}`)
@@ -132,7 +132,7 @@ describe('polls', () => {
     expect(await second).toEqual([jobId])
   })
 
-  it('[WRK-25, WRK-26] a stop poll hears of an order that was committed together with it', async () => {
+  it('[WRK-25, WRK-26] a stop poll receives an order that was committed together with it', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const stopUrl = worker.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-stop/')
@@ -180,7 +180,7 @@ describe('results of any shape are stored', () => {
     expect([body.status, body.output.loss, body.output.text.length]).toEqual(['COMPLETED', null, 12_000_000])
   })
 
-  it('an error of megabytes is kept in its beginning', async () => {
+  it('an error of megabytes is truncated to its beginning', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     expect(await worker.done(jobId, { error: 'e'.repeat(5_000_000) })).toBe(200)
@@ -226,7 +226,7 @@ it('[LIM-2] an oversize body is refused with its limit, with and without an anno
   expect(streamed.status).toBe(413)
 })
 
-it('[LIM-2] a length that lies lets nothing larger through, whether the body is chunked or not', async () => {
+it('[LIM-2] a false length lets nothing larger through, whether the body is chunked or not', async () => {
   const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
   const large = `{"input":{"x":"${'x'.repeat(10 * 2 ** 20)}"}}`
   const headers = { Authorization: `Bearer ${queue.account.key}`, 'Content-Length': '20' }
@@ -247,7 +247,7 @@ it('[LSE-1] a take whose commit failed is not parked: no job is leased to it', a
   await worker.done(jobId, { output: 1 })
   const stub = endpointStub(env, queue.endpointId)
   await runInDurableObject(stub, ({ core: { outbox } }) => {
-    // Asked for at the end of every commit.
+    // Called at the end of every commit.
     const dueAtMs = outbox.dueAtMs.bind(outbox)
     outbox.dueAtMs = () => {
       outbox.dueAtMs = dueAtMs

@@ -31,7 +31,7 @@ const alarmInMs = (endpointId: string) =>
   })
 
 describe('a notification', () => {
-  it('[HOOK-1, HOOK-2, PP-37] is the status record with input and webhook, byte for byte as they came', async () => {
+  it('[HOOK-1, HOOK-2, PP-37] is the status record with input and webhook, byte for byte as they were sent', async () => {
     const { queue, host } = await setUpWebhooks()
     const url = `https://${host}/ok?token=s%20e`
     const { body } = await queue.post('/run', `{"input": {"one": 1.0},"webhook":"${url}"}`)
@@ -104,7 +104,7 @@ describe('a notification', () => {
     expect(second?.headers['webhook-id']).not.toBe(first?.headers['webhook-id'])
   })
 
-  it('[HOOK-3] of a cancelled job: by its owner, by a purge, by the end of the endpoint', async () => {
+  it('[HOOK-3] is sent for a cancelled job: by its owner, by a purge, by the end of the endpoint', async () => {
     const setup = await setUpWebhooks()
     const { queue } = setup
     const hosts = [newHost(), newHost(), newHost()]
@@ -133,7 +133,7 @@ describe('a notification', () => {
     }
   })
 
-  it('[HOOK-3, PP-18] of jobs whose time is over says so, though a purge or the end of the endpoint comes before the alarm', async () => {
+  it('[HOOK-3, PP-18] of jobs whose time is over has that status, though a purge or the end of the endpoint comes before the alarm', async () => {
     const { queue, host } = await setUpWebhooks()
     const one = (await queue.post('/run', { input: {}, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } })).body.id
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -142,7 +142,7 @@ describe('a notification', () => {
     await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => {
       const later = core.now() + 10_000
       core.now = () => later
-      // Whoever asks next is first to look.
+      // Disables due work, so that the next call is the first to find the expired jobs.
       core.settleDue = () => undefined
     })
     expect((await queue.post('/purge-queue')).body.removed).toBe(0)
@@ -156,7 +156,7 @@ describe('a notification', () => {
     )
   })
 
-  it('[HOOK-3, JOB-9] of a job whose ttl ends says TIMED_OUT; the end of its retention says nothing', async () => {
+  it('[HOOK-3, JOB-9] of a job whose ttl ends has the status TIMED_OUT; the end of its retention sends none', async () => {
     const { queue, host } = await setUpWebhooks()
     const body = { input: { a: 1 }, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } }
     const jobId = (await queue.post('/run', body)).body.id
@@ -178,7 +178,7 @@ describe('a notification', () => {
     await queue.post(`/cancel/${cancelled}`)
     await waitForReceived(other, 1)
     await eventually(async () => ((await outboxRows(queue.endpointId)) === 0 ? true : null))
-    // What is written from now on stays.
+    // Disables the hand-over, so that later notifications remain in the outbox.
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
       object.core.outbox.handOver = async () => false
     })
@@ -187,7 +187,7 @@ describe('a notification', () => {
     expect(await outboxRows(queue.endpointId)).toBe(0)
   })
 
-  it('[HOOK-3] comes from a lost worker too, and never for a job that names no webhook', async () => {
+  it('[HOOK-3] is sent for a lost worker too, and never for a job that names no webhook', async () => {
     const { queue, sender, host } = await setUpWebhooks()
     const jobId = (await queue.post('/run', { input: {}, webhook: `https://${host}/ok`, policy: { executionTimeout: 5_000 } })).body.id
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -206,7 +206,7 @@ describe('a notification', () => {
     expect(await outboxRows(queue.endpointId)).toBe(0)
   })
 
-  it('[HOOK-7] a webhook that the guard refuses is a 400 that names it, and makes no job', async () => {
+  it('[HOOK-7] is refused with a 400 that names the webhook if the guard refuses that, and no job is made', async () => {
     const { queue } = await setUpWebhooks()
     for (const webhook of ['https://10.0.0.1/', 'http://example.com/', 'https://user:pw@example.com/', 5, 'nowhere']) {
       for (const path of ['/run', '/runsync']) {
@@ -244,11 +244,11 @@ describe('attempts', () => {
     const [one, two, three] = requests.map(({ headers }) => Number(headers['webhook-timestamp']))
     expect([(two ?? 0) - (one ?? 0), (three ?? 0) - (two ?? 0)]).toEqual([expect.any(Number), 10])
     const secret = await secretOf(setup.queue.account.key)
-    // The library knows the real time only; the second and third attempts are a few seconds in its future, which it allows.
+    // The library uses the real clock; the second and third attempts are a few seconds in its future, which it accepts.
     for (const { body, headers } of requests) expect(() => new Webhook(secret).verify(body ?? '', headers)).not.toThrow()
   })
 
-  it('[HOOK-4, HOOK-5] three failures are the end; the job stays as it is', async () => {
+  it('[HOOK-4, HOOK-5] end after three failures; the job stays unchanged', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     const jobId = await finishJob(setup, '/status/500', { output: 'kept' })
@@ -275,7 +275,7 @@ describe('attempts', () => {
     expect((await receivedBy(setup.host)).map(({ path }) => path)).toEqual(['/redirect'])
   })
 
-  it('[HOOK-4] a receiver that does not answer in time is a failed attempt', async () => {
+  it('[HOOK-4] a receiver that does not reply in time is a failed attempt', async () => {
     const setup = await setUpWebhooks()
     await runInDurableObject(setup.sender, (object) => {
       expect(object.attemptTimeoutMs).toBe(10_000)
@@ -287,7 +287,7 @@ describe('attempts', () => {
     await release(setup.host)
   })
 
-  it('[HOOK-7] the guard looks again before each attempt', async () => {
+  it('[HOOK-7] the guard checks again before each attempt', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_private', url: 'https://127.0.0.1/hook' })
     const delivery = await waitForDelivery(setup, 'job', 'PENDING', 1)
@@ -295,7 +295,7 @@ describe('attempts', () => {
     expect(await receivedBy('127.0.0.1')).toEqual([])
   })
 
-  it('[PP-31, PP-141] a path that hangs holds half of its first places and nobody else: neither the queue nor other receivers', async () => {
+  it('[PP-31, PP-141] a path that hangs holds half of its first places and delays nothing else: neither the queue nor other receivers', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -321,7 +321,7 @@ describe('attempts', () => {
     for (const id of dead) await waitForDelivery(setup, id, 'DELIVERED', 1)
   })
 
-  it('[PP-31] the operator sets how many attempts a receiver gets at a time, over all its paths', async () => {
+  it('[PP-31] the operator sets how many simultaneous attempts a receiver gets, over all its paths', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -338,7 +338,7 @@ describe('attempts', () => {
     await release(host)
   })
 
-  it('[PP-140] first attempts of a receiver do not wait for its retries, though all of those hang', async () => {
+  it('[PP-140] first attempts of a receiver do not wait for its retries, even if all of those hang', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -375,7 +375,7 @@ describe('attempts', () => {
     await release(host)
   })
 
-  it('[HOOK-4] a retry is made in time, though deliveries that are due wait for another receiver', async () => {
+  it('[HOOK-4] a retry is made in time, even if due deliveries wait for another receiver', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -395,12 +395,12 @@ describe('attempts', () => {
     await release(host)
   })
 
-  it('[PP-31] one that a restart cut off is repeated with the same id', async () => {
+  it('[PP-31] an attempt that a restart cut off is repeated with the same id', async () => {
     const setup = await setUpWebhooks()
     const { sender, host } = setup
     const jobId = await finishJob(setup, '/ok')
     const delivery = await waitForDelivery(setup, jobId, 'DELIVERED', 1)
-    // As it stands on disk while an attempt is under way.
+    // Writes the state that the storage has during an attempt.
     await runInDurableObject(sender, (object) => {
       object.store.save(delivery, startAttempt({ ...delivery.state, status: 'PENDING', nextAtMs: object.now() }, object.now()), 'DELIVERED')
       void object.setAlarm(object.now() + 15_000)
@@ -513,8 +513,8 @@ describe('the outbox', () => {
   })
 })
 
-describe('bounds', () => {
-  it('[PP-34, CTL-3] a purge and a ttl that end many jobs stop for a while when enough is written, and go on', async () => {
+describe('limits', () => {
+  it('[PP-34, CTL-3] a purge and a ttl that end many jobs pause when the outbox is full, and continue', async () => {
     const { queue, host } = await setUpWebhooks()
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
       object.core.state.outbox.meter = () => {
@@ -535,7 +535,7 @@ describe('bounds', () => {
     expect(states).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED', 'TIMED_OUT', 'TIMED_OUT', 'TIMED_OUT'])
   })
 
-  it('[PP-34] a body that was cut on its way is not taken for the whole', async () => {
+  it('[PP-34] a body that was truncated on its way is not taken for the whole', async () => {
     const setup = await setUpWebhooks()
     expect(await handOver(setup, { id: 'msg_cut', bytes: 3, url: `https://${setup.host}/ok` })).toBe(503)
     await runInDurableObject(setup.sender, (object, ctx) => {
@@ -544,7 +544,7 @@ describe('bounds', () => {
     })
   })
 
-  it('[PP-34] a delivery beyond 10,000 that wait is not attempted, and the log says so', async () => {
+  it('[PP-34] a delivery beyond 10,000 waiting ones is not attempted, and logged', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
     const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
@@ -578,7 +578,7 @@ describe('bounds', () => {
     expect([kept.length, kept.includes('msg_beyond'), kept.includes('msg_model')]).toEqual([1_000, true, false])
   })
 
-  it('[PP-33] what is over is kept for 72 h, and the latest thousand at most', async () => {
+  it('[PP-33] deliveries that are over are kept for 72 h, and the latest thousand at most', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
     const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
@@ -601,7 +601,7 @@ describe('bounds', () => {
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([1_000, 'msg_1001', 'msg_2'])
   })
 
-  it('what a hand-over that never ended has left behind is removed at the next start', async () => {
+  it('the remains of an unfinished hand-over are removed at the next start', async () => {
     const { sender } = await setUpWebhooks()
     await runInDurableObject(sender, (object) => object.store.pieces.insert(object.store.nextN(), 0, new Uint8Array([1])))
     await evictDurableObject(sender)
@@ -633,7 +633,8 @@ it('[PP-35] the URL of a webhook reaches no log', async () => {
       await advanceSender(setup.sender, 10_000)
     }
   }
-  // An object sets the level of its isolate when it starts. On a slow machine one starts in the middle of this, and nothing is written then.
+  // An object sets the log level of its isolate when it starts. On a slow machine one may start during this loop and suppress the output,
+  // hence the repetition.
   while (!written.join('\n').includes('webhook given up')) await giveUp()
   settings.logLevel = 'error'
   for (const spy of spies) spy.mockRestore()

@@ -12,7 +12,7 @@ interface Sent {
   readBytes: number
 }
 
-/** A post of a worker whose sender sees how much of it is read; without an announced length unless `bytes` says one. */
+/** A post of a worker whose sender sees how much of it is read; its length is announced only if `bytes` is given. */
 async function post(worker: FakeWorker, template: string, jobId: string, bytes: number): Promise<Sent> {
   let readBytes = 0
   const piece = new TextEncoder().encode(' '.repeat(PIECE_BYTES))
@@ -39,7 +39,10 @@ const setBudgets = (queue: QueueSetup, budgets: Record<string, number>) =>
   admin().put(`/admin/v1/users/${queue.account.userId}/budgets`, budgets)
 const budget = async (queue: QueueSetup, name: string) => (await api(queue.account.key).get('/v2/account/limits')).body[name]
 const superseded = (queue: QueueSetup) => inside(queue, ({ core }) => core.state.meta.totals().superseded)
-/** What is read of refused bodies, so that their senders hear why, is used up: what follows is not read at all. */
+/**
+ * Uses up the bytes that may be read of refused bodies (they are read so that senders receive the reason); later bodies are not read at
+ * all.
+ */
 const drainNoMore = async (queue: QueueSetup) => expect(mayDrain(await teamOf(queue.account), 64 * MIB, Date.now())).toBe(true)
 
 async function endWorker(queue: QueueSetup, worker: FakeWorker): Promise<void> {
@@ -47,8 +50,8 @@ async function endWorker(queue: QueueSetup, worker: FakeWorker): Promise<void> {
   await until(() => inside(queue, ({ core }) => (core.state.workers.get(worker.id)?.phase ?? 'FAILED') === 'FAILED'))
 }
 
-describe('what workers post', () => {
-  it('[PP-230] is not read when its worker has gone and its job is over or unknown', async () => {
+describe('a post of a worker', () => {
+  it('[PP-230] is not read when its worker is gone and its job is over or unknown', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { output: 1 })
@@ -78,7 +81,7 @@ describe('what workers post', () => {
     expect((await status(queue, jobId)).output).toBe('mine')
   })
 
-  it('[PP-230, LSE-11] is read to its end as the late result of a worker that has gone, a large one too', async () => {
+  it('[PP-230, LSE-11] is read to its end as the late result of a worker that is gone, a large one too', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await endWorker(queue, worker)
@@ -88,7 +91,7 @@ describe('what workers post', () => {
     expect(await status(queue, jobId)).toMatchObject({ status: 'COMPLETED', output })
   })
 
-  it('[PP-230, PP-214] is read from a suspended account only as the one result of a job that was taken back', async () => {
+  it('[PP-230, PP-214] is read from a suspended account only as the one result of a job that was requeued', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await admin().post(`/admin/v1/users/${queue.account.userId}/suspend`, {})
@@ -100,7 +103,7 @@ describe('what workers post', () => {
     expect(await status(queue, jobId)).toMatchObject({ status: 'COMPLETED', output: 'late' })
   })
 
-  it('[PP-230] shares the bytes under way of the account of its endpoint, and waits for room', async () => {
+  it('[PP-230] shares the bytes in progress of the account of its endpoint, and waits for room', async () => {
     const [queue, other] = [await setUpQueue(), await setUpQueue()]
     const { jobId, worker } = await runAndTake(queue)
     const bystander = await runAndTake(other)
@@ -125,7 +128,7 @@ describe('what workers post', () => {
     expect((await status(queue, jobId)).output).toBe(output)
   })
 
-  it('[RST-20] of unknown length counts by what was read of it: small ones are taken beside one another, large ones wait for room', async () => {
+  it('[RST-20] of unknown length counts by the bytes read: small ones are accepted at the same time, large ones wait for room', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await setBudgets(queue, { inFlightBytes: 3 * MIB })
@@ -146,7 +149,7 @@ describe('what workers post', () => {
     expect((await status(queue, jobId)).output).toBe(output)
   })
 
-  it('[PP-230, LIM-3] fails its job, unread, when it is larger than can ever be taken, and names the bound', async () => {
+  it('[PP-230, LIM-3] fails its job, unread, when it is larger than the maximum, and names the limit', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const first = await runAndTake(queue)
     await drainNoMore(queue)
@@ -166,10 +169,10 @@ describe('what workers post', () => {
   })
 })
 
-describe('room for what workers post', () => {
+describe('room for posts of workers', () => {
   const output = 'x'.repeat(3 * MIB)
 
-  it("[PP-231] is of the account's budget: a result without room fails its job with both numbers, until results expire", async () => {
+  it("[PP-231] counts in the account's budget: a result without room fails its job with both numbers, until results expire", async () => {
     const queue = await setUpQueue()
     await setBudgets(queue, { queuedBytes: 5 * MIB })
     const { jobId, worker } = await runAndTake(queue)
@@ -185,7 +188,7 @@ describe('room for what workers post', () => {
       ),
     })
     expect((await status(queue, second)).output).toBeUndefined()
-    // What is as short as a job's own rows is always kept.
+    // A result that is not longer than a job's own rows is always stored.
     expect((await worker.take())?.id).toBe(small)
     await worker.done(small, { output: 'y'.repeat(1000) })
     expect((await status(queue, small)).status).toBe('COMPLETED')
@@ -200,7 +203,7 @@ describe('room for what workers post', () => {
     expect((await status(queue, later)).status).toBe('COMPLETED')
   })
 
-  it('[PP-231] a chunk without room fails its job with both numbers, and its worker is told to stop', async () => {
+  it('[PP-231] fails the job of a chunk without room with both numbers, and its worker gets a stop', async () => {
     const queue = await setUpQueue()
     await setBudgets(queue, { queuedBytes: 5 * MIB })
     const { jobId, worker } = await runAndTake(queue)
@@ -213,7 +216,7 @@ describe('room for what workers post', () => {
     expect(await worker.stopPoll()).toEqual([jobId])
   })
 
-  it('[PP-231] a result that is no longer than the input that it replaces is kept without any', async () => {
+  it('[PP-231] is not needed for a result no longer than the input that it replaces', async () => {
     const queue = await setUpQueue()
     await setBudgets(queue, { queuedBytes: 0 })
     const { jobId, worker } = await runAndTake(queue, { text: 'i'.repeat(3 * MIB) })

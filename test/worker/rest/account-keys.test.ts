@@ -38,7 +38,7 @@ describe('keys of an account', () => {
     expect((await api(key).post('/v2/serverless', {})).status).toBe(403)
   })
 
-  it('[TEAM-20] a key of another account is as absent as one that never was, and stays good', async () => {
+  it('[TEAM-20] a key of another account gets the reply for an unknown one, and stays valid', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const before = await env.DB.prepare('SELECT * FROM api_keys WHERE id = ?').bind(theirs.keyId).first()
     expect((await api(mine.key).delete(`${PATH}/${theirs.keyId}`)).status).toBe(404)
@@ -70,7 +70,7 @@ describe('keys of an account', () => {
     expect((await api(dev.key).get(PATH)).status).toBe(401)
   })
 
-  it('[TEAM-21] nobody hands on what they do not hold', async () => {
+  it('[TEAM-21] no key grants more than its maker holds', async () => {
     const owner = await createAccount()
     const few = await createKey(owner.userId, { permission: 'RESTRICTED', scopes: ['account:write', 'jobs:write@e1'] })
     const lacks = (scope: string) => ({ status: 403, body: { errors: [`the key lacks the scope ${scope}`] } })
@@ -83,7 +83,7 @@ describe('keys of an account', () => {
     expect((await asked(['jobs:write@e1'])).status).toBe(201)
   })
 
-  it('[ACC-8] a key that expires leaves none behind that is good for longer, by itself or in a browser', async () => {
+  it('[ACC-8] an expiring key leaves no other that is valid for longer, by itself or in a browser', async () => {
     const owner = await createAccount()
     const [early, late] = ['2099-01-01T00:00:00Z', '2100-01-01T00:00:00Z']
     const mine = await createKey(owner.userId, { expiresAt: early })
@@ -105,7 +105,7 @@ describe('keys of an account', () => {
     expect((await api(owner.key).post(PATH, { name: 'for ever' })).status).toBe(201)
   })
 
-  it('[ACC-8] a key that was rotated away rotates nothing that outlives it', async () => {
+  it('[ACC-8] a key that was rotated away cannot rotate a key that outlives it', async () => {
     const owner = await createAccount()
     const next = (await api(owner.key).post(`${PATH}/${owner.keyId}/rotate`, { overlapSeconds: 3600 })).body
     expect((await api(owner.key).get(PATH)).status).toBe(200)
@@ -116,7 +116,7 @@ describe('keys of an account', () => {
     })
   })
 
-  it('[TEAM-22] a rotated key is good for as long as was asked, and no longer than it was', async () => {
+  it('[TEAM-22] a rotated key is valid as long as requested, and no longer than before', async () => {
     const owner = await createAccount()
     const rotated = await api(owner.key).post(`${PATH}/${owner.keyId}/rotate`, { overlapSeconds: 3600 })
     expect(rotated).toMatchObject({ status: 201, body: { name: 'test', permission: 'ALL', expiresAt: null } })
@@ -140,7 +140,7 @@ describe('keys of an account', () => {
     expect((await api(owner.key).get(PATH)).body.keys).toHaveLength(2)
   })
 
-  it('[PP-203] keys are bounded, also for requests that come together', async () => {
+  it('[PP-203] the number of keys is limited, also for simultaneous requests', async () => {
     const owner = await createAccount()
     await admin().put(`/admin/v1/users/${owner.userId}/budgets`, { apiKeys: 3 })
     const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => api(owner.key).post(PATH, { name: `k${n}` })))
@@ -149,7 +149,7 @@ describe('keys of an account', () => {
     expect((await api(owner.key).get('/v2/account/limits')).body.apiKeys).toEqual({ used: 3, bound: 3, unit: 'count', shared: false })
   })
 
-  it('[AUD-1] making, rotating and revoking are noted, without the secret', async () => {
+  it('[AUD-1] making, rotating and revoking are in the audit log, without the secret', async () => {
     const owner = await createAccount()
     const { body } = await api(owner.key).post(PATH, { name: 'ci' })
     const next = await api(owner.key).post(`${PATH}/${body.id}/rotate`, { overlapSeconds: 0 })
@@ -170,7 +170,7 @@ describe('keys of an account', () => {
 })
 
 describe('the acting user', () => {
-  it('[ACC-7] is who made the key', async () => {
+  it('[ACC-7] is the maker of the key', async () => {
     const { userId, email, key } = await createAccount()
     expect(await api(key).get('/v2/user')).toMatchObject({ status: 200, body: { id: userId, email } })
     const blind = await createKey(userId, { permission: 'RESTRICTED', scopes: ['pods:read'] })

@@ -7,7 +7,7 @@ import { admin, api, createAccount, createKey, describe, env, expect, it } from 
 const email = () => `${crypto.randomUUID()}@example.com`
 
 describe('operator key', () => {
-  it('[AUT-4a] nothing else opens the operator API, an API key neither', async () => {
+  it('[AUT-4a] no other credential opens the operator API, not even an API key', async () => {
     const { key } = await createAccount()
     for (const token of [null, 'x', key, `${env.OPERATOR_KEY}x`, env.OPERATOR_KEY.slice(0, -1)]) {
       const reply = await api(token).get('/admin/v1/users')
@@ -20,7 +20,7 @@ describe('operator key', () => {
   })
 })
 
-it('[ADM-3] has no rate limit, and the cap of bodies', async () => {
+it('[ADM-3] has no rate limit, and the size limit of bodies', async () => {
   const large = await admin().post('/admin/v1/users', { email: 'a'.repeat(102_400) })
   expect(large).toMatchObject({ status: 413, body: { detail: 'request body exceeds 102400 bytes' } })
   const headers = (await admin().get('/admin/v1/users')).headers
@@ -28,7 +28,7 @@ it('[ADM-3] has no rate limit, and the cap of bodies', async () => {
 })
 
 describe('users', () => {
-  it('[ADM-1][GEN-1] creates, finds and refuses a taken address whatever its case', async () => {
+  it('[ADM-1][GEN-1] creates, finds and refuses a taken address in any case of letters', async () => {
     const address = email()
     const created = await admin().post('/admin/v1/users', { email: address.toUpperCase() })
     expect(created.status).toBe(201)
@@ -39,7 +39,7 @@ describe('users', () => {
     expect(await admin().post('/admin/v1/users', { email: address })).toMatchObject({ status: 409, body: { detail: 'email is taken' } })
   })
 
-  it('[ADM-1] gives one address to one of two that ask at once', async () => {
+  it('[ADM-1] gives one address to one of two simultaneous requests', async () => {
     const address = email()
     const replies = await Promise.all([
       admin().post('/admin/v1/users', { email: address }),
@@ -48,7 +48,7 @@ describe('users', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 409])
   })
 
-  it('refuses an address that is none, and unknown members', async () => {
+  it('refuses an invalid address, and unknown members', async () => {
     for (const body of [{}, { email: 'x' }, { email: 'a@b', role: 'x' }, { email: 'a\n@b' }]) {
       expect((await admin().post('/admin/v1/users', body)).status).toBe(422)
     }
@@ -93,7 +93,7 @@ describe('keys', () => {
     })
   })
 
-  it('[KEY-4] refuses scopes that are none, scopes without RESTRICTED, and unknown users', async () => {
+  it('[KEY-4] refuses invalid scopes, scopes without RESTRICTED, and unknown users', async () => {
     const { userId } = await createAccount()
     const path = `/admin/v1/users/${userId}/keys`
     for (const scope of ['pods:admin', 'pods:read@x', 'billing:write', '*', 'jobs:write@']) {
@@ -115,7 +115,7 @@ describe('keys', () => {
 })
 
 describe('quotas', () => {
-  it('[AUT-4a] are set and answered', async () => {
+  it('[AUT-4a] are set and returned', async () => {
     const { userId } = await createAccount()
     const body = { minute: 1, hour: 2, day: 3, exempt: false }
     expect(await admin().put(`/admin/v1/users/${userId}/quotas`, body)).toMatchObject({ status: 200, body })
@@ -149,7 +149,7 @@ describe('join tokens', () => {
 })
 
 describe('hosts', () => {
-  it('[AUT-4a] [HOST-163] lists, reads and removes one that holds nothing; refuses while it holds a workload', async () => {
+  it('[AUT-4a] [HOST-163] lists, reads and removes a host that holds nothing; refuses while it holds a workload', async () => {
     const id = `host${crypto.randomUUID().slice(0, 8)}`
     await insertHost(id)
     const read = await admin().get(`/admin/v1/hosts/${id}`)
@@ -184,7 +184,7 @@ describe('hosts', () => {
     expect(Host.parse(read.body)).toEqual(read.body)
     expect((await admin().get('/admin/v1/hosts')).body.hosts).toContainEqual(read.body)
 
-    // As its agent says it, without what only other hosts need.
+    // As the agent reports it, without the members that only other hosts need.
     const overlay = { address: '10.1.2.3', reason: null, encryption: 'none', encryptionReason: 'the kernel has no WireGuard', mtu: 1_450 }
     await env.DB.prepare("UPDATE hosts SET inventory = json_set(inventory, '$.overlay', json(?)) WHERE id = ?")
       .bind(JSON.stringify({ ...overlay, publicKey: `${'a'.repeat(43)}=` }), id)

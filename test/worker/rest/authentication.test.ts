@@ -93,7 +93,7 @@ describe('a key of a team', () => {
     return { key: member.key, team, owner, member }
   }
 
-  it('[TEAM-1] acts for the team, and is refused once its maker has left; the keys of others stay', async () => {
+  it('[TEAM-1] acts for the team, and is refused once its maker has left; the keys of others stay valid', async () => {
     const { key, team, owner, member } = await keyInTeam('DEV')
     const { body } = await api(key).post('/v2/serverless', endpointBody())
     expect((await api(owner.key).get(`/v2/serverless/${body.id}`)).status).toBe(200)
@@ -113,10 +113,10 @@ describe('a key of a team', () => {
   })
 })
 
-describe('verdict cache', () => {
+describe('cache of decisions', () => {
   const NOW = Date.UTC(2030, 0, 1)
 
-  it('[KEY-2] a key revoked elsewhere is dead after 60 seconds, not one millisecond later', async () => {
+  it('[KEY-2] a key revoked elsewhere is refused after 60 seconds, not one millisecond later', async () => {
     const { key, keyId } = await createAccount()
     const header = `Bearer ${key}`
     expect((await authenticate(env, header, NOW)).ok).toBe(true)
@@ -125,7 +125,7 @@ describe('verdict cache', () => {
     expect(await authenticate(env, header, NOW + VERDICT_TTL_MS)).toEqual({ ok: false, problem: 'invalidToken' })
   })
 
-  it('[KEY-2] an expiry that falls into the cached minute is noticed on the spot', async () => {
+  it('[KEY-2] an expiry within the cached minute is noticed at once', async () => {
     const { userId } = await createAccount()
     const { key } = await createKey(userId, { expiresAt: '2030-01-01T00:00:30Z' })
     expect((await authenticate(env, `Bearer ${key}`, NOW)).ok).toBe(true)
@@ -133,7 +133,7 @@ describe('verdict cache', () => {
     expect((await authenticate(env, `Bearer ${key}`, NOW + 30_000)).ok).toBe(false)
   })
 
-  it('a warm key asks D1 nothing, and a malformed one never does', async () => {
+  it('a warm key causes no D1 query, and a malformed one never does', async () => {
     const { key } = await createAccount()
     forgetVerdicts()
     const prepare = vi.spyOn(env.DB, 'prepare')
@@ -147,7 +147,7 @@ describe('verdict cache', () => {
     prepare.mockRestore()
   })
 
-  it('notes the last use once a fill', async () => {
+  it('the last use is noted once per cache entry', async () => {
     const { key, keyId } = await createAccount()
     const pending: Promise<unknown>[] = []
     const visit = { source: () => 'here', waitUntil: (promise: Promise<unknown>) => void pending.push(promise) }
@@ -175,7 +175,7 @@ describe('scopes', () => {
     }
   })
 
-  it('[AUT-5][ERR-6] a lacking scope is told before the body is looked at, and before an id is', async () => {
+  it('[AUT-5][ERR-6] a missing scope is reported before the body and the id are checked', async () => {
     const { userId } = await createAccount()
     const jobs = api((await createKey(userId, { permission: 'RESTRICTED', scopes: ['jobs:write'] })).key)
     expect((await jobs.post(PATH, '{')).status).toBe(403)
@@ -183,7 +183,7 @@ describe('scopes', () => {
     expect((await jobs.get(`${PATH}?limit=0`)).status).toBe(403)
   })
 
-  it('[AUT-7] X-Team-Id means nothing to an API key', async () => {
+  it('[AUT-7] X-Team-Id has no effect for an API key', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     await createEndpoint(theirs.key)
     const reply = await api(mine.key).get(PATH, undefined, { 'X-Team-Id': await teamOf(theirs) })

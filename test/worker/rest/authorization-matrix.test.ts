@@ -24,20 +24,20 @@ import { ask, DOCUMENTED, documentedIn, type Operation, UNSCOPED } from '../../s
 import { podScene } from '../../support/pod-scene.ts'
 import { FakeProvider } from '../../support/provider.ts'
 
-// Every documented operation × everybody who may come, on ids that nothing has: who is let in goes on to 404 or to a collection of its own.
+// Every documented operation × every kind of caller, on ids that do not exist: a permitted caller gets 404 or a collection of its own.
 
 type Verdict = '401' | '403' | 'a scope is missing' | 'let in'
 
 interface Caller {
   name: string
   header: string | null
-  /** It acts for an account that is not its maker's own. */
+  /** The caller acts for an account that is not its maker's own. */
   isGuest?: boolean
-  /** The team that a session acts for; none: a key, or the own account. */
+  /** The team that a session acts for; absent for a key and for the own account. */
   team?: string
-  /** What a browser sends in the place of a header. */
+  /** Cookies that a browser sends instead of a header. */
   cookies?: Record<string, string>
-  /** `reads`: where nothing is changed. */
+  /** `reads`: an operator for operations that change nothing. */
   isOperator?: boolean | 'reads'
   expected(scope: string, method: string): Verdict
 }
@@ -112,7 +112,7 @@ async function keysByRole(owner: Account): Promise<Caller[]> {
   return callers
 }
 
-/** Somebody who has signed in, in the own account and as a member of another's. */
+/** Sessions of a signed-in user, in the own account and as a member of another. */
 async function sessions(owner: Account): Promise<Caller[]> {
   const provider = await FakeProvider.start()
   const team = await teamOf(owner)
@@ -127,7 +127,7 @@ async function sessions(owner: Account): Promise<Caller[]> {
   return callers
 }
 
-/** Browsers, whose cookies stand for what they have signed in with (CS-2), and count from pages of the plane alone (CS-4). */
+/** Browsers, whose cookies stand for the credential of their sign-in (CS-2), and count only from pages of the plane (CS-4). */
 async function browsers(account: Account): Promise<Caller[]> {
   const readOnly = await createKey(account.userId, { permission: 'READ_ONLY' })
   const revoked = await createKey(account.userId)
@@ -199,13 +199,13 @@ async function cookieOf(by: { key: string } | { link: string }): Promise<Record<
 const OPERATOR = bearer(env.OPERATOR_KEY)
 const OF_OPERATORS = documentedIn(adminDocument())
 const nothing = (path: string) => path.replaceAll(/\{\w+\}/g, 'nothing0000000')
-/** TEAM-3: what a user does as himself, no account that he is a guest of. */
+/** TEAM-3: operations that a user carries out only in their own account, not in one where they are a guest. */
 const IN_OWN_ACCOUNT = ['post /v2/organizations', 'post /v2/organizations/invitations/accept', 'post /v2/organizations/invitations/decline']
-/** TEAM-20, ACC-7: a session has keys of its own and sees who it is, whatever its role. */
+/** TEAM-20, ACC-7: every session has keys of its own and reads its own user, whatever its role. */
 const OF_ONESELF = /^\w+ \/v2\/(account\/keys|user)/
-/** TEAM-21: who makes a key must hold what it grants. */
+/** TEAM-21: the maker of a key must hold the scopes that it grants. */
 const scopesNeeded = ({ scope, body }: Operation) => [scope, ...((body as { scopes?: string[] } | undefined)?.scopes ?? [])]
-/** API-5: the job API answers 401 to a key without the permission; a suspended account hears why on both surfaces. */
+/** API-5: the job API replies 401 to a key without the permission; a suspended account gets the reason on both surfaces. */
 const onSurface = ({ path }: Operation, verdict: Verdict): Verdict =>
   verdict === 'a scope is missing' ? (path.startsWith('/v2/{endpointId}/') ? '401' : '403') : verdict
 const told = (status: number): Verdict => (status === 401 || status === 403 ? `${status}` : 'let in')
@@ -225,7 +225,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
     ).toEqual([])
   })
 
-  it('every operation lets in whom its scope lets in, and nobody else', async () => {
+  it('every operation lets in the callers with its scope, and no others', async () => {
     let cells = 0
     for (const { name, header, team, cookies, isGuest = false, expected } of callers) {
       const want: Record<string, Verdict> = {}
@@ -245,7 +245,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
     expect(cells).toBe(callers.length * DOCUMENTED.length)
   }, 600_000)
 
-  it('[AUT-4a] [CS-4] every operation of the operator API lets in the operator, and nobody else', async () => {
+  it('[AUT-4a] [CS-4] every operation of the operator API lets in the operator, and no others', async () => {
     for (const { name, header, team, cookies, isOperator = header === OPERATOR } of callers) {
       const got = await Promise.all(OF_OPERATORS.map(async (operation) => told((await call(header, operation, team, cookies)).status)))
       const isLetIn = (method: string) => isOperator === true || (isOperator === 'reads' && method === 'get')

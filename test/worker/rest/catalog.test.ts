@@ -41,7 +41,7 @@ const gpuPath = (id: string, query = '') => `/gpus/${encodeURIComponent(id)}${qu
 const AVAILABLE = '?include=AVAILABILITY&product=POD'
 
 describe('GPU types', () => {
-  it('[CAT-1][SEED-1][SEED-2] are listed with what they cost, and read by their percent-encoded id', async () => {
+  it('[CAT-1][SEED-1][SEED-2] are listed with their prices, and read by their percent-encoded id', async () => {
     const { gpus: listed } = await read('/gpus')
     expect(listed.map(({ id }: { id: string }) => id)).toEqual(SEED_CATALOG.gpuTypes.map(({ id }) => id))
     const l4 = {
@@ -112,13 +112,13 @@ describe('GPU types', () => {
     }
   })
 
-  it('[CAT-2][ERR-6] an unknown type is told before filters that do not go together', async () => {
+  it('[CAT-2][ERR-6] an unknown type is reported before filters that exclude each other', async () => {
     expect((await get('/gpus/unknown?count=2')).status).toBe(404)
   })
 })
 
 describe('live availability', () => {
-  it('[CAT-3][CAT-7] follows what hosts could still take: a pod, a cordon, an end', async () => {
+  it('[CAT-3][CAT-7] follows the free capacity of hosts: a pod, a cordon, an end', async () => {
     const scene = await podScene(on(B200, 4))
     const show = () => read(gpuPath(B200, AVAILABLE))
     const place = (availability: string) => [{ id: 'LOCAL-1', name: 'LOCAL-1', availability }]
@@ -139,7 +139,7 @@ describe('live availability', () => {
     scene.leave()
   })
 
-  it('[CAT-2][CAT-14] is of the asked size, cloud, product and CUDA version', async () => {
+  it('[CAT-2][CAT-14] is for the requested size, cloud, product and CUDA version', async () => {
     const scene = await podScene(on('NVIDIA H200', 8, '12.8'))
     const level = async (query: string) => (await read(gpuPath('NVIDIA H200', `?include=AVAILABILITY&${query}`))).availability
     expect(await level('product=POD')).toBe('MEDIUM')
@@ -169,7 +169,7 @@ describe('live availability', () => {
     scene.leave()
   })
 
-  it('[CAT-12] the asking account counts: a host of which another account holds some is not for it', async () => {
+  it('[CAT-12] depends on the account: a host of which another account holds a part does not count', async () => {
     const scene = await podScene({ ...on('NVIDIA H100 NVL', 4), isolation: { network: false } })
     await scene.create({ gpu: { id: 'NVIDIA H100 NVL' } })
     expect((await read(gpuPath('NVIDIA H100 NVL', AVAILABLE))).availability).toBe('NONE')
@@ -178,7 +178,7 @@ describe('live availability', () => {
     scene.leave()
   })
 
-  it('[CAT-3] with countryCodes the list drops what is nowhere there, and a single read keeps it', async () => {
+  it('[CAT-3] with countryCodes the list leaves out types that are nowhere there, and a single read keeps the type', async () => {
     const host = await FakeHost.join(on(B200, 2), { dataCenterId: 'EU-RO-1' })
     const ids = async (codes: string) => (await read(`/gpus${AVAILABLE}&countryCodes=${codes}`)).gpus.map(({ id }: { id: string }) => id)
     expect(await ids('RO,DE')).toEqual([B200])
@@ -192,7 +192,7 @@ describe('live availability', () => {
     host.leave()
   })
 
-  it('[CAT-3] says nothing of CUDA for types whose hosts report none', async () => {
+  it('[CAT-3] has no CUDA versions for types whose hosts report none', async () => {
     const host = await FakeHost.join(on('AMD Instinct MI300X OAM', 2, null))
     const shown = await read(gpuPath('AMD Instinct MI300X OAM', AVAILABLE))
     expect(shown.availability).toBe('LOW')
@@ -283,7 +283,7 @@ describe('data centers', () => {
     expect([reply.status, reply.body.errors]).toEqual([422, [expect.stringContaining(text)]])
   })
 
-  it('[CAT-5][RES-2] say what fits there; one that a machine named is there while the machine is', async () => {
+  it('[CAT-5][RES-2] list their available types; one that a host named exists as long as the host', async () => {
     const host = await FakeHost.join({ ...on(B200, 1), vcpus: 4, memoryMb: 32_768, diskGb: 100 }, { dataCenterId: 'LAB-3' })
     const shown = await read('/datacenters/LAB-3?include=GPU_AVAILABILITY,CPU_AVAILABILITY')
     expect(shown).toMatchObject({ name: 'LAB-3', region: 'UNKNOWN', gpuAvailability: [{ id: B200, name: 'B200', availability: 'LOW' }] })

@@ -35,14 +35,14 @@ describe('delegations of ECR repositories', () => {
     expect((await api(key).delete(`${PATH}/${first.body.id}`)).status).toBe(404)
   })
 
-  it('[REG-3] stand before credentials by their id: no credential is asked for', async () => {
+  it('[REG-3] take precedence over credentials with their id: no credential is requested', async () => {
     const { key } = await createAccount()
     expect((await api(key).get(PATH)).body).toEqual({ delegations: [] })
     const reply = await api(key).put(PATH, {})
     expect([reply.status, reply.headers.get('allow')]).toEqual([405, 'GET, POST'])
   })
 
-  it('[REG-4] what is no ARN of a repository is 400 with the form, and nothing is stored', async () => {
+  it('[REG-4] an invalid ARN of a repository is 400 with the form, and nothing is stored', async () => {
     const { key } = await createAccount()
     for (const resource of ['models', 'arn:aws:s3:::bucket', `${ARN}:`, '']) {
       expect(await api(key).post(PATH, { resource }), resource).toMatchObject({ status: 400, body: { detail: WANT, code: 'RULE' } })

@@ -7,7 +7,10 @@ import { DERIVED_KINDS, type DerivedKind, type Machine, machineOf, PARENT_ENDS, 
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from '../../support/harness.ts'
 import { until } from '../../support/time.ts'
 
-/** ENDS: good before and refused after. A text that begins with STAYS: good before and after, and why. Any other: why there is no such end. */
+/**
+ * ENDS: valid before and refused after. STAYS: valid before and after, with the reason. NONE: the reason why this combination does not
+ * exist.
+ */
 type Cell = 'ENDS' | `STAYS: ${string}` | `NONE: ${string}`
 
 const MACHINES = 'NONE: it is derived from no machine or workload'
@@ -18,7 +21,7 @@ const WORDS = 'NONE: it says that a host was given a workload; the account’s e
 const PLANE = 'NONE: the operator’s machines are derived from no account'
 const OTHERS = 'NONE: it is derived from another thing'
 
-/** Every derived kind × every way in which a parent can end. The compiler asks for a cell that is missing. */
+/** Every derived kind × every way in which a parent can end. The compiler reports a missing cell. */
 const MATRIX: Record<DerivedKind, Record<ParentEnd, Cell>> = {
   apiKey: {
     userSuspended: 'ENDS',
@@ -167,7 +170,7 @@ const CELLS = Object.entries(MATRIX).flatMap(([kind, row]) =>
 )
 const isOfAccount = (kind: DerivedKind) => kind === 'podKey' || kind === 'workerKey' || kind === 'logGrant' || kind === 'hostToken'
 
-/** From whom the parent is taken away in a cell: an organization is handed over and deleted by its owner. */
+/** The maker of the credential in a cell: an owner for the hand-over and the deletion of an organization. */
 function makerOf(kind: DerivedKind, end: ParentEnd) {
   if (isOfAccount(kind)) return end === 'userDeleted' ? 'boss alone' : 'boss'
   return end === 'handedOver' || end === 'organizationDeleted' ? 'boss' : 'member'
@@ -187,7 +190,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('[DER-29] [DER-33] what is derived ends with its parent', () => {
+describe('[DER-29] [DER-33] derived credentials end with their parent', () => {
   it('120 cells: 52 end, 11 stay for a reason, 57 have no such parent', () => {
     const counted = { ENDS: 0, STAYS: 0, NONE: 0 }
     for (const { cell } of CELLS) counted[cell.replace(/:.*$/, '') as keyof typeof counted] += 1
@@ -206,7 +209,7 @@ describe('[DER-29] [DER-33] what is derived ends with its parent', () => {
   })
 })
 
-/** Where a kind of key that the platform hands out stands: in this matrix, or why it stands in none. */
+/** For each kind of key that the platform issues, its row in this matrix, or the reason why it has none. */
 const KEYS: Record<keyof typeof KEY_KINDS, DerivedKind | `ELSEWHERE: ${string}`> = {
   user: 'apiKey',
   worker: 'workerKey',
@@ -217,7 +220,7 @@ const KEYS: Record<keyof typeof KEY_KINDS, DerivedKind | `ELSEWHERE: ${string}`>
 }
 
 const SIGN_INS = 'ELSEWHERE: sign-ins of the console have a matrix of their own'
-/** The same of tables with a hash of a credential, with an end, or with a user in whose name something is done. */
+/** The same for tables with a hash of a credential, with an expiry, or with a user in whose name something is done. */
 const TABLES: Record<string, DerivedKind | `ELSEWHERE: ${string}`> = {
   api_keys: 'apiKey',
   invitations: 'invitation',
@@ -229,7 +232,7 @@ const TABLES: Record<string, DerivedKind | `ELSEWHERE: ${string}`> = {
   join_tokens: 'ELSEWHERE: the operator’s, for one machine, and spent by its first use (HOST-1)',
 }
 
-describe('[DER-30] what hands out a credential is in a matrix', () => {
+describe('[DER-30] everything that issues a credential is in a matrix', () => {
   it('every kind of key is, and every table of credentials', () => {
     expect(Object.keys(KEYS).sort()).toEqual(Object.keys(KEY_KINDS).sort())
     const tables = Object.values(schema).filter((table) => Object.keys(getTableColumns(table)).some((name) => CREDENTIAL.test(name)))

@@ -6,28 +6,28 @@ import { type Bound, boundsOf, locationOf } from '../../support/openapi/bounds.t
 import { type Caller, World } from '../../support/openapi/world.ts'
 import { realTime } from '../../support/time.ts'
 
-// Each bound that a document states is asked of the Worker, from both sides.
+// Tests each documented bound against the Worker, from both sides.
 
 const AT_A_TIME = 16
 const TIME_MS = 300_000
-/** A call that may be held and is not answered by then was not refused, milliseconds: a refusal takes its time on a busy machine. */
+/** Milliseconds after which a held call counts as not refused; a refusal may take long on a busy machine. */
 const HELD_MS = { within: 500, beyond: 20_000 }
-/** A case that takes longer is named, before the whole test runs out of time. */
+/** A case that takes longer is reported by name, before the test as a whole times out. */
 const CASE_MS = 60_000
 
-/** Sides of bounds that are not asked for, each with the reason. */
+/** Sides of bounds that are not tested, each with the reason. */
 const NOT_ASKED: readonly { bound: RegExp; side: 'within' | 'beyond'; reason: string }[] = [
   { bound: / query \$\.cursor minLength$/, side: 'within', reason: 'only a cursor that a page gave is taken' },
   { bound: / path \$\.\w+ minLength$/, side: 'beyond', reason: 'a path without its last part is another path' },
   { bound: /exec query \$\.command minItems$/, side: 'beyond', reason: 'a list of a query without elements is not there' },
   { bound: /delegations body \$\.resource maxLength$/, side: 'within', reason: 'no ARN of a repository is so long' },
 ]
-/** Parameters that are brought between their bounds, so nothing beyond is refused; each with its rule. */
+/** Parameters that are clamped to their bounds, so that no value is refused; each with its rule. */
 const CLAMPED: readonly { bound: RegExp; rule: string }[] = [
   { bound: / query \$\.wait /, rule: 'API-11' },
   { bound: /GET \/v2\/\{endpointId\}\/requests query \$\.limit /, rule: 'PP-47' },
 ]
-/** What a worker is handed as it came: the plane judges nothing of it (OAI-3). */
+/** Bodies that are passed to the worker unchanged and unchecked (OAI-3). */
 const WORKERS_OWN = / \/v2\/\{endpointId\}\/openai\/\{route\} body /
 
 interface Asked {
@@ -44,7 +44,7 @@ const ASKED: Asked[] = OPERATIONS.flatMap((operation) =>
   })),
 )
 
-/** Alternatives of one place have bounds of their own. */
+/** Alternatives of one schema have bounds of their own. */
 function alternativesOf({ steps }: Bound): string {
   return steps.flatMap((step) => (typeof step === 'object' && 'alternative' in step ? [`|${step.alternative}`] : [])).join('')
 }
@@ -54,14 +54,14 @@ let held = new AbortController()
 
 interface Told {
   status: number
-  /** Places that the answer says are wrong. */
+  /** The places that the reply names as wrong. */
   named: string[]
   text: string
 }
 
 const HELD: Told = { status: 200, named: [], text: 'held' }
 
-/** Asks with a value in the place of a bound; a caller whose key or thing has ended by an earlier call is another one the second time. */
+/** Sends a value at the place of a bound; repeats with another caller if an earlier call has ended the caller's key or object. */
 async function ask(asked: Asked, value: unknown, heldMs: number): Promise<Told> {
   const first = await askOnce(asked, value, heldMs)
   if (first.status !== 401 && first.status !== 404) return first
@@ -96,7 +96,7 @@ async function noAnswer(): Promise<null> {
   return null
 }
 
-/** Pages of the console are asked for by the browser of somebody who is signed in. */
+/** Operations of the console are called from the browser of a signed-in user. */
 async function callerOf(operation: Known): Promise<Caller & { headers?: Record<string, string> }> {
   if (!operation.path.startsWith('/console/')) return world.callerOf(operation)
   signedIn ??= createAccount().then(({ key }) => Browser.signedIn(key))
@@ -133,7 +133,7 @@ function pathFor({ path, document, parameters }: Known, { parameter }: Bound, ca
   })
 }
 
-/** Nothing is changed where a plan can be asked for. */
+/** Builds the query; `dryRun` is set where a plan is available, so that nothing changes. */
 function queryFor({ document, parameters }: Known, { parameter, steps }: Bound, value: unknown): URLSearchParams {
   const query = new URLSearchParams()
   for (const { in: place, name, required, explode, schema } of parameters) {
@@ -147,16 +147,16 @@ function queryFor({ document, parameters }: Known, { parameter, steps }: Bound, 
   return query
 }
 
-/** Places that a problem names: those of REST in `errors`, that of jobs at the beginning of `detail`. */
+/** The places that a problem names: those of REST in `errors`, that of the job API at the start of `detail`. */
 function placesIn(text: string): string[] {
   const { errors, detail } = JSON.parse(text) as { errors?: string[]; detail?: string }
   return (errors ?? [detail ?? '']).map((one) => one.split(': ')[0] ?? '')
 }
 
-/** Whether an answer refuses what stands in the place of a bound. */
+/** Whether a reply refuses the value at the place of a bound. */
 function isRefused({ bound, operation }: Asked, { status, named }: Told): boolean {
   const isJob = operation.path.startsWith('/v2/{endpointId}')
-  // 422 says of a job that its key was used for another one.
+  // In the job API 422 means that the idempotency key was used for another job.
   if (status !== 400 && (status !== 422 || isJob)) return false
   const name = bound.parameter?.name
   const own = [locationOf(bound), ...(isJob && name ? [`${name} (query)`, `${name} (header)`] : [])]
@@ -190,7 +190,7 @@ async function faultsOf(asked: Asked): Promise<string[]> {
 }
 
 it(
-  '[DOC-4] every bound that a document states is the bound that is enforced',
+  '[DOC-4] every bound that a document states is enforced',
   async () => {
     const wanted = ASKED.filter(({ name }) => !WORKERS_OWN.test(name))
     const faults: string[] = []
@@ -208,7 +208,7 @@ it(
   TIME_MS,
 )
 
-it('[DOC-4] every exception is one', () => {
+it('[DOC-4] every exception is needed', () => {
   const patterns = [...NOT_ASKED, ...CLAMPED].map(({ bound }) => bound)
   for (const pattern of [...patterns, WORKERS_OWN])
     expect(

@@ -1,8 +1,8 @@
 import { api, createAccount, createEndpoint, createOrganization, describe, expect, it } from '../../support/harness.ts'
 import { v1 } from '../../support/v1.ts'
 
-describe('a PATCH of nothing', () => {
-  it('[RST-23] is 422 for what needs a member, and changes nothing for endpoints and templates', async () => {
+describe('an empty PATCH', () => {
+  it('[RST-23] is 422 where a member is required, and changes nothing for endpoints and templates', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const made = async (path: string, body: object) => `${path}/${(await call.post(path, body)).body.id}`
@@ -28,7 +28,7 @@ describe('a PATCH of nothing', () => {
 })
 
 describe('the document of API v1', () => {
-  it('[API-20] is served without a key where v1 is, and names every operation with its body', async () => {
+  it('[API-20] is served without a key under v1, and names every operation with its body', async () => {
     const { status, body, headers } = await v1(null).get('/openapi.json')
     expect([status, headers.get('content-type'), headers.get('sunset')]).toEqual([200, 'application/json', 'Sun, 15 Nov 2026 00:00:00 GMT'])
     expect(body.openapi).toBe('3.1.0')

@@ -18,7 +18,7 @@ async function read(queue: QueueSetup, query = ''): Promise<Page> {
   return body
 }
 
-/** Two workers whose lives hold the times of these tests, and which have printed turn about. */
+/** Two workers that ran during the times of these tests and printed alternately. */
 async function twoWorkers(): Promise<{ queue: QueueSetup; one: FakeWorker; two: FakeWorker }> {
   const queue = await setUpQueue({ workers: { min: 2, max: 2, idleTimeout: 300 } })
   const one = await queue.host.startWorker(queue.endpointId)
@@ -58,7 +58,7 @@ describe('the log of an endpoint', () => {
     expect(textOf(await read(queue, cursor(whole.newer)))).toEqual(['a3'])
   })
 
-  it('[JL-14, PP-61] has lines of a worker that has left, and of a job what its worker printed while it had it', async () => {
+  it('[JL-14, PP-61] has lines of a deleted worker, and for a job the lines of its worker during that job', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const timeline = (await queue.get(`/timeline/${jobId}`)).body

@@ -16,7 +16,7 @@ async function createRegistry(key: string): Promise<string> {
 }
 
 describe('create from a template', () => {
-  it('[END-2][END-8][END-9] fills what the body leaves out and is not shown again', async () => {
+  it('[END-2][END-8][END-9] fills omitted members of the body and is not shown again', async () => {
     const { key } = await createAccount()
     const registry = await createRegistry(key)
     const template = await createTemplate(key, { env: { A: '1', B: '1' }, disk: 33, registry, allowedCudaVersions: ['12.8'] })
@@ -37,7 +37,7 @@ describe('create from a template', () => {
     expect((await api(key).get(`${PATH}/${reply.body.id}`)).body.disk).toBe(33)
   })
 
-  it('[END-8][RES-10][TPL-1][AUT-5] takes own and public serverless ones: another kind is 422, any other id 404', async () => {
+  it('[END-8][RES-10][TPL-1][AUT-5] accepts own and public serverless ones: another kind is 422, any other id 404', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const [pods, hidden] = [await createTemplate(mine.key, { serverless: false }), await createTemplate(theirs.key)]
     const shared = await createTemplate(theirs.key, { public: true, registry: await createRegistry(theirs.key) })
@@ -52,7 +52,7 @@ describe('create from a template', () => {
     expect(await create(shared.id)).toMatchObject({ status: 201, body: { registry: null } })
   })
 
-  it('[TPL-5] keeps its template from deletion until it is deleted itself', async () => {
+  it('[TPL-5] prevents the deletion of its template until it is deleted itself', async () => {
     const { key } = await createAccount()
     const { id } = await createTemplate(key)
     const endpoint = await api(key).post(PATH, { ...BY_TEMPLATE, templateId: id })

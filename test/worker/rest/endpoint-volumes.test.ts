@@ -13,7 +13,7 @@ async function createVolume(key: string, dataCenter = 'EU-RO-1'): Promise<string
 }
 
 describe('network volumes on endpoints', () => {
-  it('[END-20][END-12] a worker is given the volume of its data center, and stands nowhere else', async () => {
+  it('[END-20][END-12] a worker gets the volume of its data center, and runs in no other', async () => {
     const typeId = 'NVIDIA H200'
     const gpus = [{ typeId, count: 8, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }]
     await FakeHost.join({ gpus, sharedVolumes: ['network'] }, { dataCenterId: 'US-KS-2' })
@@ -54,7 +54,7 @@ describe('network volumes on endpoints', () => {
     expect((await api(mine.key).get(ENDPOINTS)).body.endpoints).toEqual(before)
   })
 
-  it('[END-22] of a create, or a PATCH, and a deletion of its volume at once, one is refused', async () => {
+  it('[END-22] of a simultaneous create, or PATCH, and deletion of its volume, one is refused', async () => {
     const { key } = await createAccount()
     const endpointId = await createEndpoint(key, { image: IMAGE })
     for (let round = 0; round < 8; round += 1) {

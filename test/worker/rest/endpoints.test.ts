@@ -82,7 +82,7 @@ describe('read', () => {
     expect((await api(theirs.key).get(`/v2/serverless/${id}`)).status).toBe(200)
   })
 
-  it('[END-6] idleTimeout is left out with REQUEST_COUNT', async () => {
+  it('[END-6] idleTimeout is omitted with REQUEST_COUNT', async () => {
     const { key } = await createAccount()
     const reply = await api(key).post('/v2/serverless', endpointBody({ scaling: { type: 'REQUEST_COUNT', requestCount: 2 } }))
     expect(reply.body.workers).toEqual({ min: 0, max: 3 })
@@ -101,7 +101,7 @@ describe('list', () => {
     expect(reply.body.pagination).toEqual({ nextCursor: null, hasNextPage: false })
   })
 
-  it('[PAG-8] walking the cursors meets each endpoint once, whatever is created or deleted in between', async () => {
+  it('[PAG-8] a walk of the cursors meets each endpoint once, whatever is created or deleted in between', async () => {
     const { key } = await createAccount()
     const ids: string[] = []
     for (let index = 0; index < 5; index += 1) ids.push(await createEndpoint(key))
@@ -187,7 +187,7 @@ describe('update', () => {
     expect(await api(key).patch(`/v2/serverless/${id}`, {})).toMatchObject({ status: 200, body: before })
   })
 
-  it('two changes at once are both kept', async () => {
+  it('two simultaneous changes are both kept', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)
     const replies = await Promise.all([
@@ -214,7 +214,7 @@ describe('update', () => {
 })
 
 describe('delete', () => {
-  it('[END-1] answers 204, then the endpoint is gone from everywhere but its row', async () => {
+  it('[END-1] returns 204, then only the row of the endpoint remains', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)
     expect(await api(key).delete(`/v2/serverless/${id}`)).toMatchObject({ status: 204, body: null })
@@ -246,7 +246,7 @@ async function touchCreation(ids: readonly string[]): Promise<void> {
   }
 }
 
-describe('when the push to the queue was lost', () => {
+describe('after the push to the queue was lost', () => {
   it('[END-1] a repeated DELETE ends the queue all the same', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)

@@ -2,9 +2,11 @@ import { createAccount, createEndpoint, createOrganization, describe, expect, it
 import { ask, fill, KINDS, operationsOf, unknownOf } from '../../support/operations.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
-// Every documented route that names a resource is called with the id of a real one that belongs to somebody else.
+// Calls every documented route that names a resource with an existing id of another account.
 
-/** An endpoint and its queue have jobs and workers, an organization has members and invitations, with ids of their own. */
+/**
+ * Kinds with parts that have ids of their own: jobs and workers of an endpoint and its queue, members and invitations of an organization.
+ */
 const KINDS_WITH_PARTS = KINDS.filter((kind) => operationsOf(kind).some(({ path }) => path.replace('{route}', '').split('{').length > 2))
 
 function victimOf(kind: string): Promise<Victim> {
@@ -14,11 +16,11 @@ function victimOf(kind: string): Promise<Victim> {
 }
 
 describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
-  it('there is a victim of every kind that routes name, and of no other', () => {
+  it('every kind that routes name has a victim, and no other kind has one', () => {
     expect(Object.keys(VICTIMS).sort()).toEqual(KINDS.toSorted())
   })
 
-  it.each(KINDS)('%s{…} is answered as an unknown id by every route, and nothing happens to it', async (kind) => {
+  it.each(KINDS)('%s{…} gets the reply for an unknown id from every route, and nothing of it changes', async (kind) => {
     const [victim, stranger] = [await victimOf(kind), await createAccount()]
     const before = await snapshot(victim)
     const [[name, id] = ['', '']] = Object.entries(victim.params)
@@ -38,7 +40,7 @@ describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
     }
   })
 
-  it.each(KINDS_WITH_PARTS)('%s{…}/…/{…}: a foreign part of a whole of one’s own is answered as an unknown one', async (kind) => {
+  it.each(KINDS_WITH_PARTS)('%s{…}/…/{…}: a foreign part of an own resource gets the reply for an unknown one', async (kind) => {
     const [victim, stranger] = [await victimOf(kind), await createAccount()]
     const [[name] = [''], ...parts] = Object.entries(victim.params)
     const before = await snapshot(victim)
@@ -57,9 +59,9 @@ describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
     }
   })
 
-  // The same calls reach the resource when its owner makes them: it was the account that was refused, not the path or the body.
-  // Those of the job API would wait for workers.
-  it.each(KINDS.filter((kind) => kind !== '/v2/'))('%s{…} is no unknown id to its owner', async (kind) => {
+  // The same calls reach the resource when its owner makes them: the refusal depends on the account, not on the path or the body. Calls of
+  // the job API are left out, because they would wait for workers.
+  it.each(KINDS.filter((kind) => kind !== '/v2/'))('%s{…} is known to its owner', async (kind) => {
     const victim = await victimOf(kind)
     for (const { method, path, body } of operationsOf(kind)) {
       const response = await send(fill(path, victim.params), {

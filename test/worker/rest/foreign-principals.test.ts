@@ -37,16 +37,17 @@ import { FakeProvider } from '../../support/provider.ts'
 import { V1_KINDS, v1, v1BodyOf } from '../../support/v1.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
-// Every route that names something, called by everybody who may not: what is answered proves nothing, so the victim is looked at too.
+// Calls every route that names something with every kind of caller without access. The reply alone proves nothing, so the rows of the
+// victim are compared too.
 
-/** Somebody with a key of some kind, or none, that is good for nothing on a victim. */
+/** A caller with some kind of key, or with none, that is not valid for any victim. */
 interface Principal {
   name: string
-  /** The `Authorization` header with which `id`, which is the victim's or unknown, is asked for. */
+  /** The `Authorization` header for a call about `id`, which is the victim's or unknown. */
   headerFor(victim: Victim, id: string): Promise<string | null>
-  /** The team that is named beside it. */
+  /** The team that the call names. */
   teamFor?(victim: Victim): Promise<string>
-  /** Whether collections of its own are there for it to read and write. */
+  /** Whether the caller may read and write collections of its own. */
   collections: 'own' | 'read' | 'none'
 }
 
@@ -110,7 +111,7 @@ const PRINCIPALS: readonly Principal[] = [
   { name: 'a pod of another team', headerFor: async () => strangersPod, collections: 'none' },
   { name: 'a host', headerFor: async () => strangersHost, collections: 'none' },
   { name: 'the operator', headerFor: async () => bearer(env.OPERATOR_KEY), collections: 'none' },
-  { name: 'nobody', headerFor: async () => null, collections: 'none' },
+  { name: 'a caller without a key', headerFor: async () => null, collections: 'none' },
   {
     name: 'a key of the owner that was revoked',
     async headerFor({ owner }) {
@@ -126,7 +127,7 @@ beforeAll(async () => {
   provider = await FakeProvider.start()
   stranger = await createAccount()
   strangersSession = bearer(await provider.token({ email: stranger.email, sub: stranger.userId }))
-  // From here on the plane has the provider's keys, and its calls lead where they always do.
+  // This call caches the provider's keys; then the mock of the plane's calls is removed.
   expect((await send('/v2/user', { headers: { Authorization: strangersSession } })).status).toBe(200)
   vi.restoreAllMocks()
   strangersEndpoint = await createEndpoint(stranger.key)
@@ -143,10 +144,10 @@ const victimOf = (kind: string): Victim => {
   return victim
 }
 
-/** 429 is how a worker's poll is refused (WRK-7). */
+/** 429 is the refusal of a worker's poll (WRK-7). */
 const REFUSED = [401, 403, 404, 429]
 
-/** The whole answer of a route without an id, which is no stream. */
+/** The whole reply of a route without an id, unless it is a stream. */
 async function readAll(
   authorization: string | null,
   { method, path, body }: Operation,
@@ -209,20 +210,20 @@ describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collecti
     },
   )
 
-  it('is shown nothing of a victim by what takes no id, and changes nothing', async () => {
+  it('receives nothing of a victim from routes without an id, and changes nothing', async () => {
     const everyone = [...victims.values()]
     const header = await headerFor(victimOf('/v2/serverless/'), 'nothing')
     const more = await naming(victimOf('/v2/serverless/'))
     const before = await snapshots(everyone)
     for (const operation of DOCUMENTED.filter(({ path }) => !path.includes('{'))) {
       const isRead = operation.method === 'get'
-      // What it makes of its own is its business.
+      // The caller may create objects of its own.
       if (!isRead && collections === 'own') continue
       const label = `${operation.method} ${operation.path}`
       const { status, text } = await readAll(header, operation, more)
       const isForAnyKey = operation.scope === UNSCOPED && [200, 400].includes(status)
       if ((!isRead || collections === 'none') && !isForAnyKey) expect([401, 403], label).toContain(status)
-      // What a key of the stranger's own is restricted to, the stranger has written.
+      // The scopes of the caller's own key may contain ids, which the caller itself has written.
       const shown = text.replaceAll(/"scopes":\[[^\]]*\]/g, '')
       const named = everyone.flatMap(({ params }) => Object.values(params)).filter((id) => shown.includes(id))
       expect(named, label).toEqual([])
@@ -231,10 +232,10 @@ describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collecti
   })
 })
 
-describe('an id that nothing has', () => {
-  it('[M6] [PP-160] [PP-191] never becomes an object, whatever is done with it', async () => {
+describe('an id that does not exist', () => {
+  it('[M6] [PP-160] [PP-191] creates no object in any call', async () => {
     const header = bearer(stranger.key)
-    // What belongs to the stranger, and is there from the first call on.
+    // These first calls create the objects that belong to the caller.
     await readAll(header, { method: 'get', path: '/v2/webhooks/deliveries', scope: '', body: undefined })
     await readAll(header, { method: 'get', path: `/v2/serverless/${strangersEndpoint}/workers`, scope: '', body: undefined })
     const before = await objects()
@@ -252,7 +253,7 @@ describe('an id that nothing has', () => {
   })
 })
 
-/** The ids of all objects that there are. */
+/** The ids of all existing objects. */
 async function objects(): Promise<unknown> {
   const lists = await Promise.all([
     listDurableObjectIds(env.ENDPOINT),

@@ -5,18 +5,18 @@ import { type GeneratedRequest, REAL, requestsOf, UNKNOWN } from '../../support/
 import { OWN_ID } from '../../support/openapi/values.ts'
 import { type Caller, World } from '../../support/openapi/world.ts'
 
-// Requests made from the documents, right and wrong, from callers who may. Every answer is held against its document on the way (PP-262).
+// Requests generated from the documents, valid and invalid, from callers with access. Every reply is checked against its document (PP-262).
 
 const { GENERATED_REQUESTS, GENERATED_SEED } = env as unknown as { GENERATED_REQUESTS: string; GENERATED_SEED: string }
 const COUNT = Number(GENERATED_REQUESTS)
 const SEED = GENERATED_SEED === '' ? Date.now() % 2 ** 31 : Number(GENERATED_SEED)
 const AT_A_TIME = 24
-/** So many kinds of faults tell enough. */
+/** The test stops to collect faults after this number of kinds. */
 const MOST_FAULTS = 20
 const TIME_MS = 1_200_000
 const NOBODY = 'zzzzzzzzzzzzzz'
 
-/** A call that is held as long as it may is asked to come back soon, and one without a worker is not made. */
+/** Shortens `wait` of calls that are held, and skips calls that wait for a worker. */
 function unheld(request: GeneratedRequest): GeneratedRequest {
   const names = request.operation.parameters.map(({ name }) => name)
   const isReal = Object.values(request.params).includes(REAL)
@@ -35,7 +35,7 @@ function pathOf({ operation, params, query }: GeneratedRequest, caller: Caller):
   return query === '' ? path : `${path}?${query}`
 }
 
-/** Ids of the caller where the body has names for them. */
+/** Replaces the names of ids in the body by ids of the caller. */
 function bodyOf({ body }: GeneratedRequest, caller: Caller): string | null {
   return (
     body?.replaceAll(/"(@\w+)"/g, (text, token: string) => {
@@ -64,7 +64,7 @@ class Campaign {
       await response.body?.cancel()
       this.#count(response.status)
       if (response.status >= 500) throw new Error(`${operation.name} ${response.status}: the plane is at fault`)
-      // The operation has ended what it was called for, or the key of its caller.
+      // The operation has ended its object or the key of its caller.
       if (response.status === 401 || (operation.method === 'delete' && response.ok)) this.#world.renew(operation)
     } catch (error) {
       this.#note(error, `${operation.method.toUpperCase()} ${path} ${JSON.stringify(request.headers)} ${body?.slice(0, 2000)}`)
@@ -75,7 +75,7 @@ class Campaign {
     this.statuses[status] = (this.statuses[status] ?? 0) + 1
   }
 
-  /** One of a kind: ids and values of a fault differ, its operation and place do not. */
+  /** Notes one fault of each kind: faults of a kind differ in ids and values, not in operation and place. */
   #note(error: unknown, request: string): void {
     const text = error instanceof Error ? error.message : String(error)
     const kind = text.replaceAll(/"[^"]*"|\d{4,}/g, '')
@@ -84,11 +84,11 @@ class Campaign {
 }
 
 it(
-  '[PP-263] generated requests find no answer that the documents do not describe, and none of 500 or more',
+  '[PP-263] generated requests find no reply that the documents do not describe, and none of 500 or more',
   async () => {
     const each = Math.ceil(COUNT / OPERATIONS.length)
     const samples = OPERATIONS.map((operation, index) => fc.sample(requestsOf(operation), { numRuns: each, seed: SEED + index }))
-    // One of each operation after another, so that what one makes another finds.
+    // The operations take turns, so that later ones find objects of earlier ones.
     const requests = Array.from({ length: each }, (_, turn) => samples.map((sample) => sample[turn])).flat()
     const campaign = new Campaign()
     const waiting = requests.values()

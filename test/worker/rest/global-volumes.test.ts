@@ -11,7 +11,7 @@ async function create(key: string, name = 'models') {
 }
 
 describe('global volumes', () => {
-  it('[GLV-7] cost nothing, however much is in them: neither bill nor rate has them, and no limit refuses them', async () => {
+  it('[GLV-7] cost nothing, whatever their size: they are in neither bill nor rate, and no limit refuses them', async () => {
     const account = await createAccount()
     const call = api(account.key)
     expect((await call.patch('/v2/billing/limits', { perHour: 0, perMonth: 0 })).status).toBe(200)
@@ -46,7 +46,7 @@ describe('global volumes', () => {
     expect((await api(key).delete(`${PATH}/${volume.id}`)).status).toBe(404)
   })
 
-  it('[GLV-2][RES-8] a second one of that name is 400, also by renaming, in this account only', async () => {
+  it('[GLV-2][RES-8] have unique names: a second one is 400, also by renaming, in this account only', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const [first, second] = [await create(mine.key, 'a'), await create(mine.key, 'b')]
     expect(await api(mine.key).post(PATH, { name: 'a' })).toMatchObject(TAKEN)
@@ -57,7 +57,7 @@ describe('global volumes', () => {
     await create(mine.key, 'a')
   })
 
-  it('[GLV-2] of many creates at once with one name, one succeeds; so does one of two renames', async () => {
+  it('[GLV-2] of many simultaneous creates with one name, one succeeds; so does one of two renames', async () => {
     const { key } = await createAccount()
     const replies = await Promise.all(Array.from({ length: 8 }, () => api(key).post(PATH, { name: 'same' })))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400])

@@ -5,7 +5,7 @@ const MIB = 2 ** 20
 
 const WRAPPING = '{"input":{"a":""}}'.length
 
-/** A job of so many bytes whose length nobody announces. */
+/** A job of `bytes` bytes without an announced length. */
 function chunked(key: string, path: string, bytes: number, end = '}'): Promise<Response> {
   const text = new TextEncoder().encode(`{"input":{"a":"${'x'.repeat(bytes)}"}${end}`)
   const body = new ReadableStream({
@@ -19,8 +19,8 @@ function chunked(key: string, path: string, bytes: number, end = '}'): Promise<R
   return send(path, { method: 'POST', headers, body })
 }
 
-describe('request bodies under way', () => {
-  it('[H7][PP-207] of an account have a bound in ten seconds, and nobody else feels it', async () => {
+describe('request bodies in progress', () => {
+  it('[H7][PP-207] of an account have a limit in ten seconds, and other accounts are not affected', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 * MIB })
     const teamId = await teamOf(account)
@@ -42,7 +42,7 @@ describe('request bodies under way', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
   })
 
-  it('[H7][PP-207] a body that is refused for what stands in it counts 32 times', async () => {
+  it('[H7][PP-207] that are refused for their content count 32 times', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -56,7 +56,7 @@ describe('request bodies under way', () => {
     expect(await used()).toBe(good.length + 32 * bad.length)
   })
 
-  it('[RST-20] one of unknown length counts by its bytes: 60 small /run calls and 400 /runsync calls at a time are taken', async () => {
+  it('[RST-20] of unknown length count by their bytes: 60 simultaneous small /run calls and 400 /runsync calls are accepted', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 20 } })
@@ -68,7 +68,7 @@ describe('request bodies under way', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(460)
   })
 
-  it('[RST-20] a large one grows as it arrives, is refused where there is no room, and leaves nothing', async () => {
+  it('[RST-20] count as they arrive if large, are refused where there is no room, and leave nothing', async () => {
     const account = await createAccount()
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 * MIB })
     const teamId = await teamOf(account)
@@ -87,7 +87,7 @@ describe('request bodies under way', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
   })
 
-  it('[RST-20] many large ones at a time stay within the bound together', async () => {
+  it('[RST-20] stay within the limit if many are large', async () => {
     const account = await createAccount()
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 4 * MIB })
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -99,7 +99,7 @@ describe('request bodies under way', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(taken)
   })
 
-  it('[RST-20] a malformed one counts 32 times, as any', async () => {
+  it('[RST-20] count 32 times if malformed, as all do', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -107,7 +107,7 @@ describe('request bodies under way', () => {
     expect((await inFlightUse(env, teamId, Date.now())).used).toBe(32 * (MIB + WRAPPING - 1))
   })
 
-  it('[H7][PP-207] a body counts for ten seconds, and the account is forgotten after them', async () => {
+  it('[H7][PP-207] count for ten seconds, and the account is dropped from memory afterwards', async () => {
     const teamId = crypto.randomUUID()
     const nowMs = Date.now()
     enterInFlight(teamId, 5, nowMs)
@@ -115,7 +115,7 @@ describe('request bodies under way', () => {
     expect((await inFlightUse(env, teamId, nowMs + 10_000)).used).toBe(0)
   })
 
-  it('[H7][PP-207] refused bodies are read to their end only so often', () => {
+  it('[H7][PP-207] are read to their end after a refusal only a limited number of times', () => {
     const teamId = crypto.randomUUID()
     const nowMs = Date.now()
     expect([60, 4, 1].map((mib) => mayDrain(teamId, mib * MIB, nowMs))).toEqual([true, true, false])

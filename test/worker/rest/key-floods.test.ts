@@ -22,7 +22,7 @@ function visitFrom(address: string | null): Visit & { ended(): Promise<unknown> 
   return { source: () => address, waitUntil: (promise) => void pending.push(promise), ended: () => Promise.all(pending) }
 }
 
-/** Queries that D1 is asked during `run`. */
+/** Number of D1 queries during `run`. */
 async function queriesOf(run: () => Promise<unknown>): Promise<number> {
   const prepare = vi.spyOn(env.DB, 'prepare')
   await run()
@@ -31,7 +31,7 @@ async function queriesOf(run: () => Promise<unknown>): Promise<number> {
   return length
 }
 
-/** Again when the window of the count has ended in the middle, and from the start: a source that used up a window has a tenth of the next. */
+/** Repeats `run` from the start if the counting window ended meanwhile; a source that used up a window has a tenth of the next. */
 const inOneWindow = (run: () => Promise<void>) =>
   vi.waitFor(
     () => {
@@ -55,11 +55,11 @@ describe('floods of keys', () => {
       for (const spelling of spellings) expect((await authenticate(env, spelling, NOW, visit)).ok).toBe(true)
       await visit.ended()
     })
-    // The key is remembered as good and as familiar.
+    // The key is cached as valid and as familiar.
     expect({ queries, remembered: rememberedKeys() - before }).toEqual({ queries: 2, remembered: 2 })
   })
 
-  it('[H6][PP-200] a header of 130 kB is no key, and nothing of it is kept', async () => {
+  it('[H6][PP-200] a header of 130 kB is no key, and nothing of it is cached', async () => {
     const { key } = await createAccount()
     const before = rememberedKeys()
     const header = `Bearer${' '.repeat(130_000)}${key}`
@@ -67,7 +67,7 @@ describe('floods of keys', () => {
     expect(rememberedKeys()).toBe(before)
   })
 
-  it('[H6][PP-200] a key in use is noted in D1 at most once a minute, whoever meets it', async () => {
+  it('[H6][PP-200] a key in use is noted in D1 at most once a minute, by whichever isolate', async () => {
     const { key, keyId } = await createAccount()
     const lastUse = () => env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first('at')
     for (const nowMs of [NOW, NOW + 59_999, NOW + 60_000]) {
@@ -79,7 +79,7 @@ describe('floods of keys', () => {
     }
   })
 
-  it('[M3][PP-200] a key that nobody issued is looked up once in five seconds', async () => {
+  it('[M3][PP-200] a key that the plane never issued is looked up once in five seconds', async () => {
     const header = `Bearer ${unknownKey()}`
     const ask = (nowMs: number) => authenticate(env, header, nowMs, visitFrom('a'))
     const queries = await queriesOf(async () => {
@@ -88,7 +88,7 @@ describe('floods of keys', () => {
     expect(queries).toBe(2)
   })
 
-  it('[M3][PP-200] an address with too many unknown keys asks D1 nothing more, and nobody else feels it', async () => {
+  it('[M3][PP-200] an address with too many unknown keys causes no more D1 queries, and others are not affected', async () => {
     const honest = await createAccount()
     const header = `Bearer ${honest.key}`
     expect((await authenticate(env, header, NOW - VERDICT_TTL_MS, visitFrom('a'))).ok).toBe(true)
@@ -100,7 +100,7 @@ describe('floods of keys', () => {
       expect((await flood(200)).filter(isHeldUp)).toHaveLength(200)
     })
     expect(queries).toBe(MAX_MISSES)
-    // A key that was good before is looked up from the same address; others wait for the next window, elsewhere they need not.
+    // A key that was valid before is looked up from the same address; others wait for the next window, but not from another address.
     expect((await authenticate(env, header, NOW, visitFrom('a'))).ok).toBe(true)
     const newcomer = `Bearer ${(await createAccount()).key}`
     expect(await authenticate(env, newcomer, NOW, visitFrom('a'))).toEqual({ ok: false, problem: 'rateLimited', waitSeconds: 10 })
@@ -108,7 +108,7 @@ describe('floods of keys', () => {
     expect((await authenticate(env, `Bearer ${(await createAccount()).key}`, NOW + MISS_WINDOW_MS, visitFrom('a'))).ok).toBe(true)
   })
 
-  it('[S12][CS-12] an address with too many assertions of unknown hosts asks D1 nothing more, and a host elsewhere gets its token', async () => {
+  it('[S12][CS-12] an address with too many assertions of unknown hosts causes no more D1 queries, and a host elsewhere gets its token', async () => {
     const madeUp = () => new UnsecuredJWT({ iss: crypto.randomUUID() }).encode()
     const ask = (assertion: string, address: string | null) =>
       renewHostToken(env, assertion, address, NOW).then(
@@ -127,7 +127,7 @@ describe('floods of keys', () => {
     expect(await ask(await host.assertion(), null)).toBe(200)
   })
 
-  it('[M3][PP-200] senders whose addresses nobody knows do not lock one another out', async () => {
+  it('[M3][PP-200] senders with unknown addresses do not lock one another out', async () => {
     const ask = (key: string) => authenticate(env, `Bearer ${key}`, NOW, visitFrom(null))
     const { key } = await createAccount()
     const strangers = await Promise.all(Array.from({ length: 2 * MAX_MISSES }, () => ask(unknownKey())))
@@ -135,7 +135,7 @@ describe('floods of keys', () => {
     expect((await ask(key)).ok).toBe(true)
   })
 
-  it('[M3][PP-200] the answer is 429 with the time to wait, on REST and the job API', { timeout: TEST_MS }, async () => {
+  it('[M3][PP-200] the reply is 429 with the time to wait, on REST and the job API', { timeout: TEST_MS }, async () => {
     const from = { 'X-Forwarded-For': '203.0.113.7' }
     await inOneWindow(async () => {
       await Promise.all(Array.from({ length: MAX_MISSES }, () => api(unknownKey()).get('/v2/serverless', undefined, from)))
@@ -151,7 +151,7 @@ describe('floods of keys', () => {
   })
 })
 
-it('[M3][PP-200] a key that names endpoints at random is held up, and reaches its own meanwhile', { timeout: TEST_MS }, async () => {
+it('[M3][PP-200] a key that names random endpoints is throttled, and reaches its own meanwhile', { timeout: TEST_MS }, async () => {
   forgetVerdicts()
   const { key } = await createAccount()
   const id = await createEndpoint(key)
@@ -168,7 +168,7 @@ it('[M3][PP-200] a key that names endpoints at random is held up, and reaches it
   expect((await call.get(`/v2/${id}/health`)).status).toBe(200)
 })
 
-it('[PP-200] many good calls at once are no flood, whatever the isolate remembers', { timeout: TEST_MS }, async () => {
+it('[PP-200] many valid simultaneous calls are no flood, whatever the isolate has cached', { timeout: TEST_MS }, async () => {
   const { key } = await createAccount()
   const id = await createEndpoint(key)
   forgetVerdicts()
@@ -176,10 +176,10 @@ it('[PP-200] many good calls at once are no flood, whatever the isolate remember
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
 })
 
-describe('where a request comes from', () => {
+describe('the source of a request', () => {
   const source = (headers: Record<string, string>) => clientSource(new Request('http://plane.test/', { headers }))
 
-  it('[M3][PP-200] is what the nearest proxy says, an IPv6 customer is a network, and of everybody else nothing is known', () => {
+  it('[M3][PP-200] is the address that the nearest proxy reports, and for IPv6 a network; without a proxy it is unknown', () => {
     expect(source({ 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' })).toBe(source({ 'X-Forwarded-For': '203.0.113.7' }))
     expect(source({ 'X-Forwarded-For': '2001:db8:1:2::5' })).toBe(source({ 'X-Forwarded-For': '2001:db8:1:2:ffff::1' }))
     expect(source({ 'X-Forwarded-For': '2001:db8:1:3::5' })).not.toBe(source({ 'X-Forwarded-For': '2001:db8:1:2::5' }))

@@ -8,8 +8,8 @@ import { watchDatabase } from '../../support/watch-database.ts'
 
 const PRICE = 0.44
 
-describe('what items of lists cost', () => {
-  it('[SPD-9] a pod says its rate and what its run was charged, as spend does; one that costs nothing 0', async () => {
+describe('the cost of items in lists', () => {
+  it('[SPD-9] for a pod is its rate and the charges of its run, as in spend; a pod without cost has 0', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create({ name: 'runs' })
     await scene.run(id)
@@ -29,7 +29,7 @@ describe('what items of lists cost', () => {
     scene.leave()
   })
 
-  it('[SPD-9] an endpoint stands for its workers, a cluster for its members, and a member for itself', async () => {
+  it('[SPD-9] for an endpoint is that of its workers, for a cluster that of its members, and for a member its own', async () => {
     const queue = await setUpQueue()
     await runAndTake(queue)
     const call = api(queue.account.key)
@@ -53,7 +53,7 @@ describe('what items of lists cost', () => {
     scene.leave()
   })
 
-  it('[SPD-9] a hundred pods take as many statements as one', async () => {
+  it('[SPD-9] takes as many statements for a hundred pods as for one', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -63,7 +63,7 @@ describe('what items of lists cost', () => {
       const { body } = await scene.call.get(`${PODS}?limit=100`)
       return { count: calls.flat().length, listed: body.pods.length }
     }
-    // The first call reads the budget of its account, which the next ones remember.
+    // The first call reads the budget of its account, which later ones have cached.
     await statements()
     const one = await statements()
     const columns = (await env.DB.prepare('SELECT name FROM pragma_table_info(?)').bind('pods').all<{ name: string }>()).results

@@ -2,7 +2,7 @@ import { logs, setLogLevel } from '../../../src/platform/log.ts'
 import { afterEach, beforeEach, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
 import { clusterStub, endpointStub, hostStub, hostTunnelStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/stubs.ts'
 
-// These tests run with LOG_LEVEL "error"; an isolate that nobody has told so writes everything.
+// These tests run with LOG_LEVEL "error"; an isolate without the setting writes everything.
 describe('LOG_LEVEL', () => {
   beforeEach(() => setLogLevel('debug'))
   afterEach(() => setLogLevel('error'))
@@ -16,7 +16,7 @@ describe('LOG_LEVEL', () => {
     '/lb/nosuchendpoint/',
     '/proxy/x/80/',
   ]
-  it.each(PATHS)('[PP-170] reaches a call of %s', async (path) => {
+  it.each(PATHS)('[PP-170] applies to a call of %s', async (path) => {
     await (await send(path)).text()
     expect(isQuiet()).toBe(true)
   })
@@ -29,7 +29,7 @@ describe('LOG_LEVEL', () => {
     ['a log', () => runInDurableObject(podLogStub(env, 'pod', 'fresh'), isQuiet)],
     ['the rate limiter', () => runInDurableObject(rateLimiterStub(env, 'fresh'), isQuiet)],
     ['the sender of webhooks', () => runInDurableObject(webhookSenderStub(env, 'fresh'), isQuiet)],
-  ])('[PP-170] reaches the isolate of %s before any request does', async (_object, look) => {
+  ])('[PP-170] applies to the isolate of %s before any request does', async (_object, look) => {
     expect(await look()).toBe(true)
   })
 })

@@ -80,7 +80,7 @@ describe('create', () => {
     expect(reply).toMatchObject({ status: 422, body: { errors: ["$: additional properties '__proto__' not allowed"] } })
   })
 
-  it('[VOL-2][RES-2] a data center that only a machine named is known while one stands there, and has STANDARD storage', async () => {
+  it('[VOL-2][RES-2] a data center that only a host named is known while one stands there, and has STANDARD storage', async () => {
     const { key } = await createAccount()
     const dataCenter = 'LAB-7'
     expect((await api(key).post(PATH, { ...BODY, dataCenter })).status).toBe(400)
@@ -152,7 +152,7 @@ describe('update', () => {
     }
   })
 
-  it('[VOL-3] two changes at once are both kept', async () => {
+  it('[VOL-3] two simultaneous changes are both kept', async () => {
     const { key } = await createAccount()
     const { id } = await create(key)
     const replies = await Promise.all([api(key).patch(`${PATH}/${id}`, { name: 'renamed' }), api(key).patch(`${PATH}/${id}`, { size: 30 })])

@@ -8,7 +8,7 @@ const count = async (table: string, team: string) =>
   (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table} WHERE team_id = ?`).bind(team).first<{ n: number }>())?.n
 
 describe('a deleted account', () => {
-  it('[TEAM-23][VOL-6] its work ends, what it kept is gone, and what it used stays', async () => {
+  it('[TEAM-23][VOL-6] has its work ended and its stored data deleted, and its usage stays', async () => {
     const scene = await podScene(gpus(2))
     const { account } = scene
     const team = await teamOf(account)
@@ -43,7 +43,7 @@ describe('a deleted account', () => {
     expect((await admin().post('/admin/v1/users', { email: account.email })).status).toBe(201)
   })
 
-  it('[TEAM-23] its endpoints go with their jobs; those of a neighbour stay as they are', async () => {
+  it('[TEAM-23] has its endpoints deleted with their jobs; those of other accounts stay', async () => {
     const [queue, neighbour] = [await setUpQueue(), await setUpQueue()]
     await run(queue, {})
     const theirs = await run(neighbour, {})
@@ -54,7 +54,7 @@ describe('a deleted account', () => {
     expect(status).toMatchObject({ status: 200, body: { status: 'IN_QUEUE' } })
   })
 
-  it('[TEAM-23] the only owner of an organization is not deleted; with another owner the organization goes on', async () => {
+  it('[TEAM-23] is refused for the only owner of an organization; with another owner the organization continues', async () => {
     const [owner, other] = [await createAccount(), await createAccount()]
     const org = crypto.randomUUID().slice(0, 14)
     await env.DB.prepare("INSERT INTO teams (id, name, kind, created_at) VALUES (?, 'acme', 'ORGANIZATION', 0)").bind(org).run()

@@ -62,7 +62,7 @@ describe('an invitation', () => {
     expect(JSON.stringify([await rows(), audit])).not.toContain(token.slice(4))
   })
 
-  it('[TEAM-7] lasts as long as it is asked to, from one day to thirty', async () => {
+  it('[TEAM-7] lasts as long as requested, from one day to thirty', async () => {
     const { createdAt, expiresAt } = await invite({ expiresInDays: 30 })
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(30 * DAY_MS)
     for (const expiresInDays of [0, 31, 1.5]) {
@@ -83,7 +83,7 @@ describe('an invitation', () => {
     expect(await rolesNow()).toEqual({ [owner.userId]: 'OWNER' })
   })
 
-  it('[TEAM-8] of two who take it at once, one gets in', async () => {
+  it('[TEAM-8] lets one of two simultaneous accepts in', async () => {
     const { token } = await invite()
     const statuses = (await Promise.all(Array.from({ length: 5 }, () => accept(token)))).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(1)
@@ -91,7 +91,7 @@ describe('an invitation', () => {
     expect(await env.DB.prepare(noted).bind(id).first()).toEqual({ n: 1 })
   })
 
-  it('[TEAM-8] is nothing to anybody else, and a wrong token is the same', async () => {
+  it('[TEAM-8] has no effect for other users, with the same reply as a wrong token', async () => {
     const { token } = await invite()
     const stranger = await createAccount()
     const before = await rows()
@@ -105,7 +105,7 @@ describe('an invitation', () => {
     expect((await accept(token)).status).toBe(200)
   })
 
-  it('[TEAM-8] is declined by who is invited, and is over then', async () => {
+  it('[TEAM-8] is declined by the invited user, and is over then', async () => {
     const { token } = await invite()
     expect((await api(guest.key).post(DECLINE, { token })).status).toBe(204)
     expect((await accept(token)).status).toBe(404)
@@ -113,7 +113,7 @@ describe('an invitation', () => {
     expect(await rolesNow()).toEqual({ [owner.userId]: 'OWNER' })
   })
 
-  it.each(['revoked', 'expired', 'of a deleted organization'])('[TEAM-7] opens nothing when it is %s', async (how) => {
+  it.each(['revoked', 'expired', 'of a deleted organization'])('[TEAM-7] has no effect when it is %s', async (how) => {
     const { token, id: invitationId } = await invite()
     if (how === 'revoked') expect((await api(owner.key).delete(`${path}/invitations/${invitationId}`)).status).toBe(204)
     if (how === 'expired') await env.DB.prepare('UPDATE invitations SET expires_at = ? WHERE id = ?').bind(Date.now(), invitationId).run()
@@ -123,7 +123,7 @@ describe('an invitation', () => {
     expect((await api(owner.key).delete(`${path}/invitations/${invitationId}`)).status).toBe(404)
   })
 
-  it.each(['demoted', 'removed'])('[TEAM-9] is worth what its maker may give: nothing once he is %s', async (how) => {
+  it.each(['demoted', 'removed'])('[TEAM-9] is limited by the role of its maker: no effect once that user is %s', async (how) => {
     const maker = await createAccount()
     await joinTeam(id, maker, 'ADMIN')
     const { token } = await invite({}, maker)
@@ -149,7 +149,7 @@ describe('an invitation', () => {
       },
       false,
     ],
-  ])('[DER-27] is judged when it is used: %s', async (_when, end, isGood) => {
+  ])('[DER-27] is checked when it is used: %s', async (_when, end, isGood) => {
     const maker = await createAccount()
     await joinTeam(id, maker, 'ADMIN')
     const { token } = await invite({}, maker)
@@ -159,7 +159,7 @@ describe('an invitation', () => {
     expect(guest.userId in (await rolesNow())).toBe(isGood)
   })
 
-  it('[DER-32] ends with the key that made it, is listed no more, and leaves its address to another', async () => {
+  it('[DER-32] ends with the key that made it, is listed no more, and frees its address for another', async () => {
     const key = await createKey(owner.userId)
     const { id: ended, token } = await invite({}, { ...owner, key: key.key })
     expect((await open()).map((one) => one.id)).toEqual([ended])
@@ -174,14 +174,14 @@ describe('an invitation', () => {
     expect((await accept(good)).status).toBe(200)
   })
 
-  it('[DER-32] of before, whose key nobody knows, goes on', async () => {
+  it('[DER-32] from before, with an unknown key, stays valid', async () => {
     const { token } = await invite()
     await env.DB.prepare('UPDATE invitations SET parent = NULL WHERE team_id = ?').bind(id).run()
     expect(await open()).toHaveLength(1)
     expect((await accept(token)).status).toBe(200)
   })
 
-  it('[TEAM-9] for an owner dies with the ownership of its maker', async () => {
+  it('[TEAM-9] for an owner ends with the ownership of its maker', async () => {
     const maker = await createAccount()
     await joinTeam(id, maker, 'OWNER')
     const { token } = await invite({ role: 'OWNER' }, maker)
@@ -189,7 +189,7 @@ describe('an invitation', () => {
     expect((await accept(token)).status).toBe(404)
   })
 
-  it('[TEAM-5] for an owner is revoked by no administrator', async () => {
+  it('[TEAM-5] for an owner cannot be revoked by an administrator', async () => {
     const admin = await createAccount()
     await joinTeam(id, admin, 'ADMIN')
     const { id: invitationId } = await invite({ role: 'OWNER' })
@@ -197,7 +197,7 @@ describe('an invitation', () => {
     expect(await open()).toHaveLength(1)
   })
 
-  it('[TEAM-7] is one an address, and none for a member', async () => {
+  it('[TEAM-7] is limited to one per address, and refused for a member', async () => {
     await invite()
     const again = await api(owner.key).post(`${path}/invitations`, { email: guest.email, role: 'BASIC' })
     expect(again).toMatchObject({ status: 409, body: { detail: 'email has an open invitation: revoke it first' } })
@@ -206,7 +206,7 @@ describe('an invitation', () => {
     expect(await open()).toHaveLength(1)
   })
 
-  it('[TEAM-7] is one of a bounded number, also when many are made at once', async () => {
+  it('[TEAM-7] is limited in number, also when many are made at once', async () => {
     await invite()
     const copy = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
       INSERT INTO invitations (id, team_id, email, role, token_hash, invited_by, created_at, expires_at)
@@ -220,13 +220,13 @@ describe('an invitation', () => {
     )
     expect((await Promise.all(more)).map(({ status }) => status).sort()).toEqual([201, 201, 400, 400])
     expect(await open()).toHaveLength(MAX_OPEN_INVITATIONS)
-    // Those that have ended make room.
+    // Expired invitations do not count.
     await env.DB.prepare('UPDATE invitations SET expires_at = 1 WHERE team_id = ?').bind(id).run()
     await invite()
     expect(await rows()).toHaveLength(1)
   })
 
-  it('[TEAM-3] makes nobody the owner of more than he may own', async () => {
+  it('[TEAM-3] makes no user the owner of more organizations than they may own', async () => {
     await Promise.all(Array.from({ length: BUDGETS.organizations.bound }, () => createOrganization(guest.key)))
     const { token } = await invite({ role: 'OWNER' })
     expect(await accept(token)).toMatchObject({ status: 400, body: { code: 'RULE' } })
@@ -234,7 +234,7 @@ describe('an invitation', () => {
     expect(await open()).toHaveLength(1)
   })
 
-  it('[PP-125] a repeat under an Idempotency-Key invites once, and its answer is kept sealed', async () => {
+  it('[PP-125] is made once under an Idempotency-Key, and its stored reply is sealed', async () => {
     const body = { email: guest.email, role: 'DEV' }
     const once = { 'Idempotency-Key': 'k1' }
     const first = await api(owner.key).post(`${path}/invitations`, body, once)
@@ -246,7 +246,7 @@ describe('an invitation', () => {
     expect((await api(owner.key).post(`${PATH}/${other}/invitations`, body, once)).status).toBe(422)
   })
 
-  it('[TEAM-15] is noted from its making to its end, without the token', async () => {
+  it('[TEAM-15] is in the audit log from its making to its end, without the token', async () => {
     const { token } = await invite()
     await accept(token)
     const { results } = await env.DB.prepare("SELECT action, user_id FROM audit WHERE team_id = ? AND action LIKE 'inv%' ORDER BY rowid")
@@ -266,7 +266,7 @@ describe('an invitation', () => {
     expect(await open()).toHaveLength(1)
   })
 
-  it('[ADM-1] is for something that is an address', async () => {
+  it('[ADM-1] needs a valid address', async () => {
     for (const email of ['', 'a', 'a b@example.com', `${'a'.repeat(251)}@b.c`]) {
       expect((await api(owner.key).post(`${path}/invitations`, { email, role: 'DEV' })).status, email).toBe(422)
     }

@@ -32,7 +32,7 @@ beforeEach(async () => {
   await joinTeam(id, member, 'DEV')
 })
 
-/** Who is what, and whose keys are good: all that a refusal must leave as it is. */
+/** Members with their roles, and keys with their state: a refusal must leave all of it unchanged. */
 async function stateOf(): Promise<unknown> {
   const rows = await env.DB.batch([
     env.DB.prepare('SELECT user_id, role FROM memberships WHERE team_id = ? ORDER BY user_id').bind(id),
@@ -67,7 +67,7 @@ describe('roles', () => {
   })
 
   it.each(ROLES.filter((role) => role !== 'OWNER' && role !== 'ADMIN'))(
-    '[TEAM-5] a %s manages nobody: 403, and all stays',
+    '[TEAM-5] a %s manages no member: 403, and all stays unchanged',
     async (role) => {
       const [actor, victim] = [await join(role), await join('BASIC')]
       const before = await stateOf()
@@ -88,7 +88,7 @@ describe('roles', () => {
     },
   )
 
-  it('[TEAM-5] an administrator makes and removes no owner: 403, and all stays', async () => {
+  it('[TEAM-5] an administrator makes and removes no owner: 403, and all stays unchanged', async () => {
     const admin = api((await join('ADMIN')).key)
     await joinTeam(id, member, 'OWNER')
     const third = await join('DEV')
@@ -105,7 +105,7 @@ describe('roles', () => {
     expect(await stateOf()).toEqual(before)
   })
 
-  it('[TEAM-5] somebody who is no member is 404, a role that is none 422', async () => {
+  it('[TEAM-5] a user who is no member is 404, an invalid role 422', async () => {
     const stranger = await createAccount()
     expect((await api(owner.key).patch(memberPath(stranger), { role: 'DEV' })).status).toBe(404)
     expect((await api(owner.key).patch(memberPath(member), { role: 'KING' })).status).toBe(422)
@@ -113,14 +113,14 @@ describe('roles', () => {
     expect((await rolesNow())[member.userId]).toBe('DEV')
   })
 
-  it('[TEAM-2] a changed role is felt at once where it was changed', async () => {
+  it('[TEAM-2] a changed role applies at once in the isolate of the change', async () => {
     const { key } = await createKeyIn(id, member)
     expect((await api(key).post('/v2/serverless', endpointBody())).status).toBe(201)
     await api(owner.key).patch(memberPath(member), { role: 'BASIC' })
     expect((await api(key).post('/v2/serverless', endpointBody())).status).toBe(403)
   })
 
-  it('[TEAM-3] nobody is made the owner of more than he may own', async () => {
+  it('[TEAM-3] no user becomes the owner of more organizations than they may own', async () => {
     await Promise.all(Array.from({ length: BUDGETS.organizations.bound }, () => createOrganization(member.key)))
     const before = await stateOf()
     for (const reply of [
@@ -146,14 +146,14 @@ describe('[TEAM-6] the last owner', () => {
   })
 
   it.each<[string, (one: Account, other: Account) => Promise<{ status: number }>[]]>([
-    ['two who step down at once', (one, other) => [one, other].map((self) => api(self.key).patch(memberPath(self), { role: 'ADMIN' }))],
-    ['two who leave at once', (one, other) => [one, other].map((self) => api(self.key).delete(memberPath(self)))],
-    ['two who remove each other', (one, other) => [api(one.key).delete(memberPath(other)), api(other.key).delete(memberPath(one))]],
+    ['two owners step down at once', (one, other) => [one, other].map((self) => api(self.key).patch(memberPath(self), { role: 'ADMIN' }))],
+    ['two owners leave at once', (one, other) => [one, other].map((self) => api(self.key).delete(memberPath(self)))],
+    ['two owners remove each other', (one, other) => [api(one.key).delete(memberPath(other)), api(other.key).delete(memberPath(one))]],
     [
-      'one who leaves while he is stepped down from',
+      'one owner leaves while the other steps down',
       (one, other) => [api(one.key).delete(memberPath(one)), api(other.key).patch(memberPath(other), { role: 'DEV' })],
     ],
-  ])('is left by %s', async (_title, act) => {
+  ])('remains when %s', async (_title, act) => {
     for (let round = 0; round < 5; round += 1) {
       await joinTeam(id, owner, 'OWNER')
       await joinTeam(id, member, 'OWNER')
@@ -165,7 +165,7 @@ describe('[TEAM-6] the last owner', () => {
 })
 
 describe('[TEAM-12] ownership', () => {
-  it('is handed over at once: the other is the owner, the caller an administrator', async () => {
+  it('is handed over at once: the other user is the owner, the caller an administrator', async () => {
     const reply = await api(owner.key).post(`${path}/hand-over`, { userId: member.userId })
     expect(reply).toMatchObject({ status: 200, body: { id, role: 'ADMIN' } })
     expect(await rolesNow()).toEqual({ [owner.userId]: 'ADMIN', [member.userId]: 'OWNER' })
@@ -173,7 +173,7 @@ describe('[TEAM-12] ownership', () => {
     expect((await api(member.key).delete(path)).status).toBe(204)
   })
 
-  it('goes to no stranger and not to oneself', async () => {
+  it('goes to no user outside the organization and not to the owner themselves', async () => {
     const stranger = await createAccount()
     const before = await stateOf()
     for (const { userId } of [stranger, owner]) {
@@ -183,7 +183,7 @@ describe('[TEAM-12] ownership', () => {
   })
 })
 
-describe('[TEAM-10] who goes', () => {
+describe('[TEAM-10] a member who leaves', () => {
   it.each(['removed', 'leaves'])('loses the keys of this team and of no other: %s', async (how) => {
     const { key, id: keyId } = await createKeyIn(id, member)
     const owners = await createKeyIn(id, owner)
@@ -197,16 +197,16 @@ describe('[TEAM-10] who goes', () => {
     expect((await api(member.key).get(path)).status).toBe(404)
   })
 
-  it('has no keys either when he comes back', async () => {
+  it('has no keys either after they return', async () => {
     const { key } = await createKeyIn(id, member)
     await api(owner.key).delete(memberPath(member))
     await joinTeam(id, member, 'ADMIN')
     expect((await api(key).get(PATH)).status).toBe(401)
   })
 
-  it('[TEAM-1] is refused by an isolate that remembers his key 60 seconds later, and at once where it was done', async () => {
+  it('[TEAM-1] is refused by an isolate that has cached their key 60 seconds later, and at once where it was done', async () => {
     const { key } = await createKeyIn(id, member)
-    // The Worker gets modules of its own, so what this file has imported remembers by itself, as another isolate does.
+    // The Worker gets new modules, so the modules that this file has imported keep their own cache, as another isolate does.
     vi.resetModules()
     const now = Date.now()
     const look = async (atMs: number) => (await authenticate(env, `Bearer ${key}`, atMs)).ok
@@ -218,7 +218,7 @@ describe('[TEAM-10] who goes', () => {
     expect(await look(now + VERDICT_TTL_MS)).toBe(false)
   })
 
-  it('[TEAM-15] is noted, with what became of the keys', async () => {
+  it('[TEAM-15] is in the audit log, with the fate of the keys', async () => {
     await createKeyIn(id, member)
     await api(owner.key).patch(memberPath(member), { role: 'BASIC' })
     await api(member.key).delete(memberPath(member))
@@ -232,7 +232,7 @@ describe('[TEAM-10] who goes', () => {
 })
 
 describe('[TEAM-11] keys that are handed on', () => {
-  it('go on as they were, under a member of the same role', async () => {
+  it('stay valid, under a member of the same role', async () => {
     const heir = await join('DEV')
     const { key, id: keyId } = await createKeyIn(id, member)
     expect((await api(owner.key).delete(`${memberPath(member)}?keysTo=${heir.userId}`)).status).toBe(204)
@@ -263,8 +263,8 @@ describe('[TEAM-11] keys that are handed on', () => {
 
   it.each<[string, Role, number]>([
     ['a lower member', 'BASIC', 400],
-    ['one who sees the bills', 'BILLING', 400],
-  ])('do not go to %s, and all stays', async (_title, role, status) => {
+    ['a member with the role BILLING', 'BILLING', 400],
+  ])('do not go to %s, and all stays unchanged', async (_title, role, status) => {
     const heir = await join(role)
     await createKeyIn(id, member)
     const before = await stateOf()
@@ -272,7 +272,7 @@ describe('[TEAM-11] keys that are handed on', () => {
     expect(await stateOf()).toEqual(before)
   })
 
-  it('go to no stranger, not to who goes, not from one who only leaves, and to no owner by an administrator', async () => {
+  it('go to no user outside, not to the leaving member, not from a member who leaves by themselves, and to no owner by an administrator', async () => {
     const [stranger, admin] = [await createAccount(), await join('ADMIN')]
     await createKeyIn(id, member)
     const before = await stateOf()

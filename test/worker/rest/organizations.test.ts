@@ -57,7 +57,7 @@ describe('organizations', () => {
     expect(await env.DB.prepare('SELECT kind FROM teams WHERE id = ?').bind(created.body.id).first()).toEqual({ kind: 'ORGANIZATION' })
   })
 
-  it('[ORG-1][ORG-2] are shown to members with their own role, newest first, and to nobody else', async () => {
+  it('[ORG-1][ORG-2] are shown to members with their own role, newest first, and to no other user', async () => {
     const { owner, member, id, path } = await teamWith('BASIC')
     const own = await createOrganization(member.key)
     await env.DB.prepare('UPDATE teams SET created_at = 1 WHERE id = ?').bind(own).run()
@@ -75,7 +75,7 @@ describe('organizations', () => {
     expect((await api(owner.key).get(`${PATH}/${await teamOf(owner)}`)).status).toBe(404)
   })
 
-  it('[ORG-4][TEAM-4] a key made in one sees that one alone, and does nothing for its user', async () => {
+  it('[ORG-4][TEAM-4] a key made in one reads that one alone, and does nothing for its user', async () => {
     const { owner, id, path } = await teamWith('DEV')
     const other = await createOrganization(owner.key)
     const bound = api((await createKeyIn(id, owner)).key)
@@ -107,7 +107,7 @@ describe('organizations', () => {
     expect(await statusesWith(owner, 'account:write', calls)).toEqual([403, 403, 201, 200])
   })
 
-  it('[TEAM-3] a user owns a bounded number, also when he asks for many at once', async () => {
+  it('[TEAM-3] a user owns a limited number, also with many simultaneous requests', async () => {
     const { key } = await createAccount()
     const replies = await Promise.all(
       Array.from({ length: BUDGETS.organizations.bound + 5 }, (_, i) => api(key).post(PATH, { name: `n${i}` })),
@@ -120,7 +120,7 @@ describe('organizations', () => {
     })
   })
 
-  it('[TEAM-3] nobody escapes what the operator wants his containers to run in', async () => {
+  it('[TEAM-3] a user cannot use one to evade the runtime class that the operator requires of them', async () => {
     const account = await createAccount()
     await env.DB.prepare("UPDATE teams SET runtime_class = 'runsc' WHERE id = ?")
       .bind(await teamOf(account))
@@ -137,7 +137,7 @@ describe('organizations', () => {
     expect((await api(key).get(PATH)).body.organizations).toHaveLength(1)
   })
 
-  it('[TEAM-5] are renamed by owners and administrators, and by nobody else', async () => {
+  it('[TEAM-5] are renamed by owners and administrators, and by no other member', async () => {
     for (const [role, status] of [
       ['ADMIN', 200],
       ['DEV', 403],
@@ -152,7 +152,7 @@ describe('organizations', () => {
     }
   })
 
-  it('[GEN-6] a name is one, and nothing else is taken', async () => {
+  it('[GEN-6] a name is required and valid, and no other member is accepted', async () => {
     const { key } = await createAccount()
     for (const body of [{}, { name: '' }, { name: 'a\nb' }, { name: 'x', kind: 'PERSONAL' }, { name: 'x'.repeat(192) }]) {
       expect((await api(key).post(PATH, body)).status, JSON.stringify(body)).toBe(422)
@@ -160,7 +160,7 @@ describe('organizations', () => {
     expect((await api(key).get(PATH)).body.organizations).toEqual([])
   })
 
-  it('[TEAM-15] what happens to one stands in its own audit log', async () => {
+  it('[TEAM-15] changes of one are in its own audit log', async () => {
     const { key, userId } = await createAccount()
     const id = await createOrganization(key)
     await api(key).patch(`${PATH}/${id}`, { name: 'Acme' })
@@ -176,7 +176,7 @@ describe('organizations', () => {
 })
 
 describe('[TEAM-13] deleting an organization', () => {
-  it('names all that is left, and takes nothing away', async () => {
+  it('names everything that remains, and deletes nothing', async () => {
     const { owner, member, id, path } = await teamWith('DEV')
     const inside = (await createKeyIn(id, owner)).key
     await createKeyIn(id, member)
@@ -230,7 +230,7 @@ describe('[TEAM-13] deleting an organization', () => {
     }
   })
 
-  it('is decided in the statement: what came since it was looked at keeps it', async () => {
+  it('is decided in the statement: a resource that was made since the check prevents it', async () => {
     const { owner, id } = await teamWith('DEV')
     await insertPod(id)
     const before = await rowsOf(id)
@@ -242,7 +242,7 @@ describe('[TEAM-13] deleting an organization', () => {
     expect((await api(owner.key).get(`${PATH}/${id}`)).status).toBe(200)
   })
 
-  it('[TEAM-14] leaves nothing that a key which is still remembered elsewhere could have of a host', async () => {
+  it('[TEAM-14] leaves a key that is cached elsewhere without access to a host', async () => {
     const { owner, id, path } = await teamWith('DEV')
     const host = await FakeHost.enrol()
     await host.link()

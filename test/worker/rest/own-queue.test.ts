@@ -1,11 +1,11 @@
 import { forgetQueue, OWN_TTL_MS, ownQueue, REFUSED_TTL_MS } from '../../../src/objects/ownership/own-queue.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
 
-// What the job API remembers of whose endpoint is whose.
+// The job API's cache of the owners of endpoints.
 
 const NOW = Date.UTC(2030, 0, 1)
 
-/** How often D1 is asked meanwhile. */
+/** Number of D1 queries during `run`. */
 async function readsOf(run: () => Promise<unknown>): Promise<number> {
   const prepare = vi.spyOn(env.DB, 'prepare')
   try {
@@ -21,8 +21,8 @@ async function createOwner() {
   return { ...account, teamId: await teamOf(account), endpointId: await createEndpoint(account.key) }
 }
 
-describe('whose an endpoint of a job call is', () => {
-  it('[PP-192] is remembered of the own ones for a minute', async () => {
+describe('the owner of an endpoint in a job call', () => {
+  it('[PP-192] is cached for a minute if it is the caller', async () => {
     const owner = await createOwner()
     const ask = (nowMs: number) => ownQueue(env, owner, owner.endpointId, nowMs)
     expect(await readsOf(() => ask(NOW))).toBe(1)
@@ -32,7 +32,7 @@ describe('whose an endpoint of a job call is', () => {
     expect(await ask(NOW + OWN_TTL_MS)).toBeNull()
   })
 
-  it('[PP-192] is forgotten at once where the endpoint was deleted', async () => {
+  it('[PP-192] is dropped from the cache at once where the endpoint was deleted', async () => {
     const owner = await createOwner()
     expect(await ownQueue(env, owner, owner.endpointId, NOW)).not.toBeNull()
     await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(owner.endpointId).run()
@@ -40,10 +40,10 @@ describe('whose an endpoint of a job call is', () => {
     expect(await ownQueue(env, owner, owner.endpointId, NOW)).toBeNull()
   })
 
-  it('[L1] [PP-192] an id of another team costs the database what an unknown one does, however busy its owner is', async () => {
+  it('[L1] [PP-192] costs the database as much for an id of another team as for an unknown one, however busy the owner is', async () => {
     const [owner, stranger] = [await createOwner(), await createAccount()]
     const asker = { teamId: await teamOf(stranger) }
-    // The owner's own calls are warm: they must warm nothing for a stranger.
+    // The owner's calls fill the cache; they must not fill it for another tenant.
     await ownQueue(env, owner, owner.endpointId, NOW)
     for (const [what, id] of [
       ['foreign', owner.endpointId],
@@ -55,11 +55,11 @@ describe('whose an endpoint of a job call is', () => {
     }
   })
 
-  it('[L1] [PP-192] through the whole Worker too', async () => {
+  it('[L1] [PP-192] does so through the whole Worker too', async () => {
     const [owner, stranger] = [await createOwner(), await createAccount()]
     const unknownId = `zz${owner.endpointId.slice(2)}`
     expect((await api(owner.key).get(`/v2/${owner.endpointId}/health`)).status).toBe(200)
-    // The stranger's key and quota are warm.
+    // The key and the quota of the other tenant are cached.
     await api(stranger.key).get('/v2/nothing/health')
     const reads: number[] = []
     for (const id of [owner.endpointId, unknownId, owner.endpointId, unknownId]) {
@@ -68,14 +68,14 @@ describe('whose an endpoint of a job call is', () => {
     expect(reads).toEqual([1, 1, 0, 0])
   })
 
-  it('[PP-192] what cannot be the id of an endpoint is refused without being remembered or looked up', async () => {
+  it('[PP-192] is not looked up for an id that cannot be one of an endpoint', async () => {
     const asker = { teamId: 'a' }
     for (const id of ['', 'a/b', 'ä', 'x'.repeat(65)]) {
       expect(await readsOf(async () => expect(await ownQueue(env, asker, id, NOW)).toBeNull()), id).toBe(0)
     }
   })
 
-  it('[PP-192] a flood of refusals pushes out no owner', async () => {
+  it('[PP-192] stays cached for owners during a flood of refusals', async () => {
     const [owner, stranger] = [await createOwner(), await createAccount()]
     const teamId = await teamOf(stranger)
     await ownQueue(env, owner, owner.endpointId, NOW)

@@ -40,7 +40,7 @@ afterEach(async () => {
 })
 
 describe('[PLN-3] plans', () => {
-  it('are made, changed, listed with how many accounts have them, and deleted once none has', async () => {
+  it('are made, changed, listed with the number of their accounts, and deleted once they have none', async () => {
     const limits = { requests: REQUESTS, budgets: { gpus: 3 } }
     const name = await createPlan({ budgets: { gpus: 1 } })
     expect(await admin().put(`/admin/v1/plans/${name}`, limits)).toMatchObject({ status: 200, body: { name, limits, accounts: 0 } })
@@ -56,7 +56,7 @@ describe('[PLN-3] plans', () => {
     expect((await limitsOf(account.key)).gpus.bound).toBe(BUDGETS.gpus.bound)
   })
 
-  it('refuse what is no limit, an unknown plan and an unknown account, and change nothing', async () => {
+  it('refuse an invalid limit, an unknown plan and an unknown account, and change nothing', async () => {
     const account = await createAccount()
     const name = await createPlan({ budgets: { gpus: 3 } })
     const before = await plansOf()
@@ -72,7 +72,7 @@ describe('[PLN-3] plans', () => {
     expect((await limitsOf(account.key)).plan).toBeNull()
   })
 
-  it('a row of the log says what was before and after', async () => {
+  it('add a row to the log with the state before and after', async () => {
     const account = await createAccount()
     const [first, second] = [await createPlan(), await createPlan()]
     await give(account, first)
@@ -85,7 +85,7 @@ describe('[PLN-3] plans', () => {
   })
 })
 
-describe('[PLN-4] what holds for an account', () => {
+describe('[PLN-4] the limits of an account', () => {
   it('budgets: its own override, else its plan, else the plan `default`, else the plane', async () => {
     const account = await createAccount()
     const boundsOf = async () => {
@@ -99,12 +99,12 @@ describe('[PLN-4] what holds for an account', () => {
     expect(await boundsOf()).toEqual([name, 21, 22, 13, BUDGETS.pods.bound])
     await setBudgets(account, { gpus: 31 })
     expect(await boundsOf()).toEqual([name, 31, 22, 13, BUDGETS.pods.bound])
-    // Zero is a bound too.
+    // A limit of zero is valid.
     await setBudgets(account, { gpus: 0 })
     expect(await boundsOf()).toEqual([name, 0, 22, 13, BUDGETS.pods.bound])
   })
 
-  it('a bound of a plan refuses as an override does, and a raised one lets through', async () => {
+  it('a limit of a plan refuses as an override does, and a raised one admits', async () => {
     const account = await createAccount()
     const name = await createPlan({ budgets: { endpoints: 1 } })
     await give(account, name)
@@ -115,7 +115,7 @@ describe('[PLN-4] what holds for an account', () => {
     expect((await api(account.key).post(SERVERLESS, endpointBody())).status).toBe(201)
   })
 
-  it('requests: the same order, at once where it was changed, and an override can be taken back', async () => {
+  it('requests: the same order, at once where it was changed, and an override can be reverted', async () => {
     const account = await createAccount({ exempt: false })
     const [ofDefault, own] = [
       { ...REQUESTS, minute: 50 },
@@ -132,11 +132,11 @@ describe('[PLN-4] what holds for an account', () => {
   })
 })
 
-describe('[PLN-5] what a change of plans would do', () => {
+describe('[PLN-5] the preview of a change of plans', () => {
   const effectsOf = (reply: { body: { effects: { kind: string; what: string }[] } }) =>
     reply.body.effects.map(({ kind, what }) => [kind, what])
 
-  it('is said for an account, with what it holds too much of, and nothing is changed', async () => {
+  it('lists for an account what exceeds the new limits, and changes nothing', async () => {
     const account = await createAccount({ exempt: false })
     const name = await createPlan({ requests: { ...REQUESTS, day: 50_000 }, budgets: { endpoints: 1 } })
     await createEndpoint(account.key)
@@ -153,7 +153,7 @@ describe('[PLN-5] what a change of plans would do', () => {
     expect(unknown).toMatchObject({ status: 200, body: { effects: [], refusal: { status: 400 } } })
   })
 
-  it('is said for a plan, its end and for quotas, and nothing is changed', async () => {
+  it('covers a plan, its end and quotas, and changes nothing', async () => {
     const account = await createAccount()
     const name = await createPlan({ budgets: { gpus: 3 } })
     await give(account, name)
@@ -171,7 +171,7 @@ describe('[PLN-5] what a change of plans would do', () => {
   })
 })
 
-describe('[PLN-6] how many organizations a user owns', () => {
+describe('[PLN-6] the number of organizations of a user', () => {
   it('is a budget: set for all, for a plan, and for one user', async () => {
     const account = await createAccount()
     const create = () => api(account.key).post('/v2/organizations', { name: 'more' })
@@ -188,7 +188,7 @@ describe('[PLN-6] how many organizations a user owns', () => {
   })
 })
 
-describe('[PLN-7] organizations share the budgets of who made them', () => {
+describe('[PLN-7] organizations share the budgets of their maker', () => {
   /** A user with two organizations, and a key in each. */
   async function maker() {
     const account = await createAccount()
@@ -197,7 +197,7 @@ describe('[PLN-7] organizations share the budgets of who made them', () => {
     return { account, one, other, keys }
   }
 
-  it('what one of them holds is no longer there for the others, in whatever order they ask', async () => {
+  it('a resource of one of them uses up the budget of the others, in whatever order they request', async () => {
     const { account, keys } = await maker()
     await setBudgets(account, { endpoints: 2 })
     await createEndpoint(keys[1])
@@ -208,7 +208,7 @@ describe('[PLN-7] organizations share the budgets of who made them', () => {
       expect((await limitsOf(key)).endpoints).toEqual({ used: 2, bound: 2, unit: 'count', shared: true })
     }
     expect((await Promise.all(keys.map(namesOf))).reduce((sum, count) => sum + count)).toBe(2)
-    // What is counted for each account still is.
+    // Budgets that count per account are not shared.
     expect((await limitsOf(keys[1])).apiKeys).toMatchObject({ used: 1, shared: false })
   })
 
@@ -235,7 +235,7 @@ describe('[PLN-7] organizations share the budgets of who made them', () => {
     scene.leave()
   })
 
-  it('one with a plan is counted alone, and the others have its room', async () => {
+  it('one with a plan is counted alone, and the others get its room', async () => {
     const { account, one, keys } = await maker()
     await setBudgets(account, { endpoints: 1 })
     await createEndpoint(keys[1])
@@ -246,13 +246,13 @@ describe('[PLN-7] organizations share the budgets of who made them', () => {
     expect(await limitsOf(keys[0])).toMatchObject({ plan: null, endpoints: { used: 0, bound: 1 } })
     expect((await api(keys[0]).post(SERVERLESS, endpointBody())).status).toBe(201)
     expect((await api(keys[1]).post(SERVERLESS, endpointBody())).status).toBe(201)
-    // Without it they are together again: what is held stays, and nothing more comes.
+    // Without the plan they count together again: existing objects stay, and no further one is accepted.
     expect((await giveOrganization(one, null)).status).toBe(200)
     expect((await limitsOf(keys[2])).endpoints).toMatchObject({ used: 3, bound: 1 })
     expect(await api(keys[1]).post(SERVERLESS, endpointBody())).toMatchObject(full('endpoints'))
   })
 
-  it('handing one over gives nobody else its burden and who made it no more room', async () => {
+  it('handing one over gives no other user its resources and its maker no more room', async () => {
     const { account, one, keys } = await maker()
     const member = await createAccount()
     await joinTeam(one, member, 'ADMIN')
@@ -264,7 +264,7 @@ describe('[PLN-7] organizations share the budgets of who made them', () => {
     expect((await limitsOf(account.key)).organizations.used).toBe(1)
   })
 
-  it('the plan of who made it is theirs', async () => {
+  it('the plan of their maker applies to them', async () => {
     const { account, keys } = await maker()
     await admin().delete(`/admin/v1/users/${account.userId}/quotas`)
     const plan = await createPlan({ requests: REQUESTS, budgets: { endpoints: 4 } })

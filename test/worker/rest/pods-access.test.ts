@@ -8,7 +8,7 @@ import { PODS, podBody, podScene, setPod } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 
 describe('other accounts', () => {
-  it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and stays as it is', async () => {
+  it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and is not changed', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     const stranger = api((await createAccount()).key)
@@ -49,7 +49,7 @@ describe('other accounts', () => {
 })
 
 describe('the key of a pod', () => {
-  it('[AUT-6] [PP-96] [S1] reads and stops its own pod and nothing else, and dies with it', async () => {
+  it('[AUT-6] [PP-96] [S1] reads and stops its own pod and nothing else, and ends with it', async () => {
     const scene = await podScene(gpus(3))
     const [mine, other] = [await scene.create(), await scene.create()]
     const workload = await scene.host.waitFor(({ id }) => id === `${mine.id}-1`)
@@ -78,7 +78,7 @@ describe('the key of a pod', () => {
     scene.leave()
   })
 
-  // Every member that a PATCH may name, in the document, over each interface that has one.
+  // Every documented member of a PATCH, over each interface that has it.
   const CHANGES: Readonly<Record<string, unknown>> = {
     ...{ name: 'from inside', image: 'evil.example.com/x', registry: 'r', templateId: 't', env: { STOLEN: '{{ RUNPOD_SECRET_TOPA }}' } },
     ...{ cmd: ['sh'], entrypoint: ['sh'], args: 'sh', disk: 500, ports: ['9/tcp'], mounts: {}, globalNetworking: true, locked: true },
@@ -115,7 +115,7 @@ describe('the key of a pod', () => {
     scene.leave()
   })
 
-  it('[AUT-6] nobody makes one up: another pod id under the same digest, or another digest, is 401', async () => {
+  it('[AUT-6] cannot be invented: another pod id under the same digest, or another digest, is 401', async () => {
     const scene = await podScene(gpus(2))
     const [a, b] = [await scene.create(), await scene.create()]
     const key = (await scene.host.waitFor(({ id }) => id === `${a.id}-1`)).platformEnv.RUNPOD_API_KEY ?? ''
@@ -132,7 +132,7 @@ describe('the key of a pod', () => {
   })
 })
 
-describe('ways in', () => {
+describe('addresses of a pod', () => {
   const PORTS = [
     { private: 22, public: 30_022, type: 'tcp' },
     { private: 8888, public: 30_888, type: 'http' },
@@ -153,7 +153,7 @@ describe('ways in', () => {
     scene.leave()
   })
 
-  it('[NET-2] ssh.proxy is there when the operator has one, -p only for another port than 22', async () => {
+  it('[NET-2] ssh.proxy is set when the operator has one, -p only for another port than 22', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     expect((await scene.get(id)).ssh).toEqual({ proxy: null, direct: null })
@@ -173,7 +173,7 @@ describe('ways in', () => {
 })
 
 describe('waitFor', () => {
-  it('[PP-90] answers when the pod gets there, and is woken by the report of its host', async () => {
+  it('[PP-90] returns when the pod reaches the status, and is notified by the report of its host', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const [waited] = await Promise.all([scene.call.get(`${PODS}/${id}?waitFor=RUNNING`), scene.run(id)])
@@ -182,7 +182,7 @@ describe('waitFor', () => {
     scene.leave()
   })
 
-  it('[PP-90] answers at once for what is reached, or cannot be reached without an action', async () => {
+  it('[PP-90] returns at once for a reached status, or one that cannot be reached without an action', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const at = async (waitFor: string) => (await scene.call.get(`${PODS}/${id}?waitFor=${waitFor}`)).body.status
@@ -194,7 +194,7 @@ describe('waitFor', () => {
     scene.leave()
   })
 
-  it('[PP-90] ends with 404 when the pod is terminated, and with an answer when it fails instead', async () => {
+  it('[PP-90] ends with 404 when the pod is terminated, and with a reply when it fails instead', async () => {
     const scene = await podScene(gpus(2))
     const [ended, failed] = [await scene.create(), await scene.create()]
     const waits = [ended, failed].map(({ id }) => scene.call.get(`${PODS}/${id}?waitFor=RUNNING`))

@@ -5,7 +5,7 @@ import { cpuPodBody, PODS, type PodScene, podScene, setPod } from '../../support
 const ACTIONS = ['start', 'stop', 'restart', 'terminate'] as const
 type Action = (typeof ACTIONS)[number]
 
-/** POD-14 in words: which actions a status has, and what becomes of the pod. */
+/** POD-14: the actions that each status permits, and the resulting status. */
 const TABLE: Record<string, Partial<Record<Action, string>>> = {
   PROVISIONING: { stop: 'EXITED', terminate: 'gone' },
   STARTING: { stop: 'EXITED', terminate: 'gone' },
@@ -14,7 +14,7 @@ const TABLE: Record<string, Partial<Record<Action, string>>> = {
   ERROR: { start: 'STARTING', terminate: 'gone' },
 }
 
-/** POD-15: what a lock bars. */
+/** POD-15: actions that a lock refuses. */
 const BARRED: readonly Action[] = ['stop', 'restart']
 
 describe('the transition table', () => {
@@ -57,7 +57,7 @@ describe('the transition table', () => {
     }
   }
 
-  it('[POD-15] [PP-131] a locked pod keeps its container through every refusal, and its end is not barred', async () => {
+  it('[POD-15] [PP-131] a locked pod keeps its container through every refusal, and its end is not refused', async () => {
     const { id } = await scene.create()
     await scene.run(id)
     expect((await scene.call.patch(`${PODS}/${id}`, { locked: true })).body.actions).toEqual(['terminate'])
@@ -77,7 +77,7 @@ describe('the transition table', () => {
     expect((await scene.call.patch(`${PODS}/${id}`, { name: 'x' })).status).toBe(404)
   })
 
-  it('[POD-14] an unknown word is 422, and so is no word', async () => {
+  it('[POD-14] an unknown action is 422, and so is a missing one', async () => {
     const { id } = await scene.create()
     expect(await scene.act(id, 'reset')).toMatchObject({
       status: 422,
@@ -101,7 +101,7 @@ describe('the transition table', () => {
 })
 
 describe('start', () => {
-  it('[POD-17] a host whose GPU somebody else has answers with the text that clients look for', async () => {
+  it('[POD-17] a host whose GPU another account has replies with the text that clients look for', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -133,7 +133,7 @@ describe('start', () => {
     scene.leave()
   })
 
-  it('[PP-86] a host that takes no work, is offline or gone is named', async () => {
+  it('[PP-86] a host that takes no work, is offline or was removed is named', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await setPod(id, { status: 'EXITED' })
@@ -157,7 +157,7 @@ describe('start', () => {
 })
 
 describe('If-Match', () => {
-  it('[PP-87] an action and a PATCH are done on the version that was read, or not at all', async () => {
+  it('[PP-87] an action and a PATCH apply to the version that was read, or not at all', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const first = await scene.call.get(`${PODS}/${id}`)
@@ -175,7 +175,7 @@ describe('If-Match', () => {
     scene.leave()
   })
 
-  it('[PP-87] of ten changes on one version one is made; without it all are', async () => {
+  it('[PP-87] of ten changes to one version one is made; without If-Match all are', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const patch = (n: number, headers = {}) => scene.call.patch(`${PODS}/${id}`, { name: `n${n}` }, headers)
@@ -189,7 +189,7 @@ describe('If-Match', () => {
 })
 
 describe('a terminated pod', () => {
-  it('[POD-18] what its user put into it does not outlive it', async () => {
+  it('[POD-18] does not keep the data of its user', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ env: { SECRET: 'hunter2' }, args: 'serve --key hunter2', startJupyter: true })
     await scene.run(id)

@@ -6,7 +6,7 @@ import { copyPod, insertPod, terminatePod } from '../../support/resources.ts'
 
 const NO_CAPACITY = 'There are no longer any instances available with the requested specifications. Please refresh and try again.'
 
-/** Types that one test each offers, so that only the machine at hand counts. */
+/** GPU types that only one test each uses, so that no other host counts. */
 const RARE = 'NVIDIA RTX A2000'
 const CUDA = 'NVIDIA A30'
 const FLOORS = 'NVIDIA GeForce RTX 3070'
@@ -15,7 +15,7 @@ const VOLUMES = 'NVIDIA GeForce RTX 3090 Ti'
 const DRY = 'NVIDIA GeForce RTX 4080'
 
 describe('capacity', () => {
-  it('[POD-9] [ERR-7] [PP-82] nothing with room: the text that clients match, and on how many hosts which constraint failed', async () => {
+  it('[POD-9] [ERR-7] [PP-82] no room: the text that clients match, and the number of hosts that failed each constraint', async () => {
     const scene = await podScene(gpus(2, RARE))
     const reply = await scene.call.post(PODS, podBody({ gpu: { id: RARE, count: 3 } }))
     expect(reply).toMatchObject({ status: 400, body: { title: 'Bad Request', status: 400, detail: NO_CAPACITY, code: 'NO_CAPACITY' } })
@@ -36,7 +36,7 @@ describe('capacity', () => {
     scene.leave()
   })
 
-  it('[POD-7] minRamPerGpu and minVcpuCountPerGpu filter hosts and are not read back', async () => {
+  it('[POD-7] minRamPerGpu and minVcpuCountPerGpu filter hosts and are not returned', async () => {
     const scene = await podScene({ ...gpus(2, FLOORS), vcpus: 16, memoryMb: 65_536 })
     const create = (gpu: object) => scene.call.post(PODS, podBody({ gpu: { id: FLOORS, ...gpu } }))
     expect(await create({ minVcpuCountPerGpu: 9 })).toMatchObject({ status: 400, body: { code: 'NO_CAPACITY' } })
@@ -58,7 +58,7 @@ describe('capacity', () => {
     bare.leave()
   })
 
-  it('[HOST-54] a pod with a network volume goes to a host that has them, and is refused where none does', async () => {
+  it('[HOST-54] a pod with a network volume goes to a host that offers them, and is refused where none does', async () => {
     const bare = await podScene({ ...gpus(1, VOLUMES), sharedVolumes: [] })
     const { id } = (await bare.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'LOCAL-1' })).body
     const body = podBody({ gpu: { id: VOLUMES }, mounts: { network: [{ volumeId: id, path: '/data' }] } })
@@ -73,7 +73,7 @@ describe('capacity', () => {
     fitting.leave()
   })
 
-  it('[POD-9] [POD-10] 60 creates at once for 12 GPUs on two hosts: 12 pods, and never a GPU below zero', async () => {
+  it('[POD-9] [POD-10] 60 simultaneous creates for 12 GPUs on two hosts: 12 pods, and never a GPU below zero', async () => {
     const scenes = await Promise.all([podScene(gpus(8, CROWD)), podScene(gpus(4, CROWD))])
     const { key } = await createAccount()
     const replies = await Promise.all(Array.from({ length: 60 }, () => api(key).post(PODS, podBody({ gpu: { id: CROWD } }))))
@@ -103,7 +103,7 @@ describe('capacity', () => {
   })
 })
 
-it('[PP-162] an account with 500 stopped pods makes no further one, and stops what it has', async () => {
+it('[PP-162] an account with 500 stopped pods makes no further one, and can still stop its pods', async () => {
   const scene = await podScene(gpus(2))
   const { id } = await scene.create()
   await scene.run(id)
@@ -138,7 +138,7 @@ describe('dryRun', () => {
     expect(await freeGpus(scene.host.id)).toBe(4)
     expect((await scene.call.get(PODS)).body.pods).toEqual([])
 
-    // PP-99: 5 times 0.69 is 3.4499999999999997 to a computer.
+    // PP-99: 5 times 0.69 is 3.4499999999999997 in floating point.
     const priced = await scene.call.post(path, podBody({ gpu: { id: 'NVIDIA GeForce RTX 4090', count: 5 } }))
     expect(priced.body.cost).toBe(3.45)
 
@@ -150,7 +150,7 @@ describe('dryRun', () => {
     scene.leave()
   })
 
-  it('[PP-124] is asked for by true and 1 in any case, and by nothing else', async () => {
+  it('[PP-124] is set by true and 1 in any case, and by nothing else', async () => {
     const scene = await podScene(gpus(1, DRY))
     const post = (query: string) => scene.call.post(`${PODS}${query}`, podBody({ gpu: { id: DRY } }))
     for (const form of ['true', 'True', 'TRUE', '1']) expect((await post(`?dryRun=${form}`)).status, form).toBe(200)
@@ -162,7 +162,7 @@ describe('dryRun', () => {
     scene.leave()
   })
 
-  it('[PP-83] refuses what the create would refuse', async () => {
+  it('[PP-83] refuses when the create would be refused', async () => {
     const scene = await podScene(gpus(1))
     const path = `${PODS}?dryRun=true`
     expect((await scene.call.post(path, podBody({ gpu: { id: 'No Such GPU' } }))).body.detail).toBe('invalid GPU type id "No Such GPU"')

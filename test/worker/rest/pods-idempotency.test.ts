@@ -18,7 +18,7 @@ async function age(key: string, byMs: number): Promise<void> {
 }
 
 describe('Idempotency-Key', () => {
-  it('[POD-22] the same request gets the first answer again, whatever became of the pod', async () => {
+  it('[POD-22] the same request gets the first reply again, whatever the state of the pod', async () => {
     const scene = await podScene(gpus(4))
     const first = await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))
     const again = await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))
@@ -27,7 +27,7 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
     expect(await countPods(scene)).toBe(1)
     await scene.act(first.body.id, 'terminate')
-    // Of a terminated pod no env is kept (PP-234).
+    // The env of a terminated pod is not retained (PP-234).
     expect((await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))).body).toEqual({ ...first.body, env: {} })
     expect(await countPods(scene)).toBe(0)
     scene.leave()
@@ -46,7 +46,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[POD-22] of ten at once one creates; the others are told to wait, or get its answer', async () => {
+  it('[POD-22] of ten simultaneous ones one creates; the others must wait, or get its reply', async () => {
     const scene = await podScene(gpus(4))
     const replies = await Promise.all(Array.from({ length: 10 }, () => scene.call.post(PODS, podBody(), WITH('d-key'))))
     const created = replies.filter(({ status }) => status === 201)
@@ -71,7 +71,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[POD-22] a key is forgotten after 24 hours, not before', async () => {
+  it('[POD-22] a key is deleted after 24 hours, not before', async () => {
     const scene = await podScene(gpus(4))
     const first = await scene.call.post(PODS, podBody(), WITH('f-key'))
     await age('f-key', 24 * 3600_000 - 60_000)
@@ -82,7 +82,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[POD-22] [PP-89] the claim of a request that died is taken over after 60 s, not before; the dead one writes nothing any more', async () => {
+  it('[POD-22] [PP-89] the claim of a request that ended is taken over after 60 s, not before; the ended one writes nothing more', async () => {
     const scene = await podScene(gpus(4))
     const claim = (at: number) =>
       env.DB.prepare("INSERT OR REPLACE INTO idempotency_keys VALUES (?, 'createPod', 'g-key', 'dead', 'x', ?, NULL)")
@@ -124,7 +124,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[PP-236] a repeat is decided anew: who may not name the credential or the template is 403, repeat or not', async () => {
+  it('[PP-236] a repeat is authorized anew: a key that may not name the credential or the template is 403, repeat or not', async () => {
     const scene = await podScene(gpus(4))
     const { key } = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })
     const registry = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
@@ -143,7 +143,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[PP-236] no env is kept: a repeat shows the present one to readers, and others what they have sent', async () => {
+  it('[PP-236] no env is stored: a repeat shows the current one to readers, and others the values that they sent', async () => {
     const scene = await podScene(gpus(4))
     const writer = api((await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })).key)
     const body = podBody({ env: { A: 'first' }, startJupyter: true })

@@ -66,7 +66,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-7] [POD-1] [PP-124] members of clusters are taken out of a page that is cut; includeClusterPods shows them', async () => {
+  it('[PAG-7] [POD-1] [PP-124] members of clusters are removed from a page that was cut before; includeClusterPods shows them', async () => {
     const scene = await podScene(gpus(8))
     const ids: string[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await scene.create()).id)
@@ -85,7 +85,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-2] [PAG-3] [RST-9] limits and cursors that cannot be are 422', async () => {
+  it('[PAG-2] [PAG-3] [RST-9] invalid limits and cursors are 422', async () => {
     const { key } = await createAccount()
     const errorsFor = async (query: string) => (await api(key).get(`${PODS}?${query}`)).body.errors
     expect(await errorsFor('limit=0')).toEqual(['$.limit: minimum: got 0, want 1'])
@@ -126,7 +126,7 @@ describe('the list of pods', () => {
 })
 
 describe('runtime', () => {
-  it('[PP-97] figures of the host are shown while the pod runs and are left out when it says none', async () => {
+  it('[PP-97] figures of the host are shown while the pod runs and are omitted when it reports none', async () => {
     const scene = await podScene(gpus(4))
     const [busy, silent, stopped] = [await scene.create(), await scene.create(), await scene.create()]
     for (const { id } of [busy, silent, stopped]) await scene.run(id)

@@ -2,11 +2,11 @@ import { gpus } from '../../support/gpus.ts'
 import { afterAll, beforeAll, describe, expect, it } from '../../support/harness.ts'
 import { cpuPodBody, PODS, type PodBody, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
 
-// Every combination of mounts × create and PATCH × GPU and CPU pod × what the pod has. What must come out is worked out here from the rules
-// (contract, MNT-1 to MNT-5) alone, by another road than the code takes: first what the schema refuses, then the rules in words.
+// Every combination of mounts × create and PATCH × GPU and CPU pod × existing mounts. The expected results are derived only from the rules
+// (contract, MNT-1 to MNT-5), independently of the code: first the refusals of the schema, then the rules in words.
 
 type Kind = 'persistent' | 'network' | 'global'
-/** One way to ask for a kind. */
+/** One form of an entry for a kind of mount. */
 type Entry = 'same' | 'other' | 'noVolume' | 'noPath' | 'noSize' | 'small' | 'relative' | 'unknownMember' | 'smaller' | 'notObject'
 interface Ask {
   persistent?: Entry
@@ -66,7 +66,7 @@ interface Volumes {
   network: string
   global: string
 }
-/** Sizes of persistent mounts: what pods are made with, and what is asked for. */
+/** Size of persistent mounts at create and in requests. */
 const SIZE = 20
 
 function entryBody(kind: Kind, entry: Entry, path: string, volumes: Volumes): unknown {
@@ -97,11 +97,11 @@ function bodyOf(ask: Ask, volumes: Volumes, round: number): Record<string, unkno
 
 interface Verdict {
   status: number
-  /** 422: the one entry of `errors`. 400: what the text has to name. */
+  /** For 422 the only entry of `errors`; for 400 a part of the text. */
   names?: string
 }
 
-/** What the schema refuses, the same at create and PATCH. */
+/** The refusal by the schema, which is the same at create and PATCH. */
 function expectSchema(ask: Ask): Verdict | null {
   const problems: Partial<Record<Entry, (at: string) => string>> = {
     noSize: (at) => `${at}: missing property 'size'`,
@@ -157,7 +157,7 @@ function expectPatch(ask: Ask, existing: readonly Kind[]): Verdict {
   return { status: 200 }
 }
 
-/** The mounts that an accepted request leads to. */
+/** The mounts after an accepted request. */
 function expectMounts(before: PodBody['mounts'], asked: PodBody): PodBody {
   const after = structuredClone(before)
   if (asked.persistent) after.persistent = asked.persistent

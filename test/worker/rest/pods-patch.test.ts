@@ -14,7 +14,7 @@ async function held(id: string): Promise<{ disk_gb: number; gpu_count: number }>
   return row
 }
 
-/** [title, PATCH body] of what makes a new container. */
+/** [title, PATCH body] of changes that make a new container. */
 const NEW_CONTAINER: [string, Record<string, unknown>][] = [
   ['image', { image: 'acme/probe:1' }],
   ['args', { args: 'sleep 2' }],
@@ -25,7 +25,7 @@ const NEW_CONTAINER: [string, Record<string, unknown>][] = [
   ['disk', { disk: 11 }],
   ['a mount path', { mounts: { persistent: { size: 20, path: '/elsewhere' } } }],
 ]
-/** What leaves the container alone. */
+/** [title, PATCH body] of changes that keep the container. */
 const SAME_CONTAINER: [string, Record<string, unknown>][] = [
   ['nothing', {}],
   ['the name', { name: 'q' }],
@@ -62,7 +62,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it.each(SAME_CONTAINER)('[POD-13] [STRICT-3] %s leaves the container alone', async (_what, body) => {
+  it.each(SAME_CONTAINER)('[POD-13] [STRICT-3] %s keeps the container', async (_what, body) => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     await scene.run(id)
@@ -71,7 +71,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[STRICT-3] what changes nothing makes no new version', async () => {
+  it('[STRICT-3] a PATCH without a change makes no new version', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     for (const body of [{}, { name: 'p' }, { mounts: {} }, { disk: 10, locked: false }]) {
@@ -95,19 +95,19 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[STRICT-1] what is fixed at create is an unknown member', async () => {
+  it('[STRICT-1] members that are fixed at create are unknown members', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     for (const member of ['gpu', 'cpu', 'cloud', 'dataCenterIds', 'startSsh', 'startJupyter', 'id', 'status']) {
       expect((await patch(scene, id, { [member]: 'x' })).body.errors).toEqual([`$: additional properties '${member}' not allowed`])
     }
     expect((await patch(scene, id, { name: '' })).body.errors).toEqual(['$.name: minLength: got 0, want 1'])
-    // [NET-49] Its host is on no private network.
+    // [NET-49] The host of the pod has no private network.
     expect((await patch(scene, id, { globalNetworking: true })).status).toBe(400)
     scene.leave()
   })
 
-  it('[POD-20] [PP-130] [ENV-4] a new env keeps what startSsh and startJupyter brought, through restarts and templates', async () => {
+  it('[POD-20] [PP-130] [ENV-4] a new env keeps the variables of startSsh and startJupyter, through restarts and templates', async () => {
     const scene = await podScene(gpus(1))
     await scene.call.put('/v2/account/ssh-keys', { keys: ['ssh-ed25519 AAAA a@b'] })
     const { id, env: made } = await scene.create({ env: { A: '1' }, startSsh: true, startJupyter: true })
@@ -159,8 +159,8 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[PP-95] a disk that grows is reserved with the change; too little left is 400 and changes nothing', async () => {
-    // Without a share for others (SHR-41).
+  it('[PP-95] a disk that grows is reserved with the change; without enough room it is 400 and changes nothing', async () => {
+    // The host trusts its tenants, so no share of the disk is reserved for others (SHR-41).
     const scene = await podScene({ ...gpus(1), diskGb: 100, isolation: { network: true, trustedTenants: true } })
     const { id } = await scene.create({ disk: 40, mounts: { persistent: { size: 20, path: '/a' } } })
     await scene.run(id)
@@ -178,7 +178,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[PP-95] a smaller disk of a stopped pod is given back when it starts', async () => {
+  it('[PP-95] a smaller disk of a stopped pod is freed when it starts', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ disk: 40 })
     await scene.run(id)

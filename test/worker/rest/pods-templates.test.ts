@@ -41,7 +41,7 @@ describe('a template at create', () => {
     expect((await create(await template({ public: true }))).status).toBe(201)
   })
 
-  it('[POD-11] fills what the body leaves out; env merges name by name and the body wins', async () => {
+  it('[POD-11] fills omitted members of the body; env merges name by name and the body wins', async () => {
     const templateId = await template({ mounts: { persistent: { size: 15, path: '/t' } }, registry })
     const body = { name: 'p', gpu: { id: GPU }, templateId, env: { B: 'body', C: 'body' } }
     const pod = (await scene.call.post(PODS, body)).body
@@ -82,7 +82,7 @@ describe('a template at create', () => {
     expect((await scene.call.delete(`/v2/templates/${templateId}`)).status).toBe(400)
   })
 
-  it('[POD-11] [PP-84] a CPU pod ignores its mount and CUDA set; a body with mounts of its own too', async () => {
+  it('[POD-11] [PP-84] a CPU pod ignores its mount and CUDA set; so does a body with mounts of its own', async () => {
     const templateId = await template({ mounts: { persistent: { size: 15, path: '/t' } }, allowedCudaVersions: ['99.9'], disk: 10 })
     expect((await scene.create(cpuPodBody({ templateId }))).mounts).toEqual({})
     const volume = (await scene.call.post('/v2/global-volumes', { name: 'for-templates' })).body.id
@@ -126,7 +126,7 @@ describe('a template at create', () => {
 })
 
 describe('a template in a PATCH', () => {
-  it('[POD-13] is applied once: its container, its env merged with the body in place of the pod, neither mounts nor link', async () => {
+  it("[POD-13] is applied once: its container, its env merged with the body in place of the pod's, neither mounts nor link", async () => {
     const templateId = await template({ mounts: { persistent: { size: 15, path: '/t' } }, registry })
     const pod = await scene.create({ env: { OWN: '1' }, cmd: ['x'] })
     const reply = await patch(pod.id, { templateId, env: { B: 'body' }, disk: 12 })
@@ -144,7 +144,7 @@ describe('a template in a PATCH', () => {
   })
 })
 
-describe('what else a pod refers to', () => {
+describe('other references of a pod', () => {
   it('[CON-7] [REG-2] a registry credential: its login goes to the host alone, and it is in use', async () => {
     const own = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'secret-password' })).body.id
     const pod = await scene.create({ registry: own, image: 'registry.example.com/private:1' })
@@ -190,7 +190,7 @@ describe('what else a pod refers to', () => {
     expect((await scene.create()).env).toEqual({})
   })
 
-  it('[POD-20] [POD-11] startJupyter brings a password of its own for each pod; a template wants both, the body may say no', async () => {
+  it('[POD-20] [POD-11] startJupyter sets a password for each pod; a template may request both, the body may refuse', async () => {
     const [a, b] = [await scene.create({ startJupyter: true }), await scene.create({ startJupyter: true })]
     expect(a.env).toEqual({ JUPYTER_PASSWORD: expect.stringMatching(/^[0-9a-z]{24}$/) })
     expect(b.env.JUPYTER_PASSWORD).not.toBe(a.env.JUPYTER_PASSWORD)
@@ -201,7 +201,7 @@ describe('what else a pod refers to', () => {
     expect((await scene.create({ templateId, startSsh: false, startJupyter: false })).env).toEqual({})
   })
 
-  it('[ENV-4] [ENV-1] [AUT-6] names that start with RUNPOD_ are the platform; they are not part of env', async () => {
+  it('[ENV-4] [ENV-1] [AUT-6] names that start with RUNPOD_ belong to the platform; they are not part of env', async () => {
     const pod = await scene.create({ env: { RUNPOD_POD_ID: 'forged', RUNPOD_API_KEY: 'forged', HOME: '/x' } })
     const { env, platformEnv } = await scene.host.waitFor(({ id }) => id === `${pod.id}-1`)
     expect(env).toEqual({ HOME: '/x' })

@@ -168,7 +168,7 @@ describe('bad create bodies', () => {
     expect(await scene.call.post(PODS, body)).toMatchObject({ status: 400, body: { title: 'Bad Request', status: 400, detail } })
   })
 
-  it('[STRICT-1] __proto__ is an unknown member wherever it stands', async () => {
+  it('[STRICT-1] __proto__ is an unknown member in every place', async () => {
     const post = async (text: string) => (await scene.call.post(PODS, text)).body.errors
     const body = (member: string) => `{"name":"p","image":"i","gpu":{"id":"${GPU}"},${member}}`
     expect(await post(body('"__proto__":{}'))).toEqual(["$: additional properties '__proto__' not allowed"])
@@ -176,14 +176,14 @@ describe('bad create bodies', () => {
     expect(await post(body('"mounts":{"\\u005f_proto__":1}'))).toEqual(["$.mounts: additional properties '__proto__' not allowed"])
   })
 
-  it('[RATE-6] an env of 100 kB is 413, decided before the key is looked at', async () => {
+  it('[RATE-6] an env of 100 kB is 413, decided before the key is checked', async () => {
     const reply = await scene.call.post(PODS, podBody({ env: { A: 'a'.repeat(102_400) } }))
     expect(reply).toMatchObject({ status: 413, body: { detail: 'request body exceeds 102400 bytes' } })
     const body = JSON.stringify(podBody({ env: { A: 'a'.repeat(102_400) } }))
     expect((await send(PODS, { method: 'POST', body })).status).toBe(413)
   })
 
-  it('[GEN-6] env may hold tabs and line breaks; [CON-1] no text reaches a shell: words stay words', async () => {
+  it('[GEN-6] env may hold tabs and line breaks; [CON-1] no text reaches a shell: arguments stay separate', async () => {
     const env = { KEY: '-----BEGIN\n\tx\r\n-----END', QUOTES: `'"$(rm -rf /)\``, EMPTY: '' }
     const pod = await scene.create({ env, args: `sh -c 'echo "$HOME; rm -rf /"'`, name: '"; DROP TABLE pods; --' })
     expect(pod).toMatchObject({ env, cmd: ['sh', '-c', 'echo "$HOME; rm -rf /"'], entrypoint: [], name: '"; DROP TABLE pods; --' })
@@ -191,7 +191,7 @@ describe('bad create bodies', () => {
     expect(workload).toMatchObject({ env, cmd: pod.cmd, entrypoint: [] })
   })
 
-  it('[CON-1] [CON-2] [CON-5] commands are stored in one form and read back in both', async () => {
+  it('[CON-1] [CON-2] [CON-5] commands are stored in one form and returned in both', async () => {
     const read = async (members: Record<string, unknown>) => {
       const { args, cmd, entrypoint } = await scene.create(members)
       return { args, cmd, entrypoint }

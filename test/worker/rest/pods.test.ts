@@ -67,7 +67,7 @@ describe('a pod over REST', () => {
     scene.leave()
   })
 
-  it('[POD-18] DELETE wipes the persistent mount and lets go of volumes', async () => {
+  it('[POD-18] DELETE wipes the persistent mount and releases volumes', async () => {
     const scene = await podScene(gpus(2))
     const volume = (await scene.call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'LOCAL-1' })).body.id
     const [own, shared] = [
@@ -88,7 +88,7 @@ describe('a pod over REST', () => {
     scene.leave()
   })
 
-  it('[POD-3] [POD-9] the cloud and the order of data centers decide where a pod goes', async () => {
+  it('[POD-3] [POD-9] the cloud and the order of data centers decide the host of a pod', async () => {
     const type = 'NVIDIA RTX A4500'
     const [here, there, cheap] = [
       await FakeHost.join(gpus(2, type), { dataCenterId: 'EU-RO-1' }),
@@ -104,7 +104,7 @@ describe('a pod over REST', () => {
     for (const host of [here, there, cheap]) host.leave()
   })
 
-  it('[POD-14] stop, start and restart answer with the pod, terminate without a body', async () => {
+  it('[POD-14] stop, start and restart return the pod, terminate returns no body', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)

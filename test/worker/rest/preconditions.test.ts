@@ -2,11 +2,11 @@ import { api, createAccount, describe, expect, it, type Reply } from '../../supp
 import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
-// Every documented route that changes or deletes something does so under a condition (RST-21).
+// Every documented route that changes or deletes something takes a condition (RST-21).
 
 const CHANGES = ['patch', 'put', 'delete']
 
-/** Routes without a state that a condition could name, and why. */
+/** Routes without a state that a condition could name, each with the reason. */
 const WITHOUT: Readonly<Record<string, string>> = {
   putOpenai: 'goes to the worker, whose resource it is',
   patchOpenai: 'goes to the worker, whose resource it is',
@@ -16,7 +16,7 @@ const WITHOUT: Readonly<Record<string, string>> = {
   revokeAccountKey: 'revoking adds to nothing that a reader could have missed: whatever the key is by now, it ends',
 }
 
-/** A body that changes something each time it is sent. */
+/** Bodies that change something each time they are sent. */
 const BODIES: Readonly<Record<string, () => object>> = {
   updateEndpoint: () => ({ name: crypto.randomUUID() }),
   updatePod: () => ({ name: crypto.randomUUID() }),
@@ -41,7 +41,7 @@ async function victimOf({ path }: Operation): Promise<Victim> {
   return create()
 }
 
-/** The tag that a reader of the resource gets: of a member the role, in quotes. */
+/** The tag that a reader of the resource gets; for a member, the role in quotes. */
 async function tagOf({ owner }: Victim, path: string): Promise<string> {
   const parts = /^(.*)\/members\/(.*)$/.exec(path)
   const reply = await api(owner.key).get(parts?.[1] ?? path)
@@ -50,15 +50,15 @@ async function tagOf({ owner }: Victim, path: string): Promise<string> {
   return `"${role}"`
 }
 
-describe('[RST-21][RST-22] a change under a condition', () => {
-  it('is documented for every route that changes or deletes, but for those with a reason', () => {
+describe('[RST-21][RST-22] a change with a condition', () => {
+  it('is documented for every route that changes or deletes, except those with a reason', () => {
     const without = DOCUMENTED.filter(({ method, isConditional }) => CHANGES.includes(method) && !isConditional).map(({ id }) => id)
     expect(without.toSorted()).toEqual(Object.keys(WITHOUT).toSorted())
     expect(conditional.filter(({ method, id = '' }) => method !== 'delete' && !(id in BODIES)).map(({ id }) => id)).toEqual([])
   })
 
   it.each(conditional)(
-    '$method $path: with a tag that is none of the resource’s, 412 and nothing changes; with its own, it is done',
+    '$method $path: with a tag of another state it is 412 and nothing changes; with the current one it is done',
     async (operation) => {
       const victim = await victimOf(operation)
       const path = fill(operation.path, victim.params)
@@ -83,16 +83,19 @@ describe('[RST-21][RST-22] a change under a condition', () => {
     },
   )
 
-  it.each(conditional.filter(({ method }) => method !== 'delete'))('$method $path: of two at once one is done', async (operation) => {
-    const victim = await victimOf(operation)
-    const path = fill(operation.path, victim.params)
-    const tag = await tagOf(victim, path)
-    const replies = await Promise.all([1, 2, 3].map(() => send(victim, operation, path, tag)))
-    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412])
-  })
+  it.each(conditional.filter(({ method }) => method !== 'delete'))(
+    '$method $path: of two simultaneous ones one is done',
+    async (operation) => {
+      const victim = await victimOf(operation)
+      const path = fill(operation.path, victim.params)
+      const tag = await tagOf(victim, path)
+      const replies = await Promise.all([1, 2, 3].map(() => send(victim, operation, path, tag)))
+      expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 412, 412])
+    },
+  )
 
   it.each(conditional.filter(({ method }) => method === 'delete'))(
-    '$method $path: a change in between is not deleted unseen',
+    '$method $path: a resource that has changed in between is not deleted',
     async (operation) => {
       const change = DOCUMENTED.find(({ method, path }) => method === 'patch' && path === operation.path)
       const victim = await victimOf(operation)
@@ -105,7 +108,7 @@ describe('[RST-21][RST-22] a change under a condition', () => {
     },
   )
 
-  it.each(conditional.filter(({ isPlannable }) => isPlannable))('$method $path: its plan is refused as it is', async (operation) => {
+  it.each(conditional.filter(({ isPlannable }) => isPlannable))('$method $path: its plan is refused in the same way', async (operation) => {
     const victim = await victimOf(operation)
     const path = fill(operation.path, victim.params)
     const plan = await send(victim, operation, `${path}?dryRun=true`, '"of another"')

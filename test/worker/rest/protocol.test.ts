@@ -28,7 +28,7 @@ describe('body size', () => {
     expect(reply.headers.get('ratelimit')).toBeNull()
   })
 
-  it('[RATE-6] the declared length of a chunked body is not believed', async () => {
+  it('[RATE-6] the declared length of a chunked body is ignored', async () => {
     const account = await createAccount()
     const reply = await send('/v2/serverless', {
       method: 'POST',
@@ -78,7 +78,7 @@ describe('content type', () => {
     expect((await api(key).post(PATH, endpointBody(), { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201)
   })
 
-  it('[RST-10] a body without a content type does not slip past validation', async () => {
+  it('[RST-10] a body without a content type is validated nevertheless', async () => {
     const { key } = await createAccount()
     const bare = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` }, body: new Uint8Array([123, 125]) })
     expect(bare.status).toBe(415)
@@ -124,7 +124,7 @@ describe('paths and methods', () => {
     expect((await api(key).get(`${PATH}/a/b/c`)).status).toBe(404)
   })
 
-  it('[API-3][ERR-1] a path that no interface knows is a problem; one of the job API is plain JSON', async () => {
+  it('[API-3][ERR-1] a path that no interface has is a problem; one of the job API is plain JSON', async () => {
     const other = await api(null).get('/nosuch')
     expect(other).toMatchObject({ status: 404, body: { title: 'Not Found', status: 404, detail: 'The requested path was not found.' } })
     expect(other.headers.get('content-type')).toBe('application/problem+json')
@@ -135,7 +135,7 @@ describe('paths and methods', () => {
 })
 
 describe('request id', () => {
-  it('[API-12] is echoed when it is plain, made otherwise, and on problems too', async () => {
+  it('[API-12] is echoed when it is plain, generated otherwise, and on problems too', async () => {
     const id = async (given: string | null, path = '/healthz') =>
       (await send(path, { headers: given === null ? {} : { 'X-Request-ID': given } })).headers.get('x-request-id')
     expect(await id('abc-1.2_3')).toBe('abc-1.2_3')
@@ -146,7 +146,7 @@ describe('request id', () => {
     expect(await id('mine', PATH)).toBe('mine')
   })
 
-  it('[PP-291] stands on what other interfaces answer, too: jobs, GraphQL, workers of endpoints and doors of pods', async () => {
+  it('[PP-291] is on replies of other interfaces, too: jobs, GraphQL, workers of endpoints and ports of pods', async () => {
     const { key } = await createAccount()
     const endpointId = await createEndpoint(key, { workers: { min: 0, max: 0 } })
     const asked = async (path: string, init: RequestInit = {}, authorization = `Bearer ${key}`) => {
@@ -212,7 +212,7 @@ describe('documents', () => {
     await script.body?.cancel()
   })
 
-  it('[PP-150] the root leads a browser to the reference and names the documents to a program', async () => {
+  it('[PP-150] the root redirects a browser to the reference and names the documents to a program', async () => {
     const visit = (headers: Record<string, string>) => send('/', { headers, redirect: 'manual' })
     const browser = await visit({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' })
     expect([browser.status, browser.headers.get('location'), browser.headers.get('vary')]).toEqual([302, '/docs', 'Accept'])
@@ -233,7 +233,7 @@ describe('inventory', () => {
     requestBody?: { content: Record<string, { schema: { $ref?: string } }> }
   }
   const document = plain(restDocument()) as { paths: object; components: { schemas: Record<string, { example?: object }> } }
-  // Examples are accepted as they stand, so only the id can be what is refused.
+  // The examples are valid as they stand, so only the id can be refused.
   const exampleOf = ({ requestBody }: Operation): object | undefined => {
     const name = requestBody?.content['application/json']?.schema.$ref?.split('/').at(-1) ?? ''
     return requestBody && (document.components.schemas[name]?.example ?? { input: {} })
@@ -263,7 +263,7 @@ describe('inventory', () => {
         permission: 'RESTRICTED',
         scopes: [other],
       })
-      // The job API's own table answers 401 for a lacking scope (API-5).
+      // The job API replies 401 for a missing scope (API-5).
       expect((await call(created.key, method, url, body)).status, label).toBe(isJob ? 401 : 403)
     }
   })
@@ -296,7 +296,7 @@ describe('inventory', () => {
   })
 })
 
-it('[STRICT-1] a body nested deeper than calls can go is answered, not failed', async () => {
+it('[STRICT-1] a body nested too deep for recursion gets a reply, not a failure', async () => {
   const { key } = await createAccount()
   const deep = `{"\\u0061":${'['.repeat(40_000)}${']'.repeat(40_000)}}`
   expect((await api(key).post(PATH, deep)).status).toBe(422)

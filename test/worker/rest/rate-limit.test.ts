@@ -27,12 +27,12 @@ import { watchDatabase } from '../../support/watch-database.ts'
 const PATH = '/v2/serverless'
 const POLICY = '"minute";q=60;w=60, "hour";q=3000;w=3600, "day";q=50000;w=86400'
 const STATE = /^"minute";r=(\d+);t=\d+, "hour";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/
-/** A type that no other host of this file has. */
+/** A GPU type that no other host of this file has. */
 const LONE_TYPE = 'NVIDIA L40'
 const quota = (account: { userId: string }, members: object) =>
   admin().put(`/admin/v1/users/${account.userId}/quotas`, { minute: 60, hour: 3000, day: 50000, exempt: false, ...members })
 
-/** Whether an object lets one request pass. */
+/** Whether an object admits one request. */
 async function allowed(
   stub: ReturnType<typeof rateLimiterStub>,
   { minute, hour, day }: Record<'minute' | 'hour' | 'day', number>,
@@ -45,14 +45,14 @@ const HOUR_MS = 3_600_000
 /** Longer than any test here. */
 const CLOSE_MS = 10_000
 
-// An hour that ends in the middle of a test would give each caller a second quota.
+// The end of an hour within a test would give each caller a second quota.
 beforeEach(async () => {
   const leftMs = HOUR_MS - (Date.now() % HOUR_MS)
   if (leftMs < CLOSE_MS) await realTime(leftMs, 'the windows are those of the clock')
 }, 2 * CLOSE_MS)
 
 describe('header form', () => {
-  it('[RATE-2] what is written can be parsed back', () => {
+  it('[RATE-2] written headers can be parsed back', () => {
     const windows = [
       { name: 'minute', quota: 60, windowSeconds: 60, remaining: 0, resetSeconds: 12 },
       { name: 'hour', quota: 3000, windowSeconds: 3600, remaining: 2800, resetSeconds: 1812 },
@@ -75,7 +75,7 @@ describe('rate limit', () => {
     const second = await api(account.key).get(PATH)
     expect(first.headers.get('ratelimit-policy')).toBe(POLICY)
     const [, minute, hour, day] = STATE.exec(second.headers.get('ratelimit') ?? '') ?? []
-    // A minute may turn between the two requests.
+    // A minute may end between the two requests.
     expect([58, 59]).toContain(Number(minute))
     expect(Number(hour)).toBeLessThanOrEqual(2999)
     expect(Number(day)).toBeLessThanOrEqual(49999)
@@ -106,7 +106,7 @@ describe('rate limit', () => {
     expect(reply.headers.get('ratelimit-policy')).toBeNull()
   })
 
-  it('[RATE-1][RATE-4] the request above the quota is 429, names the window and tells when to come back', async () => {
+  it('[RATE-1][RATE-4] the request above the quota is 429, names the window and the time to wait', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { hour: 2 })
     expect((await api(account.key).get(PATH)).status).toBe(200)
@@ -137,7 +137,7 @@ describe('rate limit', () => {
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(83)
   })
 
-  it('[RATE-8] a read that is one too many says nothing of what was read, and the next ones are not read', async () => {
+  it('[RATE-8] a read beyond the limit returns none of its data, and later ones are not read', async () => {
     const account = await createAccount({ exempt: false })
     const id = await placed(await FakeHost.join(gpus(1, LONE_TYPE)), { compute: compute(LONE_TYPE) }, account)
     const read = () => api(account.key).get(`/v2/pods/${id}`)
@@ -157,7 +157,7 @@ describe('rate limit', () => {
     vi.restoreAllMocks()
   })
 
-  it('[RATE-8] a write is not begun before it is counted', async () => {
+  it('[RATE-8] a write does not start before it is counted', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { minute: 1000, hour: 1 })
     await api(account.key).get(PATH)
@@ -175,7 +175,7 @@ describe('rate limit', () => {
     expect(reply.headers.get('ratelimit')).toBeNull()
   })
 
-  it('[AUT-4a] changed quotas are felt without a new key', async () => {
+  it('[AUT-4a] changed quotas apply without a new key', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { minute: 1000, hour: 1 })
     await api(account.key).get(PATH)
@@ -213,7 +213,7 @@ describe('rate limit', () => {
     expect((await api(owner.key).get(PATH)).status).toBe(200)
   })
 
-  it('[RATE-7] while the counter is away requests are served, uncounted, and the log says so', async () => {
+  it('[RATE-7] requests are served without counting while the counter is unavailable, and this is logged', async () => {
     const account = await createAccount({ exempt: false })
     await quota(account, { minute: 1 })
     const away = { take: () => Promise.reject(new Error('the object is overloaded')) }
@@ -256,7 +256,7 @@ describe('rate limit', () => {
   })
 })
 
-describe('the object that counts', () => {
+describe('the counting object', () => {
   it('[RATE-21] has three rows and one page, however long it has counted', async () => {
     const { userId } = await createAccount()
     const stub = rateLimiterStub(env, userId)
@@ -265,7 +265,7 @@ describe('the object that counts', () => {
     for (let day = 0; day < 400; day += 1) {
       expect(await allowed(stub, quotas, Date.UTC(2026, 0, 1 + day))).toBe(true)
       if (day % 100 !== 99) continue
-      // It writes within a second.
+      // The counter stores within a second.
       const count = () =>
         runInDurableObject(
           stub,

@@ -25,7 +25,7 @@ describe('registries', () => {
     expect((await api(key).delete(`${PATH}/${registry.id}`)).status).toBe(404)
   })
 
-  it('[REG-1] are listed oldest first: who deletes from the front reaches those in use last', async () => {
+  it('[REG-1] are listed oldest first: a client that deletes from the front reaches those in use last', async () => {
     const account = await createAccount()
     const made = [await create(account.key), await create(account.key), await create(account.key)]
     for (const [n, { id }] of made.entries()) {
@@ -91,7 +91,7 @@ describe('registries', () => {
 })
 
 describe('secrets', () => {
-  it('[REG-1][RES-3] stand in no reply and, unsealed, nowhere in the database', async () => {
+  it('[REG-1][RES-3] are in no reply and, unsealed, nowhere in the database', async () => {
     const { key } = await createAccount()
     const { id } = await create(key)
     const replies = [
@@ -121,7 +121,7 @@ describe('secrets', () => {
     expect(await openLogin(env, await teamOf(mine), 'nosuchcredential', 'ghcr.io/a')).toBeNull()
   })
 
-  it('[RES-3] do not open in another row, in another field, under another secret, or once tampered with', async () => {
+  it('[RES-3] do not open in another row, in another field, under another secret, or after tampering', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const [a, b] = [await create(account.key), await create(account.key)]
@@ -176,7 +176,7 @@ describe('delete', () => {
     expect((await api(key).delete(`${PATH}/${id}`)).status).toBe(204)
   })
 
-  it('[REG-2] templates that name it turn to null, and only those', async () => {
+  it('[REG-2] sets it to null in the templates that name it, and in no others', async () => {
     const { key } = await createAccount()
     const [gone, kept] = [await create(key), await create(key)]
     const template = async (registry: string) => (await api(key).post('/v2/templates', { name: registry, image: 'i', registry })).body

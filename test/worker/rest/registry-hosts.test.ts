@@ -16,7 +16,7 @@ const refusal = (id: string, own: string, image: string, other: string) => ({
 })
 
 describe('a credential belongs to one registry', () => {
-  it('[H3][PP-195] that of its host; named with an image of another it is 400, and no host gets it', async () => {
+  it('[H3][PP-195] the one of its host; named with an image of another it is 400, and no host gets it', async () => {
     const account = await createAccount()
     const { key } = account
     const id = await credential(key, { host: 'A.example' })
@@ -33,7 +33,7 @@ describe('a credential belongs to one registry', () => {
     expect(await api(key).patch(`/v2/templates/${template}`, { image })).toMatchObject(refused)
     expect(await api(key).post('/v2/pods', { ...POD, templateId: template, image })).toMatchObject(refused)
     expect((await api(key).get(`/v2/serverless/${endpoint}`)).body).toMatchObject({ image: 'a.example/x:1', registry: id })
-    // Even if one got past: the login of a workload is opened for its image.
+    // A second check: the login of a workload is opened only for the host of its image.
     expect(await openLogin(env, await teamOf(account), id, image)).toBeNull()
     expect(await openLogin(env, await teamOf(account), id, 'a.example/x:1')).toEqual({
       username: 'ada',
@@ -42,7 +42,7 @@ describe('a credential belongs to one registry', () => {
     })
   })
 
-  it('[PP-195] one made without a host, as older clients do, becomes one of the first image that is named with it', async () => {
+  it('[PP-195] one made without a host, as older clients do, gets that of the first image that is named with it', async () => {
     const { key } = await createAccount()
     const id = await credential(key)
     expect((await api(key).get(`/v2/registries/${id}`)).body).toEqual({ id, name: 'r' })
@@ -53,7 +53,7 @@ describe('a credential belongs to one registry', () => {
     expect(await hostOf(key, id)).toBe('ghcr.io')
   })
 
-  it('[PP-195] of two first images on different registries at once, one is refused', async () => {
+  it('[PP-195] of two simultaneous first images on different registries one is refused', async () => {
     const { key } = await createAccount()
     const id = await credential(key)
     const images = ['a.example/x', 'b.example/x', 'c.example/x']
@@ -63,7 +63,7 @@ describe('a credential belongs to one registry', () => {
     expect(await hostOf(key, id)).toBe(taken.split('/')[0])
   })
 
-  it('[PP-195] a dry run gives it to no registry', async () => {
+  it('[PP-195] a dry run sets no registry', async () => {
     const { key } = await createAccount()
     const id = await credential(key)
     expect((await api(key).post('/v2/pods?dryRun=true', { ...POD, image: 'a.example/x', registry: id })).status).toBe(200)
@@ -80,7 +80,7 @@ describe('a credential belongs to one registry', () => {
 })
 
 describe('naming a credential', () => {
-  it('[H3][PP-196] takes registries:read, whatever names it', async () => {
+  it('[H3][PP-196] takes registries:read, in every place that names one', async () => {
     const account = await createAccount()
     const id = await credential(account.key, { host: 'a.example' })
     const scopes = ['pods:write', 'serverless:write', 'templates:write']
@@ -104,11 +104,11 @@ describe('naming a credential', () => {
     expect((await api(reader.key).post('/v2/serverless', endpointBody({ image, registry: id }))).status).toBe(201)
   })
 
-  it('[PP-196] one of no registry yet takes it also where a template names it', async () => {
+  it('[PP-196] without a registry yet takes it also where a template names it', async () => {
     const account = await createAccount()
     const id = await credential(account.key)
     const template = (await api(account.key).post('/v2/templates', { name: 't', image: 'a.example/x', registry: id })).body.id
-    // As a template of before it belonged to one.
+    // As a template from before the credential belonged to a host.
     await env.DB.prepare('UPDATE registries SET host = NULL WHERE id = ?').bind(id).run()
     const { key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:write', 'templates:read'] })
     const reply = await api(key).post('/v2/pods', { ...POD, templateId: template, image: 'evil.example/x' })

@@ -32,7 +32,7 @@ describe('[END-14] releases', () => {
     })
   })
 
-  it('says what changed, which workers run what, and how far the newest has come', async () => {
+  it('show the changes, the workers of each release, and the progress of the newest', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue)
     const { key } = queue.account

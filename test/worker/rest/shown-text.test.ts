@@ -2,7 +2,7 @@ import { api, createAccount, describe, endpointBody, env, expect, it, teamOf } f
 
 const EVIL = ['a\u202eb', 'a\u001b[31mb', 'a\u0085b']
 
-describe('[S18] [EDG-20] text that people are shown later', () => {
+describe('[S18] [EDG-20] text that is shown to people later', () => {
   it.each([
     ['/v2/account/secrets', 'description', (text: string) => ({ name: 'A', value: 'v', description: text })],
     ['/v2/registries', 'username', (text: string) => ({ name: 'r', username: text, password: 'p' })],
@@ -10,7 +10,7 @@ describe('[S18] [EDG-20] text that people are shown later', () => {
     ['/v2/templates', 'name', (text: string) => ({ name: text, image: 'acme/idle:1' })],
     ['/v2/organizations', 'name', (text: string) => ({ name: text })],
     ['/v2/pods', 'dataCenterIds[0]', (text: string) => ({ name: 'p', image: 'acme/idle:1', cpu: { id: 'cpu3c' }, dataCenterIds: [text] })],
-  ])('%s refuses in %s, says where, and keeps nothing', async (path, member, body) => {
+  ])('%s refuses in %s, names the place, and stores nothing', async (path, member, body) => {
     const account = await createAccount()
     const kept = async () => {
       const tables = ['secrets', 'registries', 'endpoints', 'templates', 'pods']
@@ -28,7 +28,7 @@ describe('[S18] [EDG-20] text that people are shown later', () => {
     expect(await kept()).toEqual(before)
   })
 
-  it('keeps its lines and tabs where it has several', async () => {
+  it('keeps lines and tabs where it has several lines', async () => {
     const { key } = await createAccount()
     const reply = await api(key).post('/v2/account/secrets', { name: 'A', value: 'v\u001b', description: 'one\n\ttwo' })
     expect([reply.status, reply.body.description]).toEqual([201, 'one\n\ttwo'])

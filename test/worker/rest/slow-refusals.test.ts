@@ -9,7 +9,7 @@ import { api, beforeEach, createAccount, describe, expect, it, vi } from '../../
 const unknownKey = () => formatApiKey('0000000000', crypto.getRandomValues(new Uint8Array(32)))
 const from = (address: string) => ({ 'X-Forwarded-For': address })
 
-/** What answers wait from now on, without the time that it takes. */
+/** Records the pauses before replies instead of waiting. */
 function noteWaits() {
   const waits: number[] = []
   const wait = vi.spyOn(scheduler, 'wait').mockImplementation(async (ms) => void waits.push(ms))
@@ -17,13 +17,13 @@ function noteWaits() {
   return waits
 }
 
-/** Refusals are counted by windows: all that follows is in one. */
+/** Refusals are counted by window; the clock stands still, so that all of them are in one. */
 function stopClock() {
   vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
 }
 
-/** The statuses of so many calls that are sent at once. */
+/** The set of statuses of `count` simultaneous calls. */
 const statusesOf = async (count: number, call: () => Promise<{ status: number }>) =>
   new Set((await Promise.all(Array.from({ length: count }, call))).map(({ status }) => status))
 
@@ -33,7 +33,7 @@ describe('[SEC-11] refusals', () => {
     forgetRefusals()
   })
 
-  it('wait for an address that asks on, with unknown keys or without one, and for nobody else', async () => {
+  it('are delayed for an address that continues, with unknown keys or without one, and for no other', async () => {
     const waits = noteWaits()
     const { key } = await createAccount()
     expect((await api(key).get('/v2/pods')).status).toBe(200)
@@ -49,13 +49,13 @@ describe('[SEC-11] refusals', () => {
     expect(waits).toHaveLength(21)
   })
 
-  it('of limits wait for the key that goes on, where no address is known', async () => {
+  it('by limits are delayed for the key that continues, where no address is known', async () => {
     const waits = noteWaits()
     const { key } = await createAccount()
     const other = await createAccount()
     const call = api(key)
     stopClock()
-    // Endpoints that are not there: the first hundred are looked for.
+    // Endpoints that do not exist: the first hundred are looked up.
     const ask = () => call.get(`/v2/${crypto.randomUUID().slice(0, 13)}/health`)
     expect([await statusesOf(MAX_MISSES, ask), waits]).toEqual([new Set([404]), []])
     expect(await statusesOf(PROMPT_REFUSALS, ask)).toEqual(new Set([429]))

@@ -14,7 +14,7 @@ const fetchWith = (changes: object, url: string) =>
   )
 
 describe('the operator API', () => {
-  it('[L10][PP-222] is where ADMIN_HOST says and nowhere else, its document too', async () => {
+  it('[L10][PP-222] is served on ADMIN_HOST and nowhere else, its document too', async () => {
     const statuses = async (changes: object, host: string) =>
       Promise.all(
         ['/admin/v1/users', '/admin/v1/openapi.json', '/v2/openapi.json'].map(
@@ -29,8 +29,8 @@ describe('the operator API', () => {
   })
 })
 
-describe('answers of the job API', () => {
-  it('[L10][PP-225] are of the type that they say, whoever asks and whatever came of it', async () => {
+describe('replies of the job API', () => {
+  it('[L10][PP-225] have the content type that they declare, for every caller and result', async () => {
     const queue = await setUpQueue()
     const { jobId } = await runAndTake(queue)
     const base = `/v2/${queue.endpointId}`
@@ -49,7 +49,7 @@ describe('answers of the job API', () => {
 describe('names', () => {
   const BAD = ['a\u0007', 'a\u0085b', '\u202egnp.exe', 'a\u2066b\u2069', 'a\u200bb', '\ufeffa', 'a\u2028b', 'x'.repeat(192)]
 
-  it('[L9][PP-223] carry no control characters or marks of direction and have 191 characters at most', async () => {
+  it('[L9][PP-223] contain no control characters or direction marks and have 191 characters at most', async () => {
     const { key } = await createAccount()
     const pod = { image: 'acme/idle:1', cpu: { id: 'cpu3c', vcpuCount: 2 } }
     const named: [string, object][] = [
@@ -70,7 +70,7 @@ describe('names', () => {
 })
 
 describe('webhooks of a plane on one machine', () => {
-  it('[M7][PP-224] reach the machine for the named account alone', async () => {
+  it('[M7][PP-224] reach the host for the named account alone', async () => {
     const [mine, theirs] = [await setUpQueue(), await setUpQueue()]
     const webhook = 'http://127.0.0.1:9/hook'
     const email = await env.DB.prepare('SELECT email FROM users WHERE id = ?').bind(mine.account.userId).first<string>('email')
@@ -82,7 +82,7 @@ describe('webhooks of a plane on one machine', () => {
     try {
       expect((await mine.post('/run', { input: {}, webhook })).status).toBe(200)
       expect((await theirs.post('/run', { input: {}, webhook })).body.detail).toContain('$.webhook')
-      // A word that is spelled in escapes is the same word.
+      // The parser decodes escapes in member names.
       const escaped = await theirs.post('/run', `{"input":{},"\\u0077ebhook":"${webhook}"}`)
       expect(escaped.status).toBe(400)
     } finally {
@@ -92,7 +92,7 @@ describe('webhooks of a plane on one machine', () => {
 })
 
 describe('the stream of a job as JSON', () => {
-  it('[L5] is drained by whoever may read jobs; one who reads events drains nothing', async () => {
+  it('[L5] is drained by every caller who may read jobs; one who reads events drains nothing', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.stream(jobId, { output: 'a' })

@@ -9,11 +9,11 @@ import { endpointStub, hostStub } from '../../support/stubs.ts'
 const STOP = '/v2/spend/stop'
 const PLAN = `${STOP}?dryRun=true`
 const STOPS = '/v2/spend/stops'
-/** Of the GPU of the scenes, USD per hour. */
+/** The GPU of the scenes, USD per hour. */
 const PRICE = 0.44
 
 async function twoPods() {
-  // A data center of its own: pods that have stopped leave room on the machines of the tests before.
+  // A data center per test, because stopped pods of earlier tests leave room on their hosts.
   const dataCenterId = `DC-${crypto.randomUUID().slice(0, 8)}`
   const scene = new PodScene(await FakeHost.join(gpus(3), { dataCenterId }), await createAccount())
   const here = { dataCenterIds: [dataCenterId] }
@@ -26,7 +26,7 @@ async function twoPods() {
 }
 
 describe('a plan', () => {
-  it('[SPD-10] names what stops, what stays and why, and what remains, and stops nothing', async () => {
+  it('[SPD-10] lists what stops, what stays and why, and the remaining cost, and stops nothing', async () => {
     const { scene, first, second } = await twoPods()
     const { call } = scene
     await call.patch(`${PODS}/${second}`, { locked: true })
@@ -49,7 +49,7 @@ describe('a plan', () => {
     scene.leave()
   })
 
-  it('[SPD-11] that is not the one of now is 409, and nothing stops', async () => {
+  it('[SPD-11] that is out of date is 409, and nothing stops', async () => {
     const { scene, first, second } = await twoPods()
     const { planId } = (await scene.call.post(PLAN, {})).body
     expect((await scene.call.post(PLAN, {})).body.planId).toBe(planId)
@@ -65,8 +65,8 @@ describe('a plan', () => {
   })
 })
 
-describe('a stop of what is idle', () => {
-  it('[SPD-8] stops pods that have done nothing for so long, and no other; its undo starts them', async () => {
+describe('a stop of idle resources', () => {
+  it('[SPD-8] stops pods that have been idle for that long, and no other; its undo starts them', async () => {
     const { scene, first, second } = await twoPods()
     const { call, host } = scene
     const stats = (util: number, id: string) => ({ id: `${id}-1`, cpu: 9, gpuCount: 1, gpus: [{ util, memoryUtil: 1 }] })
@@ -93,7 +93,7 @@ describe('a stop of what is idle', () => {
     scene.leave()
   })
 
-  it('[SPD-8] takes the kept workers from an endpoint that does nothing, and leaves it its maximum', async () => {
+  it('[SPD-8] removes the minimum of workers from an idle endpoint, and leaves its maximum', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 3, idleTimeout: 60 } })
     const call = api(queue.account.key)
     const path = `/v2/serverless/${queue.endpointId}`
@@ -117,7 +117,7 @@ describe('a stop of what is idle', () => {
 })
 
 describe('a stop', () => {
-  it('[SPD-11] [SPD-12] does what its plan said; its undo starts the same again, once', async () => {
+  it('[SPD-11] [SPD-12] has the effects of its plan; its undo starts the same again, once', async () => {
     const { scene, first, second } = await twoPods()
     const { call } = scene
     const plan = (await call.post(PLAN, {})).body
@@ -140,7 +140,7 @@ describe('a stop', () => {
     scene.leave()
   })
 
-  it('[SPD-12] what cannot be restored says why, and is tried again', async () => {
+  it('[SPD-12] reports the reason for what cannot be restored, and tries it again', async () => {
     const { scene, first, second } = await twoPods()
     const { call } = scene
     const stopped = (await call.post(STOP, { ids: [first] })).body
@@ -156,7 +156,7 @@ describe('a stop', () => {
     scene.leave()
   })
 
-  it('[SPD-11] [SPD-12] an endpoint gets no workers: what runs finishes, what waits waits; its bounds come back', async () => {
+  it('[SPD-11] [SPD-12] gives an endpoint no workers: running jobs finish, queued ones wait; its limits return', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 3, idleTimeout: 60 } })
     const call = api(queue.account.key)
     const path = `/v2/serverless/${queue.endpointId}`
@@ -182,7 +182,7 @@ describe('a stop', () => {
     expect((await call.get(path)).body.workers).toMatchObject({ min: 0, max: 5 })
   })
 
-  it('[SPD-11] takes the scopes of both, and foreign stops are 404', async () => {
+  it('[SPD-11] takes the scopes of both, and stops of other accounts are 404', async () => {
     const account = await createAccount()
     const own = (await api(account.key).post(STOP, {})).body
     const stranger = await createAccount()

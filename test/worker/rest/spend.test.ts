@@ -22,7 +22,6 @@ import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
 
 const LIMITS = '/v2/billing/limits'
 const SUMMARY = '/v2/billing/summary'
-/** 0.44 USD per hour. */
 const PRICE = 0.44
 const NOTHING_SET = { perHour: 80, maxPerHour: 80, perMonth: null, maxPerMonth: null, stopsPods: false, webhook: null }
 
@@ -96,7 +95,7 @@ describe('spend limits', () => {
     expect((await call.patch(LIMITS, { webhook: null })).body).toMatchObject({ webhook: null })
   })
 
-  it('[BIL-21] belong to whoever may write the account: of an organization its owner and admins', async () => {
+  it('[BIL-21] are set by every key that may write the account: for an organization by its owner and admins', async () => {
     const [owner, admins, dev, billing] = [await createAccount(), await createAccount(), await createAccount(), await createAccount()]
     const id = await createOrganization(owner.key)
     await joinTeam(id, admins, 'ADMIN')
@@ -108,7 +107,7 @@ describe('spend limits', () => {
     expect([await read(owner), await read(dev), await read(billing)]).toEqual([200, 403, 200])
   })
 
-  it('[BIL-21] a change is in the audit log, with what it changed', async () => {
+  it('[BIL-21] add a row to the audit log with the changes', async () => {
     const account = await createAccount()
     await api(account.key).patch(LIMITS, { perHour: 40 })
     await admin().put(ceilingsOf(account), { perHour: 20 })
@@ -121,7 +120,7 @@ describe('spend limits', () => {
 })
 
 describe('the summary', () => {
-  it('[BIL-25] shows rate, month, estimate and shares; the month is what the bill says', async () => {
+  it('[BIL-25] shows rate, month, estimate and shares; the month equals the bill', async () => {
     const scene = await podScene(gpus(2))
     const { call } = scene
     const month = monthOf(Date.now())
@@ -153,8 +152,8 @@ describe('the summary', () => {
   })
 })
 
-describe('past the limit', () => {
-  it('[BIL-23] of a month nothing new begins, with the figures, until it is raised', async () => {
+describe('above the limit', () => {
+  it('[BIL-23] of a month nothing new starts, and the refusal has the figures, until it is raised', async () => {
     const scene = await podScene(gpus(2))
     const { call } = scene
     const { startMs } = monthOf(Date.now())
@@ -173,7 +172,7 @@ describe('past the limit', () => {
     scene.leave()
   })
 
-  it('[BIL-22] a create is 402 with the figures, a dry run too, and what ends makes room', async () => {
+  it('[BIL-22] a create is 402 with the figures, a dry run too, and ended resources make room', async () => {
     const scene = await podScene(gpus(4))
     const { call } = scene
     await call.patch(LIMITS, { perHour: 1 })
@@ -208,7 +207,7 @@ describe('past the limit', () => {
     scene.leave()
   })
 
-  it('[BIL-22] creates at once never pass it together', async () => {
+  it('[BIL-22] simultaneous creates never pass it together', async () => {
     const scene = await podScene(gpus(60))
     await scene.call.patch(LIMITS, { perHour: 10.1 * PRICE })
     const replies = await Promise.all(Array.from({ length: 50 }, () => scene.call.post(PODS, podBody())))
@@ -219,7 +218,7 @@ describe('past the limit', () => {
     scene.leave()
   })
 
-  it('[BIL-22] is of one account: what another one spends does not count', async () => {
+  it('[BIL-22] of one account: the spend of another one does not count', async () => {
     const [scene, other] = [await podScene(gpus(2)), await podScene(gpus(2))]
     await scene.call.patch(LIMITS, { perHour: 0 })
     expect((await scene.call.post(PODS, podBody())).status).toBe(402)

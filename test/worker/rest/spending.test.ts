@@ -9,14 +9,14 @@ import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
 
 const SPEND = '/v2/spend'
 const DAY_MS = 24 * HOUR_MS
-/** Of the GPU of the scenes, USD per hour. */
+/** The GPU of the scenes, USD per hour. */
 const PRICE = 0.44
 
 const dayStart = () => Math.floor(Date.now() / DAY_MS) * DAY_MS
 const NOTHING = { perHour: 0, stoppedPerHour: 0, itemCount: 0, items: [] }
 
 describe('GET /v2/spend', () => {
-  it('[SPD-1] is nothing for an account that has nothing', async () => {
+  it('[SPD-1] is empty for an account without resources', async () => {
     const { key } = await createAccount()
     const { status, body } = await api(key).get(SPEND)
     const month = monthOf(Date.now())
@@ -30,7 +30,7 @@ describe('GET /v2/spend', () => {
     })
   })
 
-  it('[SPD-1] [SPD-2] lists what costs something, the dearest first, with what it has cost; the rate is that of the summary', async () => {
+  it('[SPD-1] [SPD-2] lists the items with a cost, the dearest first, with their charges; the rate is that of the summary', async () => {
     const scene = await podScene(gpus(4))
     const { call } = scene
     const [running, stopped, waiting] = [
@@ -71,7 +71,7 @@ describe('GET /v2/spend', () => {
     scene.leave()
   })
 
-  it('[SPD-2] days and months are cut in UTC, as bills cut them, and hold what is gone', async () => {
+  it('[SPD-2] cuts days and months in UTC, as bills do, and includes deleted resources', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -79,9 +79,9 @@ describe('GET /v2/spend', () => {
     const [today, month] = [dayStart(), monthOf(Date.now())]
     const rate = { gpuNanosPerHour: 1_000_000_000 }
     await writeUsage(await scene.team(), [
-      // Of a pod that is gone, an hour of it before midnight.
+      // An interval of a deleted pod, one hour of it before midnight.
       closed({ ...rate, workloadId: 'gone', resourceId: 'gone', startedAtMs: today - HOUR_MS, endedAtMs: today + HOUR_MS / 2 }),
-      // Of this one, across the beginning of the month.
+      // An interval of this pod, across the beginning of the month.
       closed({ ...rate, workloadId: id, resourceId: id, startedAtMs: month.startMs - HOUR_MS, endedAtMs: month.startMs + HOUR_MS / 4 }),
     ])
     const { body } = await scene.call.get(SPEND)
@@ -94,7 +94,7 @@ describe('GET /v2/spend', () => {
     scene.leave()
   })
 
-  it('[SPD-1] an endpoint stands for its workers, a cluster for its members, a volume for itself', async () => {
+  it('[SPD-1] lists the workers of an endpoint, the members of a cluster and a volume as one item each', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const call = api(queue.account.key)
     await run(queue)
@@ -114,7 +114,7 @@ describe('GET /v2/spend', () => {
     scene.leave()
   })
 
-  it('[SPD-7] a worker without a job, and members at 0 %, say since when and what that cost; who was not seen for a minute does not', async () => {
+  it('[SPD-7] has, for a worker without a job and members at 0 %, the start and the cost of the idle time; not for those unobserved for a minute', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
     const call = api(queue.account.key)
     const idleOf = async (client = call) => {
@@ -138,7 +138,7 @@ describe('GET /v2/spend', () => {
     const cluster = await scene.running()
     const owner = api(scene.account.key)
     const members: { id: string }[] = (await owner.get('/v2/pods?includeClusterPods=true')).body.pods
-    // Each host takes the figures of its own member.
+    // Each host uses only the figures of its own member.
     const stats = members.map(({ id }, index) => {
       return { id: `${id}-1`, cpu: 9, gpuCount: 1, gpus: [{ util: index === 0 ? 70 : 0, memoryUtil: 1 }] }
     })
@@ -150,7 +150,7 @@ describe('GET /v2/spend', () => {
     scene.leave()
   })
 
-  it('[SPD-3] a thousand pods take as many statements as one', async () => {
+  it('[SPD-3] takes as many statements for a thousand pods as for one', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     const columns = (await env.DB.prepare('SELECT name FROM pragma_table_info(?)').bind('pods').all<{ name: string }>()).results

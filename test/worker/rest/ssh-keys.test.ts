@@ -33,7 +33,7 @@ describe('SSH keys', () => {
     expect((await api(key).get(PATH)).body).toMatchObject({ keys: [] })
   })
 
-  it('[ACC-1][POD-20] belong to the account, whichever of its keys asks, and are what its pods get', async () => {
+  it('[ACC-1][POD-20] belong to the account, whichever of its keys is used, and are those that its pods get', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     await api(mine.key).put(PATH, { keys: [ED25519] })
     expect((await api((await createKey(mine.userId)).key).get(PATH)).body).toMatchObject({ keys: [ED25519] })
@@ -42,7 +42,7 @@ describe('SSH keys', () => {
     expect(await sshKeysOf(env, await teamOf(theirs))).toEqual([])
   })
 
-  it('[DER-33] [DER-34] say who added each, and count while that member may add keys', async () => {
+  it('[DER-33] [DER-34] name the user who added each, and count while that member may add keys', async () => {
     const [boss, member] = [await createAccount(), await createAccount()]
     const org = await createOrganization(boss.key)
     await joinTeam(org, member, 'ADMIN')
@@ -67,7 +67,7 @@ describe('SSH keys', () => {
     await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE team_id = ? AND user_id = ?')
       .bind(Date.now() + 1, org, member.userId)
       .run()
-    // What the same PUT says again is nobody else's, and a member anew has added nothing.
+    // Keys that the same PUT repeats keep their maker, and a member who has rejoined has added none.
     const again = await api(bossKey).put(PATH, { keys: [theirs, mine] })
     expect(again.body.makers).toEqual([by(member, 'the user who added it has left the account since, and is a member anew'), by(boss)])
     expect(await sshKeysOf(env, org)).toEqual([mine])
@@ -76,7 +76,7 @@ describe('SSH keys', () => {
     expect(await sshKeysOf(env, org)).toEqual([theirs, mine])
   })
 
-  it('[DER-34] of before, which nobody knows who added, count', async () => {
+  it('[DER-34] from before, without a known maker, count', async () => {
     const account = await createAccount()
     await api(account.key).put(PATH, { keys: [ED25519] })
     await env.DB.prepare('UPDATE ssh_keys SET makers = NULL WHERE team_id = ?')
@@ -88,7 +88,7 @@ describe('SSH keys', () => {
     expect(await sshKeysOf(env, await teamOf(account))).toEqual([ED25519])
   })
 
-  it('[AUD-1] a change is noted in its batch: who, with which key, what, before and after', async () => {
+  it('[AUD-1] have their changes in the audit log, in the same batch: who, with which key, what, before and after', async () => {
     const { key, keyId, userId, ...account } = await createAccount()
     const team = await teamOf({ key, keyId, userId, ...account })
     await api(key).put(PATH, { keys: [ED25519] })

@@ -21,7 +21,7 @@ import { FakeProvider } from '../../support/provider.ts'
 const suspend = (who: Pick<Account, 'userId'>, word = 'suspend', query = '') =>
   admin().post(`/admin/v1/users/${who.userId}/${word}${query}`)
 
-/** An organization with one running pod: its key, and the key that the pod has. */
+/** An organization with one running pod: the organization's key and the pod's key. */
 interface Running {
   team: string
   key: string
@@ -33,7 +33,7 @@ let scene: PodScene
 let owner: Account
 let ours: Running
 let neighbours: Running
-/** The address of a pod is remembered for some seconds: each question comes a minute later. */
+/** The address of a pod is cached for some seconds, so each look-up is one minute later. */
 let minutes = 0
 
 async function running(by: Account): Promise<Running> {
@@ -45,7 +45,7 @@ async function running(by: Account): Promise<Running> {
   return { team, key, podId, podKey: workload.platformEnv.RUNPOD_API_KEY ?? '' }
 }
 
-/** All that an organization does: its pod, the addresses of its ports, its keys and what its pod may. */
+/** The state of an organization: its pod, the address of a port, its key and the key of its pod. */
 async function stateOf({ key, podId, podKey }: Running) {
   const row = await env.DB.prepare('SELECT status FROM pods WHERE id = ?').bind(podId).first<{ status: string }>()
   const door = await findHttpDoor(env, podId, 8888, null, Date.now() + 60_000 * ++minutes).then(
@@ -66,7 +66,7 @@ beforeEach(async () => {
 })
 
 describe('an organization whose owners are all suspended', () => {
-  it('[S14] [DER-20] [DER-21] is suspended with its only owner: pods, ports, keys and the keys of pods; another organization is not touched', async () => {
+  it('[S14] [DER-20] [DER-21] is suspended with its only owner: pods, ports, keys and the keys of pods; another organization is not affected', async () => {
     expect([await stateOf(ours), await stateOf(neighbours)]).toEqual([WORKS, WORKS])
     const plan = await suspend(owner, 'suspend', '?dryRun=true')
     const stops = plan.body.effects.filter(({ resource }: { resource: { id: string } }) => resource.id === ours.podId)
@@ -80,7 +80,7 @@ describe('an organization whose owners are all suspended', () => {
     expect([await stateOf(ours), await stateOf(neighbours)]).toEqual([WORKS, WORKS])
   })
 
-  it('[S14] [DER-20] its other members are refused for it, by key and by session, and go on for themselves', async () => {
+  it('[S14] [DER-20] refuses its other members, by key and by session, who keep their own accounts', async () => {
     const member = await createAccount()
     await joinTeam(ours.team, member, 'ADMIN')
     const { key } = await createKeyIn(ours.team, member)
@@ -92,19 +92,19 @@ describe('an organization whose owners are all suspended', () => {
     expect([(await api(member.key).get(PODS)).status, (await session('')).status]).toEqual([200, 200])
   })
 
-  it('[S14] [DER-20] gets nothing of a host by a key that another isolate remembers: the statement asks the same', async () => {
+  it('[S14] [DER-20] gets nothing of a host by a key that another isolate has cached: the statement checks too', async () => {
     expect((await api(ours.key).get(PODS)).status).toBe(200)
     await env.DB.prepare('UPDATE teams SET suspended_at = 1 WHERE id = ?')
       .bind(await teamOf(owner))
       .run()
-    // No verdict was forgotten in this isolate.
+    // The cache of this isolate still holds the valid decision.
     expect((await api(ours.key).get(PODS)).status).toBe(200)
     expect((await api(ours.key).post(PODS, podBody())).status).toBe(400)
     const row = await env.DB.prepare('SELECT COUNT(*) AS pods FROM pods WHERE team_id = ?').bind(ours.team).first()
     expect(row).toEqual({ pods: 1 })
   })
 
-  it('[DER-20] [DER-23] goes on under another owner, for whom its pods act; with the last of them it ends', async () => {
+  it('[DER-20] [DER-23] continues under another owner, for whom its pods act; with the last of them it ends', async () => {
     const second = await createAccount()
     await joinTeam(ours.team, second, 'OWNER')
     await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE team_id = ? AND user_id = ?')
@@ -123,7 +123,7 @@ describe('an organization whose owners are all suspended', () => {
     expect(await actsFor()).toBe(owner.userId)
   })
 
-  it('[DER-21] stays suspended while one of both reasons lasts, and says so', async () => {
+  it('[DER-21] stays suspended while one of both reasons lasts, and reports it', async () => {
     const word = (what: string, query = '') => admin().post(`/admin/v1/organizations/${ours.team}/${what}${query}`)
     await suspend(owner)
     const { body } = await word('resume', '?dryRun=true')
@@ -136,7 +136,7 @@ describe('an organization whose owners are all suspended', () => {
     expect((await api(ours.key).get(PODS)).status).toBe(200)
   })
 
-  it('[DER-21] is left so when its last unsuspended owner is deleted', async () => {
+  it('[DER-21] stays so when its last unsuspended owner is deleted', async () => {
     const second = await createAccount()
     await joinTeam(ours.team, second, 'OWNER')
     await suspend(owner)
@@ -145,7 +145,7 @@ describe('an organization whose owners are all suspended', () => {
     expect(await stateOf(ours)).toEqual(['EXITED', 404, 403, 403])
   })
 
-  it('[DER-22] is made by no member: the last owner who is not suspended neither leaves nor steps down nor hands over to one who is', async () => {
+  it('[DER-22] is never made by a member: the last owner who is not suspended neither leaves nor steps down nor hands over to a suspended one', async () => {
     const second = await createAccount()
     await joinTeam(ours.team, second, 'OWNER')
     await suspend(second)

@@ -37,7 +37,7 @@ async function openEvents(queue: QueueSetup, jobId: string, key: string): Promis
 }
 
 describe('a suspended account', () => {
-  it('[M10][PP-214] its keys are refused on every surface with the reason, and are good again when it is resumed', async () => {
+  it('[M10][PP-214] its keys are refused on every surface with the reason, and are valid again when it is resumed', async () => {
     const queue = await setUpQueue()
     const { key, userId } = queue.account
     const bystander = await setUpQueue()
@@ -55,7 +55,7 @@ describe('a suspended account', () => {
     expect((await suspend('nosuchuser')).status).toBe(404)
   })
 
-  it('[M10][PP-214] a suspended user acts for no organization either; the organization and its others go on', async () => {
+  it('[M10][PP-214] a suspended user acts for no organization either; the organization and its other members continue', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await createOrganization(owner.key)
     const key = await createKey(member.userId)
@@ -72,7 +72,7 @@ describe('a suspended account', () => {
     expect((await api(key.key).get('/v2/pods')).status).toBe(200)
   })
 
-  it('[PP-239] a suspended organization: its keys and sessions are refused and its pods stop; its members go on for themselves', async () => {
+  it('[PP-239] a suspended organization: its keys and sessions are refused and its pods stop; its members keep their own accounts', async () => {
     const scene = await podScene()
     const member = await createAccount()
     const team = await createOrganization(scene.account.key)
@@ -116,7 +116,7 @@ describe('a suspended account', () => {
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
   })
 
-  it('[M10][PP-214] its pods stop, a locked one too, say why and cost nothing; they start again when it is resumed', async () => {
+  it('[M10][PP-214] its pods stop with the reason, a locked one too, and cost nothing; they start again when it is resumed', async () => {
     const scene = await podScene()
     const pod = await scene.create()
     await scene.run(pod.id)
@@ -130,7 +130,7 @@ describe('a suspended account', () => {
     const row = await env.DB.prepare('SELECT status, status_reason, charged_from FROM pods WHERE id = ?').bind(pod.id).first()
     expect(row).toEqual({ status: 'EXITED', status_reason: 'stopped: the account is suspended by the operator', charged_from: null })
     expect(await usageOf(pod.id)).toHaveLength(1)
-    // A second word changes nothing.
+    // A repeated request changes nothing.
     expect((await suspend(scene.account.userId)).body).toMatchObject({ pods: 0, failed: [] })
     expect((await suspend(scene.account.userId, 'resume')).body).toMatchObject({ pods: 1, failed: [] })
     await scene.run(pod.id, 2)
@@ -139,13 +139,13 @@ describe('a suspended account', () => {
     scene.leave()
   })
 
-  it('[M10][PP-214] gets nothing of a host, even with a key that is still remembered elsewhere', async () => {
+  it('[M10][PP-214] gets nothing of a host, even with a key that is still cached elsewhere', async () => {
     const scene = await podScene()
     const pod = await scene.create()
     await scene.run(pod.id)
     await scene.act(pod.id, 'stop')
     await scene.host.report(`${pod.id}-1`, { state: 'exited' })
-    // As another isolate sees it: the row says so, and nobody there has forgotten the key.
+    // As in another isolate: the row is updated, and the cached decision remains.
     await env.DB.prepare('UPDATE teams SET suspended_at = 1 WHERE id = ?')
       .bind(await scene.team())
       .run()
@@ -167,7 +167,7 @@ describe('open streams', () => {
     STREAM_CHECKS.everyMs = FORMER.everyMs
   })
 
-  it('[M5][PP-215] of a job end when their key is revoked, and go on for others', async () => {
+  it('[M5][PP-215] of a job end when their key is revoked, and continue for others', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const reader = await createKey(queue.account.userId)
@@ -192,7 +192,7 @@ describe('open streams', () => {
     scene.leave()
   })
 
-  it('[DER-28] of a key end when its maker may do less, and go on for the keys of others', async () => {
+  it('[DER-28] of a key end when its maker loses permissions, and continue for the keys of others', async () => {
     const scene = await podScene()
     const member = await createAccount()
     const team = await createOrganization(scene.account.key)
@@ -210,7 +210,7 @@ describe('open streams', () => {
     scene.leave()
   })
 
-  it('[M5][PP-232] of one key cost one look at D1 a minute together, and all hear of its end', async () => {
+  it('[M5][PP-232] of one key cost one D1 query a minute together, and all end with it', async () => {
     const { key, keyId } = await createAccount()
     const { everyMs: tickMs, maxAgeMs } = FORMER
     const header = `Bearer ${key}`
@@ -225,7 +225,7 @@ describe('open streams', () => {
     expect(prepare.mock.calls.length).toBeGreaterThan(9)
     expect(prepare.mock.calls.length).toBeLessThanOrEqual(11)
     prepare.mockRestore()
-    // As another isolate sees it: nobody here has forgotten the key.
+    // As in another isolate: the cached decision of this one remains.
     await env.DB.prepare('UPDATE api_keys SET revoked_at = 1 WHERE id = ?').bind(keyId).run()
     await ask(startMs + 660_000)
     expect(new Set(await ask(startMs + 660_000))).toEqual(new Set([false]))

@@ -45,7 +45,7 @@ describe('create', () => {
     expect(await api(key).get(`${PATH}/${reply.body.id}`)).toMatchObject({ status: 200, body: reply.body })
   })
 
-  it('[TPL-2][TPL-3][CON-2] keeps everything that is named', async () => {
+  it('[TPL-2][TPL-3][CON-2] keeps every named member', async () => {
     const { key } = await createAccount()
     const named = {
       name: 'all',
@@ -148,7 +148,7 @@ describe('create', () => {
     expect((await api(key).get(PATH)).body.templates).toEqual([])
   })
 
-  it('[STRICT-1] __proto__ is 422 wherever it stands', async () => {
+  it('[STRICT-1] __proto__ is 422 in every place', async () => {
     const { key } = await createAccount()
     for (const [member, location] of [
       ['"__proto__":{}', '$'],
@@ -186,7 +186,7 @@ describe('create', () => {
     await create(mine.key, { name: 'a' })
   })
 
-  it('[TPL-6] of many creates at once with one name, one succeeds', async () => {
+  it('[TPL-6] of many simultaneous creates with one name, one succeeds', async () => {
     const { key } = await createAccount()
     const replies = await Promise.all(Array.from({ length: 8 }, () => api(key).post(PATH, BODY)))
     expect(replies.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400, 400, 400, 400])
@@ -220,11 +220,11 @@ describe('list', () => {
     })
   })
 
-  it('[PAG-8] walking the cursors meets each template once, whatever is created or deleted in between', async () => {
+  it('[PAG-8] a walk of the cursors meets each template once, whatever is created or deleted in between', async () => {
     const { key } = await createAccount()
     const ids: string[] = []
     for (let index = 0; index < 7; index += 1) ids.push((await create(key)).id)
-    // One millisecond for all of them: then only the id orders.
+    // All are created in the same millisecond, so only the id orders them.
     await env.DB.prepare(`UPDATE templates SET created_at = 5 WHERE id IN (${ids.map(() => '?').join()})`)
       .bind(...ids)
       .run()
@@ -247,7 +247,7 @@ describe('list', () => {
     expect(ids.filter((id) => !deleted.includes(id) && !seen.includes(id))).toEqual([])
   })
 
-  it('[RES-9][PAG-8] a page ends before it gets too large; the cursor leads through all of them', async () => {
+  it('[RES-9][PAG-8] a page ends before it is too large; the cursor leads through all of them', async () => {
     const account = await createAccount()
     await create(account.key, { env: { A: 'x'.repeat(100_000) } })
     await multiply('templates', 'name, is_public, config, revision, created_at', account, 99)
@@ -286,7 +286,7 @@ describe('read', () => {
     expect((await api(theirs.key).get(`${PATH}/${template.id}`)).body.registry).toBe(registry)
   })
 
-  it('[RES-5][AUT-5] a public one takes no scope; a key without templates:read learns nothing of any other', async () => {
+  it('[RES-5][AUT-5] a public one takes no scope; a key without templates:read gets nothing of any other', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const [shared, hidden] = [await create(theirs.key, { public: true }), await create(theirs.key)]
     const own = await create(mine.key)
@@ -295,7 +295,7 @@ describe('read', () => {
     for (const id of [hidden.id, own.id, 'nosuchtemplate']) expect((await jobs.get(`${PATH}/${id}`)).status).toBe(403)
   })
 
-  it('[TPL-1] findTemplate gives what a team may build from, others without their credential', async () => {
+  it('[TPL-1] findTemplate returns the templates that a team may use, those of others without their credential', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const registry = await createRegistry(theirs.key)
     const [shared, hidden] = [await create(theirs.key, { public: true, registry }), await create(theirs.key)]
@@ -308,7 +308,7 @@ describe('read', () => {
 })
 
 describe('update', () => {
-  it('[STRICT-3][CON-4] what is left out stays, empty values clear', async () => {
+  it('[STRICT-3][CON-4] omitted members stay, empty values clear', async () => {
     const { key } = await createAccount()
     const template = await create(key, {
       cmd: ['a'],
@@ -335,7 +335,7 @@ describe('update', () => {
     expect((await api(key).patch(`${PATH}/${id}`, template)).body).toEqual({ id, ...template })
   })
 
-  it('[TPL-6] to the name of another one is 400; of two at once, one succeeds', async () => {
+  it('[TPL-6] to the name of another one is 400; of two simultaneous ones, one succeeds', async () => {
     const { key } = await createAccount()
     const [a, b] = [await create(key, { name: 'a' }), await create(key, { name: 'b' })]
     expect(await api(key).patch(`${PATH}/${b.id}`, { name: 'a' })).toMatchObject(TAKEN)
@@ -343,10 +343,10 @@ describe('update', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([200, 400])
   })
 
-  it('two changes at once are both kept', async () => {
+  it('two simultaneous changes are both kept', async () => {
     const { key } = await createAccount()
     const { id } = await create(key)
-    // On a busy machine two requests may come one after the other; of several pairs, one meets.
+    // On a busy machine two requests may run one after the other; of several pairs, at least one runs at once.
     for (const disk of [71, 72, 73, 74, 75, 76]) {
       const env = { A: String(disk) }
       const replies = await Promise.all([{ env }, { disk }].map((change) => api(key).patch(`${PATH}/${id}`, change)))
@@ -396,7 +396,7 @@ describe('delete', () => {
 })
 
 describe('access', () => {
-  it('[TPL-1][AUT-5] PATCH and DELETE of what one does not own are 404, public or not', async () => {
+  it('[TPL-1][AUT-5] PATCH and DELETE of a template of another account are 404, public or not', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const templates = [await create(theirs.key, { public: true }), await create(theirs.key)]
     for (const id of [...templates.map((template) => template.id), 'nosuchtemplate']) {

@@ -3,8 +3,8 @@ import { admin, api, createAccount, createEndpoint, createPlan, describe, expect
 
 const limitsOf = async (userId: string) => await admin().get(`/admin/v1/users/${userId}/limits`)
 
-describe('[UI-68] what an account holds beside what it may, for the operator', () => {
-  it('is what the account reads of itself, with the windows in force', async () => {
+describe('[UI-68] the limits and resources of an account, for the operator', () => {
+  it('equal those that the account reads of itself, with the windows in force', async () => {
     const account = await createAccount({ exempt: false })
     await createEndpoint(account.key)
     const requests = { minute: 7, hour: 70, day: 700 }
@@ -20,7 +20,7 @@ describe('[UI-68] what an account holds beside what it may, for the operator', (
     expect(body.spend).toMatchObject({ rate: { perHour: 0 }, month: { spent: 0 } })
   })
 
-  it('says since when it is suspended, and until that ends', async () => {
+  it('include the time of a suspension, until that ends', async () => {
     const { userId } = await createAccount()
     await admin().post(`/admin/v1/users/${userId}/suspend`, {})
     expect((await limitsOf(userId)).body.suspendedAt).toMatch(/^\d{4}-/)
@@ -28,7 +28,7 @@ describe('[UI-68] what an account holds beside what it may, for the operator', (
     expect((await limitsOf(userId)).body.suspendedAt).toBeNull()
   })
 
-  it('of nobody is 404, and opened by no key of a user', async () => {
+  it('are 404 for an unknown user, and are not readable with a key of a user', async () => {
     const { key, userId } = await createAccount()
     expect((await limitsOf('nobody')).status).toBe(404)
     expect((await api(key).get(`/admin/v1/users/${userId}/limits`)).status).toBe(401)

@@ -139,7 +139,7 @@ describe('422', () => {
     }
   })
 
-  it('[ERR-4, PAG-2] a number of the query is named as it came, not by its length', async () => {
+  it('[ERR-4, PAG-2] a number of the query is named by its value, not by its length', async () => {
     const { key } = await createAccount()
     for (const [limit, error] of [
       ['0', 'minimum: got 0, want 1'],
@@ -176,7 +176,7 @@ describe('400', () => {
     ['{', 'line 1, column 2: unexpected end'],
     ['{"name":}', 'line 1, column 9: unexpected "}"'],
     ['{\n  "name": "a",\n}', 'line 3, column 1: unexpected "}"'],
-  ])('[ERR-2] [PP-123] %j says where it stops being JSON', async (body, place) => {
+  ])('[ERR-2] [PP-123] %j has the place where it stops being JSON', async (body, place) => {
     const { key } = await createAccount()
     expect(await api(key).post('/v2/serverless', body)).toMatchObject({
       status: 400,
@@ -206,7 +206,7 @@ describe('400', () => {
     })
   })
 
-  it.each(['x', 'a b', 'XX-9', '__proto__'])('[POD-9] [PP-126] data center %j, which nobody knows', async (id) => {
+  it.each(['x', 'a b', 'XX-9', '__proto__'])('[POD-9] [PP-126] data center %j, which is unknown', async (id) => {
     const { key } = await createAccount()
     const refused = { status: 400, body: { detail: `dataCenterIds: data center ${id} not found` } }
     expect(await api(key).post('/v2/serverless', endpointBody({ dataCenterIds: ['EU-RO-1', id] }))).toMatchObject(refused)

@@ -7,7 +7,7 @@ const SECRET_PATH = '/v2/webhooks/signing-secret'
 const LOG_PATH = '/v2/webhooks/deliveries'
 
 describe('the signing secret', () => {
-  it('[HOOK-8] is made on first use, stays, and is another one for every account', async () => {
+  it('[HOOK-8] is made on first use, stays, and differs for every account', async () => {
     const [mine, theirs] = [await createAccount(), await createAccount()]
     const first = await api(mine.key).get(SECRET_PATH)
     expect(first).toMatchObject({ status: 200, body: { secret: expect.stringMatching(/^whsec_/), previousSecretExpiresAt: null } })
@@ -40,7 +40,7 @@ describe('the signing secret', () => {
     expect(signature).not.toBe(signedBy(before))
   })
 
-  it('[PP-32] is for keys that may write jobs: whoever reads it can forge', async () => {
+  it('[PP-32] is for keys that may write jobs, because its readers can forge', async () => {
     const { userId } = await createAccount()
     const reader = api((await createKey(userId, { permission: 'READ_ONLY' })).key)
     expect((await reader.get(SECRET_PATH)).status).toBe(403)
@@ -52,7 +52,7 @@ describe('the signing secret', () => {
 })
 
 describe('the delivery log', () => {
-  it('[PP-33] tells of every delivery and its attempts', async () => {
+  it('[PP-33] lists every delivery and its attempts', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     const jobId = await finishJob(setup, '/fail/1?token=mine')
@@ -105,7 +105,7 @@ describe('the delivery log', () => {
     }
   })
 
-  it('[PP-33, AUT-5] is the account’s own, and for keys that may read jobs', async () => {
+  it("[PP-33, AUT-5] is the account's own, and for keys that may read jobs", async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_mine', url: `https://${setup.host}/ok` })
     const stranger = await createAccount()

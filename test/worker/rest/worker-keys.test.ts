@@ -15,10 +15,10 @@ import { runAndTake, setUpQueue } from '../../support/queue.ts'
 import { v1 } from '../../support/v1.ts'
 import { settledState } from '../../support/whole-state.ts'
 
-/** Of the console: they begin a login of a caller who has no key yet, and look at none. */
+/** Operations of the console that start a login of a caller without a key and read no key. */
 const FOR_ANYONE: readonly string[] = ['startDeviceLogin', 'pollDeviceLogin']
 
-/** Calls with the key as it is sent, raw and as a bearer, and says how they were answered. */
+/** Calls with the key, raw and as a bearer token, and returns the statuses. */
 async function statuses(token: string, { method, body }: Operation, path: string): Promise<number[]> {
   const found: number[] = []
   for (const authorization of [token, `Bearer ${token}`]) {
@@ -35,7 +35,7 @@ async function statuses(token: string, { method, body }: Operation, path: string
   return found
 }
 
-/** An account with a job that one of its workers holds, an endpoint beside it, and what else can be named. */
+/** An account with a leased job and its worker, a second endpoint, and other resources that can be named. */
 async function scene() {
   const queue = await setUpQueue()
   const { jobId, worker } = await runAndTake(queue)
@@ -66,7 +66,7 @@ describe('the key of a worker', () => {
     for (const { method, path } of [...hostApi().routes, ...sshApi().routes].filter(({ method: verb }) => verb !== 'ALL')) {
       const at = `${path.startsWith('/admit') || path.startsWith('/open') ? '/ssh/v1' : '/host/v1'}${path}`
       const found = await statuses(token, { method, path: at, scope: '', body: method === 'POST' ? {} : undefined }, at)
-      // Those that take their credential in the body see that there is none.
+      // Routes that take their credential in the body refuse its absence there.
       const isByBody = path === '/enrol' || path === '/token'
       expect(isByBody ? [400, 422] : [401, 403], `${method} ${at} ${found}`).toEqual(expect.arrayContaining(found))
     }
@@ -93,7 +93,7 @@ describe('the key of a worker', () => {
     expect(await settledState(queue.endpointId)).toBe(before)
   })
 
-  it('[CAP-20] does what is listed for its own endpoint and worker, and for no other', async () => {
+  it('[CAP-20] has the listed operations for its own endpoint and worker, and for no other', async () => {
     const { queue, worker, beside, jobId } = await scene()
     const foreign = { 'another endpoint': [beside, worker.id], 'another worker': [queue.endpointId, 'another'] } as const
     const before = await settledState(queue.endpointId)
@@ -110,7 +110,7 @@ describe('the key of a worker', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'COMPLETED', output: { ok: true } })
   })
 
-  it('[S1] [CAP-20] is good for six operations, which are the worker routes of the job API and those that a relay passes on', async () => {
+  it('[S1] [CAP-20] is valid for six operations, which are the worker routes of the job API and those that a relay passes on', async () => {
     const routes = Object.entries(JOB_ROUTES).filter(([, { caller }]) => caller === 'worker')
     expect(WORKER_KEY_ACTIONS.toSorted()).toEqual(routes.map(([name]) => name).toSorted())
     const token = await issueWorkerToken(env, 'e', 'w')

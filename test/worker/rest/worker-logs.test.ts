@@ -25,7 +25,7 @@ interface Logged extends QueueSetup {
   read: (query?: string, lastEventId?: string) => Promise<LogReader>
 }
 
-/** An endpoint with a worker that runs. */
+/** An endpoint with a running worker. */
 async function setUpLog(): Promise<Logged> {
   const queue = await setUpQueue()
   await run(queue)
@@ -38,13 +38,13 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from + 1
 const logOf = (worker: FakeWorker) => podLogStub(env, 'worker', worker.id)
 
 describe('shipping', () => {
-  it('[HOST-11] a batch that comes again, in whole or in part, adds only what is new', async () => {
+  it('[HOST-11] a batch that is sent again, in whole or in part, adds only new lines', async () => {
     const { host, worker, read } = await setUpLog()
     expect(await host.ship(worker.workload, ['a', 'b'])).toEqual([{ workloadId: worker.id, takenSeq: 2 }])
     expect(await host.ship(worker.workload, ['a', 'b'])).toEqual([{ workloadId: worker.id, takenSeq: 2 }])
     expect(await host.ship(worker.workload, ['b', 'c', 'd'], 2)).toEqual([{ workloadId: worker.id, takenSeq: 4 }])
     expect(await host.ship(worker.workload, ['old'])).toEqual([{ workloadId: worker.id, takenSeq: 4 }])
-    // Numbers that the agent dropped stay out.
+    // Numbers that the agent dropped remain absent.
     expect(await host.ship(worker.workload, ['g'], 7)).toEqual([{ workloadId: worker.id, takenSeq: 7 }])
     const events = await (await read()).events(5)
     expect(events.map(({ line }) => line)).toEqual(['a', 'b', 'c', 'd', 'g'])
@@ -57,7 +57,7 @@ describe('shipping', () => {
     ])
   })
 
-  it('[HOST-10] a host writes only logs of workloads that it was given, and one batch refused leaves the others', async () => {
+  it('[HOST-10] a host writes only logs of workloads that it was given, and one refused batch leaves the others', async () => {
     const { host, worker, read } = await setUpLog()
     const other = await setUpLog()
     const lines = [{ seq: 1, at: 1_000, source: 'container', line: 'x' }]
@@ -89,7 +89,7 @@ describe('shipping', () => {
     expect((await api(null).post('/host/v1/logs', { batches: [] })).status).toBe(401)
   })
 
-  it('[PP-60] the log keeps its newest lines within its bounds, and numbers go on', async () => {
+  it('[PP-60] the log keeps its newest lines within its limits, and numbers continue', async () => {
     const { host, worker, read } = await setUpLog()
     await runInDurableObject(logOf(worker), (log) => {
       log.archive.bucket = null
@@ -104,7 +104,7 @@ describe('shipping', () => {
     expect(first).toMatchObject({ line: '65', id: expect.stringMatching(/\/000000000065$/) })
     const rest = await reader.lines(LOG_KEPT_LINES - 1)
     expect(rest).toEqual(numbers(66, LOG_KEPT_LINES + 64))
-    // 5 MB of text: the oldest go until 4 MiB are left.
+    // 5 MB of text: the oldest lines go until 4 MiB remain.
     for (let n = 0; n < 10; n += 1) {
       const lines = Array.from({ length: 32 }, () => 'x'.repeat(16_384))
       await host.ship(worker.workload, lines, 10_000 + n * 32)
@@ -136,7 +136,7 @@ describe('reading', () => {
     )
   })
 
-  it('[LOG-2] tail counts lines of the source; 0 shows only what is to come; the default is 100', async () => {
+  it('[LOG-2] tail counts lines of the source; 0 shows only future lines; the default is 100', async () => {
     const { host, worker, read } = await setUpLog()
     const lines = numbers(1, 128).map((line, index) => ({ line, source: index % 2 === 0 ? ('container' as const) : ('system' as const) }))
     await host.ship(worker.workload, lines)
@@ -175,7 +175,7 @@ describe('reading', () => {
     expect(await (await read('', '2026-06-01T12:00:00Z/000000000001')).lines(3)).toEqual(['b', 'c', 'd'])
     expect(await (await read('', '2026-06-01T12:00:00Z')).lines(2)).toEqual(['c', 'd'])
     expect(await (await read('', '2026-06-01T11:59:59Z')).lines(4)).toEqual(['a', 'b', 'c', 'd'])
-    // A counter that this log has not reached belongs to another one: only its time can be meant.
+    // A number beyond the end of this log belongs to another log, so only the time of the id is used.
     expect(await (await read('', '2026-06-01T12:00:00Z/000000000999')).lines(2)).toEqual(['c', 'd'])
     const end = await read('', '2026-06-01T12:00:01Z/000000000004')
     await host.ship(worker.workload, ['e'], 5)
@@ -214,14 +214,14 @@ describe('reading', () => {
       expect(reply, url).toMatchObject({ status: 404, body: { title: 'Not Found', status: 404, detail: 'resource not found' } })
       expect(reply.headers.get('content-type')).toBe('application/problem+json')
     }
-    // Asking leaves no object behind.
+    // The read creates no object.
     const made = env.POD_LOG.idFromName('worker:nosuchworker').toString()
     expect((await listDurableObjectIds(env.POD_LOG)).map(String)).not.toContain(made)
   })
 })
 
 describe('following', () => {
-  it('[LOG-4] a log without a line yet can be followed, and lines arrive as they come, of the wanted source only', async () => {
+  it('[LOG-4] a log without a line yet can be followed, and lines arrive as they are written, of the requested source only', async () => {
     const { host, worker, read } = await setUpLog()
     const [all, system] = [await read(), await read('?source=system')]
     await host.ship(worker.workload, ['a', { source: 'system', line: 's' }, 'b'])
@@ -232,14 +232,14 @@ describe('following', () => {
     expect(await system.lines(1)).toEqual(['t'])
   })
 
-  it('[LOG-3] readers that come and go while lines are written lose none and see none twice', async () => {
+  it('[LOG-3] readers that connect and leave while lines are written lose none and see none twice', async () => {
     const { host, worker, read } = await setUpLog()
     const total = 400
     const write = async () => {
       for (let first = 1; first <= total; first += 10) {
         const batch = numbers(first, first + 9)
         await host.ship(worker.workload, batch, first)
-        // An agent that did not hear the answer sends it again.
+        // An agent that did not receive the reply sends the batch again.
         if (first % 3 === 0) await host.ship(worker.workload, batch, first)
       }
     }
@@ -258,7 +258,7 @@ describe('following', () => {
     expect(seen).toEqual(numbers(1, total))
   })
 
-  it('[LOG-4] silence is broken by comments; a reader that leaves is forgotten', async () => {
+  it('[LOG-4] silence is broken by comments; a reader that leaves is removed', async () => {
     const { host, worker, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     expect(await runInDurableObject(logOf(worker), (object) => object.followers.silenceMs)).toBe(15_000)
@@ -275,7 +275,7 @@ describe('following', () => {
     await vi.waitFor(async () => expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0), SOON)
   })
 
-  it('[PP-62] a stream ends after an hour, and its reader goes on with its last event', async () => {
+  it('[PP-62] a stream ends after an hour, and its reader resumes after its last event', async () => {
     const { host, worker, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     expect(await runInDurableObject(logOf(worker), (object) => object.followers.lifetimeMs)).toBe(3_600_000)
@@ -311,7 +311,7 @@ describe('following', () => {
     for (const reader of [late, ...readers.slice(1)]) await reader.close()
   })
 
-  it('[LOG-4] a reader that does not read costs no memory: it meets the tail as it is when it comes back', async () => {
+  it('[LOG-4] a reader that does not read costs no memory: it gets the current tail when it continues', async () => {
     const { host, worker, read } = await setUpLog()
     await runInDurableObject(logOf(worker), (log) => {
       log.archive.bucket = null
@@ -334,7 +334,7 @@ describe('following', () => {
     }
     expect(ids).toEqual(ids.toSorted((a, b) => a - b))
     expect(new Set(ids).size).toBe(ids.length)
-    // 6 MB were written; what was dropped before this reader asked is gone, not buffered for it.
+    // 6 MB were written; lines that were dropped before this reader read on are gone, not buffered for it.
     expect(ids.length).toBeLessThan(384)
     await slow.close()
   })
@@ -351,7 +351,7 @@ describe('the end of a log', () => {
   const forget = (endpointId: string, worker: FakeWorker) =>
     runInDurableObject(endpointStub(env, endpointId), (object) => object.core.state.workers.remove(worker.id))
 
-  it('[PP-61] it outlives its worker by a day, then it is deleted and its readers are told', async () => {
+  it('[PP-61] it outlives its worker by a day, then it is deleted and its readers are notified', async () => {
     const { account, endpointId, host, worker, path, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     await forget(endpointId, worker)
@@ -364,7 +364,7 @@ describe('the end of a log', () => {
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 
-  it('[PP-194] an endpoint remembers for three days who worked for it, and no longer', async () => {
+  it('[PP-194] an endpoint knows its past workers for three days', async () => {
     const { account, endpointId, host, worker, path } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     await forget(endpointId, worker)
@@ -379,7 +379,7 @@ describe('the end of a log', () => {
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 
-  it('[PP-61, HOST-11] lines that come while it is asked whether its worker exists are kept', async () => {
+  it('[PP-61, HOST-11] lines that arrive while the plane checks whether its worker exists are kept', async () => {
     const { host, worker, endpointId } = await setUpLog()
     await host.ship(worker.workload, ['old'])
     await forget(endpointId, worker)
@@ -402,7 +402,7 @@ describe('the end of a log', () => {
     expect(await (await read()).lines(1)).toEqual(['a'])
   })
 
-  it('[LOG-6] of a deleted endpoint nothing can be read', async () => {
+  it('[LOG-6] logs of a deleted endpoint cannot be read', async () => {
     const { account, endpointId, host, worker, path } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     expect((await api(account.key).delete(`/v2/serverless/${endpointId}`)).status).toBe(204)

@@ -67,7 +67,7 @@ describe('[END-13, SCALE-7] workers', () => {
     expect(ready).toBe(summary.idle)
   })
 
-  it('[SCALE-6] a stale worker keeps its version and image while it finishes; one that only drains is not shown', async () => {
+  it('[SCALE-6] a stale worker keeps its version and image while it finishes; a draining one is not shown', async () => {
     const queue = await setUpQueue({ image: 'builtin/echo' })
     const { jobId, worker } = await runAndTake(queue)
     expect((await patch(queue, { image: 'builtin/probe' })).status).toBe(200)
@@ -80,7 +80,7 @@ describe('[END-13, SCALE-7] workers', () => {
     expect((await list(queue)).workers).toEqual([])
   })
 
-  it('[PP-56] an unhealthy worker says why, a throttled one what is missing', async () => {
+  it('[PP-56] an unhealthy worker has the reason, a throttled one the missing capacity', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)

@@ -29,10 +29,10 @@ import { v1 } from '../../support/v1.ts'
 
 const KEYS = '/v2/account/keys'
 const MINUTE_MS = 60_000
-/** Longer than what counts within one minute takes here. */
+/** Longer than the calls here that must count within one minute. */
 const CLOSE_MS = 15_000
 
-// The end of a minute in the middle of a test would give each caller a second reserve.
+// The end of a minute within a test would give each caller a second reserve.
 beforeEach(async () => {
   const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS)
   if (leftMs < CLOSE_MS) await realTime(leftMs, 'the windows are those of the clock')
@@ -41,7 +41,7 @@ beforeEach(async () => {
 const setQuota = (userId: string, members: object) =>
   admin().put(`/admin/v1/users/${userId}/quotas`, { minute: 60, hour: 3000, day: 50_000, exempt: false, ...members })
 
-/** Nothing but the reserve is left to a user: of a hundred calls a minute, or of the five that there are at least. */
+/** Uses up the window of a user, so that only the reserve remains: a tenth of a hundred calls a minute, or at least five. */
 async function useUp({ userId, key }: Account, minute: number): Promise<void> {
   await setQuota(userId, { minute, hour: 1 })
   expect((await api(key).get(PODS)).status).toBe(200)
@@ -53,7 +53,7 @@ async function keyInside(scene: PodScene, id: string): Promise<string> {
   return workload.platformEnv.RUNPOD_API_KEY ?? ''
 }
 
-/** Sends so many requests with a pod's key as are refused in the end. */
+/** Sends requests with a pod's key until some are refused. */
 async function flood(key: string, id: string): Promise<void> {
   const replies = await Promise.all(Array.from({ length: 70 }, () => api(key).get(`${PODS}/${id}`)))
   expect(replies.filter(({ status }) => status === 200)).toHaveLength(60)
@@ -61,7 +61,7 @@ async function flood(key: string, id: string): Promise<void> {
 }
 
 describe('the key of a pod', () => {
-  it('[S15] [CAP-1] spends nothing of its owner, whose every call is answered as before', async () => {
+  it('[S15] [CAP-1] uses up nothing of its owner, whose every call gets the same reply as before', async () => {
     const scene = await podScene(gpus(2))
     const { key, userId } = scene.account
     const [id, other] = [(await scene.create()).id, (await scene.create()).id]
@@ -78,7 +78,7 @@ describe('the key of a pod', () => {
     scene.leave()
   })
 
-  it('[S15] [CAP-1] of a pod that a DEV has started in an organization leaves the OWNER alone', async () => {
+  it('[S15] [CAP-1] of a pod that a DEV has started in an organization does not affect the OWNER', async () => {
     const scene = await podScene(gpus(1))
     const [owner, dev] = [await createAccount({ exempt: false }), await createAccount({ exempt: false })]
     const organization = await createOrganization(owner.key)
@@ -97,7 +97,7 @@ describe('the key of a pod', () => {
     scene.leave()
   })
 
-  it('[CAP-1] [CAP-3] has windows that no other pod and no person spends, and stops its pod all the same', async () => {
+  it('[CAP-1] [CAP-3] has windows that no other pod and no person uses, and stops its pod nevertheless', async () => {
     const scene = await podScene(gpus(2))
     const [a, b] = [(await scene.create()).id, (await scene.create()).id]
     const [keyOfA, keyOfB] = [await keyInside(scene, a), await keyInside(scene, b)]
@@ -112,7 +112,7 @@ describe('the key of a pod', () => {
     scene.leave()
   })
 
-  it('[CAP-2] all pods of an account have ten quotas together, however many they are, and none forgets it', async () => {
+  it('[CAP-2] shares ten quotas with all pods of its account, however many they are, and keeps its own count', async () => {
     const stub = podLimiterStub(env, crypto.randomUUID())
     const noon = Date.UTC(2030, 0, 1, 12)
     const take = async (pod: number, ends = false) => stub.take(5, 1000, 1000, noon, ends, `pod${pod}`)
@@ -125,7 +125,7 @@ describe('the key of a pod', () => {
   })
 })
 
-describe('the keys of pods in organizations that one person has made', () => {
+describe('the keys of pods in organizations of one person', () => {
   it('[CAP-2] [SHR-45] share the windows of that person, and one with a plan has its own; another person goes on', async () => {
     const scene = await podScene(gpus(5))
     const victim = (await scene.create()).id
@@ -157,7 +157,7 @@ describe('the keys of pods in organizations that one person has made', () => {
 })
 
 describe('the reserve', () => {
-  it('[S15] [CAP-3] lets a user who has used up a window stop, delete and revoke, exactly so often', async () => {
+  it('[S15] [CAP-3] lets a user who has used up a window stop, delete and revoke, a limited number of times', async () => {
     const scene = await podScene(gpus(3))
     const { account } = scene
     const ids = [(await scene.create()).id, (await scene.create()).id, (await scene.create()).id]
@@ -210,7 +210,7 @@ describe('the reserve', () => {
     scene.leave()
   })
 
-  it('[CAP-3] is not spent by what would end something, by documents that do more, or by actions that start', async () => {
+  it('[CAP-3] is not used by refused ends, by documents that do more, or by actions that start', async () => {
     const scene = await podScene(gpus(1))
     const { account } = scene
     const { id } = await scene.create()
@@ -257,14 +257,14 @@ describe('the reserve', () => {
   })
 })
 
-/** Names of operations that end something, as their authors call them. */
+/** Names of operations that end something. */
 const ENDS =
   /^(delete|remove|revoke|stop|terminate|cancel|purge|suspend|decline|end(?=[A-Z])|leave|sign-?out|pod(Stop|Terminate))|(Delete|Terminate|Revoke)$/
-/** Mutations that this plane does not have: they answer that. */
+/** Mutations that this plane does not support and answers so. */
 const UNSUPPORTED: readonly string[] = ['deleteFlashApp', 'deleteFlashEnvironment', 'removeModelFromRepo']
 
 describe('every route', () => {
-  it('[S15] [CAP-3] that ends something has the reserve, and no other', async () => {
+  it('[S15] [CAP-3] that ends something has the reserve, and no other has it', async () => {
     const account = await createAccount({ exempt: false })
     await useUp(account, 1000)
     const client = api(account.key)

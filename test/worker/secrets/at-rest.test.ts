@@ -42,7 +42,10 @@ function objectRows(stub: Parameters<typeof runInDurableObject>[0]): Promise<str
   })
 }
 
-/** What an account, its members and its browsers are given or leave beside workloads, each where its answer is kept too. */
+/**
+ * Plants secrets of an account, its members and its browsers apart from workloads, each with an Idempotency-Key, so that its reply is
+ * stored too.
+ */
 async function plantAround({ call, account }: Awaited<ReturnType<typeof podScene>>) {
   const once = () => ({ 'Idempotency-Key': crypto.randomUUID() })
   const alert = 'plant-alert-hook'
@@ -60,7 +63,7 @@ async function plantAround({ call, account }: Awaited<ReturnType<typeof podScene
   return { alert, ownKey: ownKey.key, rotated: rotated.key, invitation, link, ...codes, cookie, member }
 }
 
-/** Plants a secret wherever a tenant may leave one, and says what each is and where rows of it lie. */
+/** Plants a secret wherever a tenant may leave one, and returns each with the place of its rows. */
 async function plant() {
   const scene = await podScene()
   const { call, account, host } = scene
@@ -106,7 +109,7 @@ async function plant() {
 }
 
 describe('secrets at rest', () => {
-  it('[M4][PP-211] of all kinds that a tenant plants, none stands in a row of D1 or of an object', async () => {
+  it('[M4][PP-211] of all kinds that a tenant plants are in no row of D1 or of an object', async () => {
     const { scene, queue, pod, secrets: ofWorkloads, made } = await plant()
     const around = Object.values(await plantAround(scene))
     expect(around).not.toContain(undefined)
@@ -121,16 +124,16 @@ describe('secrets at rest', () => {
       await objectRows(endpointStub(env, queue.endpointId)),
       await objectRows(webhookSenderStub(env, team ?? '')),
     ].join('\n')
-    // The scan sees what is there: names of variables are no secret.
+    // The scan reads the rows: names of variables are not secret.
     expect(rows).toContain(pod.id)
     expect(rows).toContain('pps1.')
     expect(secrets.filter((secret) => rows.includes(secret))).toEqual([])
-    // Whose they are reads them as before.
+    // Their owner reads them as before.
     expect((await scene.get(pod.id)).env).toMatchObject({ DB_PASSWORD: 'plant-pod-env-2' })
     scene.leave()
   })
 
-  it('[M4][PP-212] releases show names and hashes: equal values are equal, and a rotated one is read by nobody', async () => {
+  it('[M4][PP-212] releases show names and hashes: equal values are equal, and a rotated one is not readable', async () => {
     const queue = await setUpQueue({ env: { TOKEN: 'rotated-away', KEPT: 'same' } })
     const { key, userId } = queue.account
     const path = `/v2/serverless/${queue.endpointId}`
@@ -142,15 +145,15 @@ describe('secrets at rest', () => {
     const [newest, first] = body.releases.map(({ diff }: { diff: { old: unknown; new: unknown }[] }) => diff[0])
     expect(newest).toEqual({ field: 'template.env', old: first.new, new: first.old })
     expect(Object.keys(newest.new)).toEqual(['TOKEN', 'KEPT'])
-    // What stood there before values were hidden.
+    // A row from before diffs contained hashes.
     const diff = JSON.stringify([{ field: 'template.env', old: { A: 'old-plain' }, new: { A: 'new-plain' } }])
     await env.DB.prepare('UPDATE releases SET diff = ? WHERE endpoint_id = ?').bind(diff, queue.endpointId).run()
     expect(JSON.stringify((await api(reader.key).get(`${path}/releases`)).body)).not.toMatch(/old-plain|new-plain/)
-    // Whoever may read the endpoint reads its present values (END-9).
+    // A reader of the endpoint reads its current values (END-9).
     expect((await api(reader.key).get(path)).body.env).toEqual({ TOKEN: 'rotated-away', KEPT: 'same' })
   })
 
-  it('[L7][PP-211] what is sealed opens in its own row only', async () => {
+  it('[L7][PP-211] sealed values open in their own row only', async () => {
     const [mine, theirs] = [await setUpQueue({ env: { A: 'mine' } }), await setUpQueue({ env: { A: 'theirs' } })]
     const read = (id: string) =>
       env.DB.prepare('SELECT team_id, config FROM endpoints WHERE id = ?').bind(id).first<{ team_id: string; config: string }>()
@@ -165,7 +168,7 @@ describe('secrets at rest', () => {
 })
 
 describe('rotation', () => {
-  it('[L7][PP-213] what lies open or under a former secret is sealed anew by the operator, step by step', async () => {
+  it('[L7][PP-213] plain values and those under a previous secret are resealed by the operator, step by step', async () => {
     const { scene, queue, pod, templateId } = await plant()
     const former = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
     const seal = vaultOf(former).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"under-former"}')
@@ -177,14 +180,14 @@ describe('rotation', () => {
         `UPDATE workloads SET program = '{"entrypoint":[],"cmd":[],"env":{"P":"lies-open"},"platformEnv":{},"ports":[]}'`,
       )
     })
-    // A plane that knows both reads both.
+    // A plane with both secrets reads both.
     const both = { ...env, TOKEN_SECRET_PREVIOUS: former.TOKEN_SECRET }
     expect((await findPod(openRecords(both), await scene.team(), pod.id))?.spec.container.env).toEqual({ A: 'under-former' })
     await expect(findPod(openRecords(env), await scene.team(), pod.id)).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
     await env.DB.prepare("UPDATE pods SET spec = json_set(spec, '$.container.sealedEnv', ?) WHERE id = ?")
       .bind(vaultOf(env).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"again"}'), pod.id)
       .run()
-    // Nothing is left of a deleted endpoint that could be sealed, and its row holds nobody up.
+    // A deleted endpoint leaves nothing to seal, and its row delays nothing else.
     const { id: deletedId } = (await scene.call.post('/v2/serverless', endpointBody())).body
     expect((await scene.call.delete(`/v2/serverless/${deletedId}`)).status).toBe(204)
     const steps = []
@@ -201,7 +204,7 @@ describe('rotation', () => {
     scene.leave()
   })
 
-  it('[L7][PP-238] what cannot be opened is named by its id, stays as it is and holds up nothing else', async () => {
+  it('[L7][PP-238] a value that cannot be opened is named by its id, stays unchanged and delays nothing else', async () => {
     const { scene, queue, pod, templateId } = await plant()
     const registryId = (await scene.call.get('/v2/registries')).body.registries[0].id
     const lost = { ...env, TOKEN_SECRET: 'a-secret-that-everybody-has-lost' }

@@ -7,7 +7,7 @@ import { run, setUpQueue } from '../../support/queue.ts'
 import { hostStub } from '../../support/stubs.ts'
 
 const SECRETS = '/v2/account/secrets'
-/** No other test's host has one. */
+/** A GPU type that no host of another test has. */
 const TYPE = 'NVIDIA A40'
 const UNKNOWN_NOTE = 'env names secrets that the account does not have, and each stands for an empty text: '
 
@@ -42,7 +42,7 @@ describe('the env of a pod', () => {
       expect(JSON.stringify(rows.results)).not.toContain('canary-1')
     }))
 
-  it('[ACC-6] a rotation touches nothing that runs, and is what the next boot gets', () =>
+  it('[ACC-6] a rotation affects nothing that runs, and the next boot gets the new value', () =>
     withScene(async (scene) => {
       await putSecret(scene.account.key, 'DB', 'canary-1')
       const { id } = await create(scene, { URL: '{{ RUNPOD_SECRET_DB }}' })
@@ -50,7 +50,7 @@ describe('the env of a pod', () => {
       const revision = () => runInDurableObject(hostStub(env, scene.host.id), (host) => (host as unknown as HostInside).store.revision())
       const before = await revision()
       await putSecret(scene.account.key, 'DB', 'canary-2')
-      // Whoever looks at the pod now, for whatever reason, finds nothing to change.
+      // A synchronisation of the pod finds nothing to change.
       await runInDurableObject(hostStub(env, scene.host.id), (host) => host.syncPod(scene.host.id, id))
       expect(await revision()).toBe(before)
       expect((await workloadOf(scene, id)).env).toMatchObject({ URL: 'canary-1' })
@@ -59,7 +59,7 @@ describe('the env of a pod', () => {
       expect((await workloadOf(scene, id, 2)).env).toMatchObject({ URL: 'canary-2' })
     }))
 
-  it('[ACC-6] a name that the account does not have is nothing, also if another account has it, and the log says so once', () =>
+  it('[ACC-6] a name that the account does not have is empty, also if another account has it, and is logged once', () =>
     withScene(async (scene) => {
       const theirs = await createAccount()
       await putSecret(theirs.key, 'THEIRS', 'canary-theirs')
@@ -73,7 +73,7 @@ describe('the env of a pod', () => {
       expect(await (await readLog({ account: scene.account, id }, '?source=system')).lines(1)).toEqual([`${UNKNOWN_NOTE}THEIRS, NONE`])
     }))
 
-  it('[SEC-6] a pod whose env has grown too large by its secrets is ERROR with why, holds nothing up, and starts once it fits', () =>
+  it('[SEC-6] a pod whose env has grown too large by its secrets is ERROR with the reason, delays nothing, and starts once it fits', () =>
     withScene(async (scene) => {
       await putSecret(scene.account.key, 'CERT', 'x'.repeat(131_070))
       const { id } = await create(scene, { CERT: '{{ RUNPOD_SECRET_CERT }}' })
@@ -89,7 +89,7 @@ describe('the env of a pod', () => {
       expect((await workloadOf(scene, id, 2)).env.CERT).toHaveLength(131_066)
     }))
 
-  it('[SEC-6] what secrets add on one machine counts with the budget of bytes there', () =>
+  it('[SEC-6] secrets count in the budget of bytes on one host', () =>
     withScene(async (scene) => {
       await putSecret(scene.account.key, 'BIG', 'x'.repeat(100_000))
       const first = await create(scene, { A: '{{ RUNPOD_SECRET_BIG }}' })
@@ -137,7 +137,7 @@ describe('the env of a worker', () => {
     expect(await log.lines(2)).toEqual([`${UNKNOWN_NOTE}NONE`, 'hello'])
   })
 
-  it('[SEC-6] a worker whose env is too large waits, says why, and starts once it fits', async () => {
+  it('[SEC-6] a worker whose env is too large waits with the reason, and starts once it fits', async () => {
     const queue = await setUpQueue({ env: { CERT: '{{ RUNPOD_SECRET_CERT }}' } })
     const { key } = queue.account
     await putSecret(key, 'CERT', 'x'.repeat(140_000))

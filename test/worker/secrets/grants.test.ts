@@ -21,7 +21,7 @@ import { endpointStub } from '../../support/stubs.ts'
 import { v1 } from '../../support/v1.ts'
 
 const [SECRETS, TEMPLATES, ENDPOINTS] = ['/v2/account/secrets', '/v2/templates', '/v2/serverless']
-/** No other test's host has one. */
+/** A GPU type that no host of another test has. */
 const TYPE = 'NVIDIA RTX A5000'
 const TOPA = '{{ RUNPOD_SECRET_TOPA }}'
 const STOLEN = { STOLEN: TOPA }
@@ -46,7 +46,7 @@ async function withScene(test: (scene: PodScene) => Promise<void>): Promise<void
 }
 
 const create = (scene: PodScene, variables: Record<string, string>) => scene.create({ gpu: { id: TYPE }, env: variables })
-/** What was granted to a row, as D1 keeps it. */
+/** The grants of a row, as D1 stores them. */
 async function grantsOf(table: 'pods' | 'endpoints' | 'templates', id: string): Promise<unknown> {
   const column = table === 'pods' ? 'spec' : 'config'
   const text = await env.DB.prepare(`SELECT ${column} ->> '$.container.secretGrants' AS text FROM ${table} WHERE id = ?`)
@@ -56,7 +56,7 @@ async function grantsOf(table: 'pods' | 'endpoints' | 'templates', id: string): 
 }
 
 describe('a secret', () => {
-  it('[S1] [CAP-10] is named anew over no interface by a key that may not read secrets, and nothing is changed or told', () =>
+  it('[S1] [CAP-10] cannot be named anew over any interface by a key that may not read secrets, and nothing is changed or shown', () =>
     withScene(async (scene) => {
       const { userId, key } = scene.account
       const owner = api(key)
@@ -119,7 +119,7 @@ describe('a secret', () => {
       expect(JSON.stringify([before, workload.env, workload.platformEnv])).not.toContain(CANARY)
     }))
 
-  it('[CAP-10] that was granted stays so for a later writer, who adds none and gets none back that was left out', () =>
+  it('[CAP-10] that was granted stays so for a later writer without the scope, who adds none and restores no omitted one', () =>
     withScene(async (scene) => {
       const { userId, key } = scene.account
       await putSecret(key, 'SECOND', 'canary-second')
@@ -164,7 +164,7 @@ describe('a reference without a grant', () => {
     env.DB.prepare(`UPDATE ${table} SET ${path} = json_set(${path}, '$.container.secretGrants', json('{}')) WHERE id = ?`).bind(id).run()
   const REASON = 'env names secrets that were not granted: TOPA; write env again with a key that has the scope account:read'
 
-  it('[S1] [CAP-11] does not resolve when a pod starts: it is ERROR with why, and starts once it was granted', () =>
+  it('[S1] [CAP-11] does not resolve when a pod starts: it is ERROR with the reason, and starts once it was granted', () =>
     withScene(async (scene) => {
       const pod = await create(scene, STOLEN)
       await scene.run(pod.id)
@@ -177,7 +177,7 @@ describe('a reference without a grant', () => {
       expect((await scene.host.waitFor(({ id, env: given }) => id.startsWith(pod.id) && 'NAMED' in given)).env.NAMED).toBe(CANARY)
     }))
 
-  it('[CAP-11] keeps the workers of an endpoint waiting, who say why', async () => {
+  it('[CAP-11] keeps the workers of an endpoint waiting, with the reason', async () => {
     const queue = await setUpQueue({ env: STOLEN })
     await putSecret(queue.account.key)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
@@ -193,7 +193,7 @@ describe('a reference without a grant', () => {
 })
 
 describe('a row of a release without grants', () => {
-  it('[CAP-12] counts as granted what it names, and no more', () =>
+  it('[CAP-12] counts its names as granted, and no more', () =>
     withScene(async (scene) => {
       const { userId, key } = scene.account
       await putSecret(key, 'SECOND', 'canary-second')
@@ -210,7 +210,7 @@ describe('a row of a release without grants', () => {
 })
 
 describe('a template', () => {
-  it('[CAP-13] of the own account hands on what it was granted, to pods and endpoints, also of a key that grants nothing', () =>
+  it('[CAP-13] of the own account passes its grants on, to pods and endpoints, also of a key that grants nothing', () =>
     withScene(async (scene) => {
       const { userId, key } = scene.account
       const make = async (serverless: boolean) =>
@@ -227,7 +227,7 @@ describe('a template', () => {
       expect(more.status).toBe(403)
     }))
 
-  it('[S1] [CAP-13] of another account grants nothing: its user does, who may', () =>
+  it('[S1] [CAP-13] of another account grants nothing: its user needs the scope', () =>
     withScene(async (scene) => {
       const author = await createAccount()
       const shared = { name: 'shared', image: 'acme/x:1', env: STOLEN, public: true }

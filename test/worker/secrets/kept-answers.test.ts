@@ -14,7 +14,7 @@ const ANSWERS = 45
 async function account() {
   const teamId = await teamOf(await createAccount())
   const ctx = (plane: Env) => ({ env: plane, principal: { teamId }, nowMs: Date.now() }) as unknown as VerbContext
-  /** A create under a key, or its repeat: `made` counts what was made. */
+  /** A create under a key, or its repeat: `made` counts the objects made. */
   const create = async (plane: Env, key: string, body: object = BODY) => {
     let made = 0
     const answer = await onceForKey(ctx(plane), 'tests', key, body, async (store) => {
@@ -40,11 +40,11 @@ const walk = () => {
   return resealAll({ reseal: async ({ body }: { body: { cursor?: string | undefined } }) => reseal(operator, body.cursor) })
 }
 
-describe('[SEC-10] answers that are kept for repeats', () => {
-  it('are sealed anew by a walk, and a repeat gets its own also when the former secret is gone', async () => {
+describe('[SEC-10] replies that are stored for repeats', () => {
+  it('are resealed by a walk, and a repeat gets its own also without the previous secret', async () => {
     const { teamId, create, stored } = await account()
     for (let n = 0; n < ANSWERS; n += 1) expect(await create(FORMER, `key-${n}`)).toMatchObject({ made: 1 })
-    // One of a release that sealed none.
+    // A row of a release that did not seal replies.
     await env.DB.prepare("UPDATE idempotency_keys SET response = ? WHERE team_id = ? AND key = 'key-7'")
       .bind(JSON.stringify({ key: 'key-7', made: 'first' }), teamId)
       .run()
@@ -60,7 +60,7 @@ describe('[SEC-10] answers that are kept for repeats', () => {
     expect((await walk()).parts.find(({ part }) => part === 'kept answers')).toMatchObject({ resealed: 0, failed: [] })
   })
 
-  it('of a release that took another digest of the body are known by it', async () => {
+  it('of a release with another digest of the body are recognised by it', async () => {
     const { teamId, create } = await account()
     await create(FORMER, 'old')
     const { keyedDigest } = await import('../../../src/platform/crypto.ts')

@@ -10,14 +10,16 @@ import { reseal } from '../../../src/services/operator/reseal.ts'
 import { createSecret, updateSecret } from '../../../src/services/resources/secrets.ts'
 import { createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
 
-/** What isolates have in the steps of a rotation: the former secret seals until every one of them can open what the new one seals. */
+/**
+ * The secrets of isolates in the steps of a rotation: the previous secret seals until every isolate can open text sealed with the new one.
+ */
 const FORMER: Env = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
 const LATE: Env = { ...FORMER, TOKEN_SECRET_PREVIOUS: env.TOKEN_SECRET }
 const BOTH: Env = { ...env, TOKEN_SECRET_PREVIOUS: FORMER.TOKEN_SECRET }
 /** Three parts. */
 const LARGE = 2_000_000
 
-/** Of a workload that names a secret, and was granted it. */
+/** A workload that names a secret, with the grant. */
 const naming = (name: string) => ({ env: { V: `{{ RUNPOD_SECRET_${name} }}` }, secretGrants: { [name]: '' } })
 
 async function contexts() {
@@ -43,11 +45,11 @@ async function keyIdsOfParts(): Promise<string[]> {
 }
 
 describe('rotate-master', () => {
-  it('[SEC-7][PP-213] under creates, rotations and boots no value is unreadable at any moment, and the former secret can go', {
+  it('[SEC-7][PP-213] during creates, rotations and boots no value is unreadable at any moment, and the previous secret can be removed', {
     timeout: 120_000,
   }, async () => {
     const team = await contexts()
-    /** Of each secret its number of rotations: a boot sees the last one that is over, or one that has begun. */
+    /** By secret, the number of its rotations: a boot reads the last finished one, or a later one that has begun. */
     const begun = new Map<string, number>()
     const over = new Map<string, number>()
     const textOf = (name: string, n: number) => `${name}=${n};`
@@ -78,7 +80,7 @@ describe('rotate-master', () => {
     const booting = async (plane: Env) => {
       for (let n = 0; isWalking; n += 1) await boot(plane, `S${n % 24}`)
     }
-    // The first of these isolates seal under the former secret yet.
+    // The first isolates still seal with the previous secret.
     const changing = async () => {
       for (let n = 0; n < 30; n += 1) {
         const plane = n < 10 ? LATE : BOTH
@@ -103,7 +105,7 @@ describe('rotate-master', () => {
     expect(reports[1]).toMatchObject({ done: true })
     expect(reports[1]?.parts.find(({ part }) => part === 'secrets')).toMatchObject({ resealed: 0, failed: [] })
 
-    // The former secret is taken out: everything opens, each value is the last one, and a large one is whole.
+    // Without the previous secret everything opens, each value is the last one, and a large one is complete.
     expect(vaultOf(env).isCurrent((await keyIdsOfParts())[0] ?? '')).toBe(true)
     expect(await keyIdsOfParts()).toHaveLength(1)
     for (const name of ids.keys()) {

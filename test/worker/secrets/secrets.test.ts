@@ -27,7 +27,7 @@ async function create(key: string, body: object): Promise<any> {
   return reply.body
 }
 
-/** What a workload of the account would get. */
+/** The value that a workload of the account gets. */
 async function readValue(account: Account, name: string): Promise<string | undefined> {
   const measured = await measureSecrets(openDatabase(env.DB), await teamOf(account), [name])
   return (await readSecretValues(openRecords(env), measured)).get(name)
@@ -126,7 +126,7 @@ describe('secrets', () => {
     expect((await api(key).post(PATH, { ...body, value: 'y' }, { 'Idempotency-Key': 'k' })).status).toBe(422)
   })
 
-  it('[AUD-1][SEC-5] every change is noted, and nothing of a value but its length', async () => {
+  it('[AUD-1][SEC-5] every change is in the audit log, and of a value only its length', async () => {
     const account = await createAccount()
     const { id } = await create(account.key, { name: 'A', value: 'canary', description: 'd' })
     await api(account.key).patch(`${PATH}/${id}`, { value: 'canary-2' })
@@ -154,7 +154,7 @@ describe('secrets', () => {
 })
 
 describe('large values', () => {
-  it('[ACC-5][SEC-1][SEC-2] one byte under the bound is stored in parts; the bound and bodies beyond are 422', {
+  it('[ACC-5][SEC-1][SEC-2] one byte under the limit is stored in parts; the limit and bodies beyond are 422', {
     timeout: 60_000,
   }, async () => {
     const account = await createAccount()
@@ -205,7 +205,7 @@ describe('large values', () => {
     expect((await api(account.key).get(PATH)).body.secrets).toHaveLength(1)
   })
 
-  it('[SEC-1] a value whose writing was broken off is nobody’s, and goes with a later write', async () => {
+  it('[SEC-1] a value whose write was interrupted has no reader, and is deleted by a later write', async () => {
     const account = await createAccount()
     const team = await teamOf(account)
     const { id } = await create(account.key, { name: 'A', value: 'kept' })
@@ -226,7 +226,7 @@ describe('large values', () => {
     expect(await readValue(account, 'A')).toBe('kept')
   })
 
-  it('[SEC-1] of rotations at once every reader gets a whole value, and nothing is left over', { timeout: 60_000 }, async () => {
+  it('[SEC-1] during simultaneous rotations every reader gets a whole value, and nothing is left over', { timeout: 60_000 }, async () => {
     const account = await createAccount()
     const large = (letter: string) => letter.repeat(2_000_000)
     const { id } = await create(account.key, { name: 'A', value: large('0') })
@@ -237,7 +237,7 @@ describe('large values', () => {
     const rotate = (letter: string) => api(account.key).patch(`${PATH}/${id}`, { value: large(letter) })
     const [, ...replies] = await Promise.all([reading(), rotate('1'), rotate('2'), rotate('3')])
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200])
-    // What was measured and has changed since is not there: whoever boots looks again.
+    // A value that has changed since it was measured is not returned; a boot then measures again.
     const whole = seen.filter((value) => value !== undefined)
     expect(whole.filter((value) => value.length !== 2_000_000 || new Set(value).size !== 1)).toEqual([])
     expect(await partsOf(id)).toHaveLength(3)
@@ -245,7 +245,7 @@ describe('large values', () => {
 })
 
 describe('budgets', () => {
-  it('[SEC-4][PP-203] number and bytes are bounded, by the statement that writes too, and shown', async () => {
+  it('[SEC-4][PP-203] number and bytes are limited, by the statement that writes too, and shown', async () => {
     const account = await createAccount()
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { secrets: 2, secretBytes: 10 })
     const { id } = await create(account.key, { name: 'A', value: '1234567' })

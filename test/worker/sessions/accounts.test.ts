@@ -75,7 +75,7 @@ describe('X-Team-Id of a session', () => {
     ['of another case', () => own.toUpperCase()],
     ['overlong', () => 'x'.repeat(4000)],
     ["the user's own", () => own],
-  ])('[AUT-7] %s: the own account, in silence', async (_name, asked) => {
+  ])('[AUT-7] %s: the own account, without an error', async (_name, asked) => {
     const foreign = await createEndpoint(owner.key)
     const mine = await createEndpoint(member.key)
     const list = await asSession(token, PATH, asked())
@@ -85,7 +85,7 @@ describe('X-Team-Id of a session', () => {
     expect(await env.DB.prepare('SELECT deleted_at FROM endpoints WHERE id = ?').bind(foreign).first()).toEqual({ deleted_at: null })
   })
 
-  it('[AUT-7] [UI-11] a team that was joined since is acted for within a second; one that is foreign costs a look a second', async () => {
+  it('[AUT-7] [UI-11] a team that was joined since is acted for within a second; a foreign one costs a query a second', async () => {
     const nowMs = Date.now()
     expect(await teamAt(nowMs, team)).toBe(own)
     await joinTeam(team, member, 'DEV')
@@ -104,7 +104,7 @@ describe('X-Team-Id of a session', () => {
     expect((await asSession(token, PATH, team)).account).toBe(own)
   })
 
-  it('[AUT-7] the account is named on every answer to a session, refusals too, and on none to a key', async () => {
+  it('[AUT-7] the account is named on every reply to a session, refusals too, and on none to a key', async () => {
     await joinTeam(team, member, 'BASIC')
     const body = JSON.stringify(endpointBody())
     const create = { method: 'POST', body, headers: { 'Content-Type': 'application/json' } }
@@ -133,7 +133,7 @@ describe('a session', () => {
     expect(await scopes(null)).toEqual(['SESSION', member.userId, [...SCOPES].sort()])
   })
 
-  it('[SES-10] makes, calls and reads as a key does, and stays among its own', async () => {
+  it('[SES-10] creates, calls and reads as a key does, within its own account', async () => {
     await joinTeam(team, member, 'DEV')
     const queue = await setUpQueue()
     const stranger = await asSession(token, `/v2/${queue.endpointId}/health`, team)
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect([refused.status, refused.body.detail]).toEqual([401, 'this session lacks the scope jobs:write'])
   })
 
-  it('[SES-10] spends the requests of its user, as a key of theirs does', async () => {
+  it('[SES-10] uses the requests of its user, as a key of theirs does', async () => {
     const frugal = await createAccount({ exempt: false })
     const session = await provider.token({ email: frugal.email })
     const left = async (bearer: string) => {
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect([await left(session), await left(frugal.key)]).toEqual([before - 1, before - 2])
   })
 
-  it('[SES-10][PP-214] is 403 for a suspended account, and good for others of its user', async () => {
+  it('[SES-10][PP-214] is 403 for a suspended account, and valid for others of its user', async () => {
     await joinTeam(team, member, 'DEV')
     await admin().post(`/admin/v1/users/${owner.userId}/suspend`)
     const refused = await asSession(token, PATH, team)
@@ -168,15 +168,15 @@ describe('a session', () => {
     expect((await asSession(token, PATH)).status).toBe(200)
   })
 
-  it('[SES-10][PP-214] a suspended user acts for nobody', async () => {
+  it('[SES-10][PP-214] of a suspended user acts for no account', async () => {
     await joinTeam(team, member, 'DEV')
     await admin().post(`/admin/v1/users/${member.userId}/suspend`)
     expect([(await asSession(token, PATH)).status, (await asSession(token, PATH, team)).status]).toEqual([403, 403])
   })
 })
 
-describe('what an isolate remembers of a session', () => {
-  it('[SES-11] asks D1 nothing while it is warm for teams of its user, and at most one look a second for others', async () => {
+describe('the cache of an isolate for a session', () => {
+  it('[SES-11] needs no D1 query while it is warm for teams of its user, and at most one a second for others', async () => {
     await joinTeam(team, member, 'DEV')
     const nowMs = Date.now()
     expect(await teamAt(nowMs, null)).toBe(own)
@@ -189,7 +189,7 @@ describe('what an isolate remembers of a session', () => {
     expect(prepare).toHaveBeenCalledTimes(2)
   })
 
-  it('[SES-11] is nothing of a token once that has ended', async () => {
+  it('[SES-11] contains nothing of an ended token', async () => {
     const exp = Math.floor(Date.now() / 1000) + 30
     token = await provider.token({ email: member.email, exp })
     expect(await teamAt(exp * 1000 - 1, null)).toBe(own)
@@ -204,11 +204,11 @@ describe('what an isolate remembers of a session', () => {
       () => env.DB.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').bind(member.userId).run(),
       () => 'accessDenied',
     ],
-  ])('[SES-12] when %s it is felt within 60 s everywhere, at once where it was done', async (_name, change, account) => {
+  ])('[SES-12] follows within 60 s everywhere, and at once where it was done, when %s', async (_name, change, account) => {
     await joinTeam(team, member, 'ADMIN')
     const nowMs = Date.now()
     expect(await teamAt(nowMs, team)).toBe(team)
-    // As another isolate sees it: nobody here has been told.
+    // As in another isolate: the cache of this one is not cleared.
     await change()
     expect(await teamAt(nowMs + VERDICT_TTL_MS - 1, team)).toBe(team)
     expect(await teamAt(nowMs + VERDICT_TTL_MS, team)).toBe(account())
@@ -216,7 +216,7 @@ describe('what an isolate remembers of a session', () => {
     expect(await teamAt(nowMs, team)).toBe(account())
   })
 
-  it('[SES-12] a role that has changed is felt within 60 s everywhere, at once where it was done', async () => {
+  it('[SES-12] follows a changed role within 60 s everywhere, and at once where it was done', async () => {
     const scopesAt = async (nowMs: number) => {
       const answer = await authenticate(env, `Bearer ${token}`, nowMs, visit(team))
       return answer.ok && answer.principal.scopes
@@ -235,7 +235,7 @@ describe('what an isolate remembers of a session', () => {
   it.each([
     ['token', () => `Bearer ${token}`],
     ['key', () => `Bearer ${member.key}`],
-  ])('[SES-12] a look by %s that was under way while something changed is not remembered', async (_kind, header) => {
+  ])('[SES-12] does not store a look-up by %s that was in progress while something changed', async (_kind, header) => {
     const nowMs = Date.now()
     const prepare = env.DB.prepare.bind(env.DB)
     vi.spyOn(env.DB, 'prepare').mockImplementationOnce((query) => {
@@ -267,7 +267,7 @@ describe('an open stream of a session', () => {
     expect(await stream.rest()).not.toContain('event: end')
   })
 
-  it('[SES-12][PP-232] many of one session cost one look at D1 a minute together', async () => {
+  it('[SES-12][PP-232] costs, for many of one session, one D1 query a minute together', async () => {
     const header = `Bearer ${token}`
     const caller = await authenticate(env, header, Date.now())
     if (!caller.ok) throw new Error(caller.problem)

@@ -4,7 +4,8 @@ import { ENDING_NAMES, ENDINGS, type EndingName, endIn } from '../../support/der
 import { makeWorld, type World } from '../../support/derived/world.ts'
 import { afterEach, describe, expect, it, vi } from '../../support/harness.ts'
 
-// Every derived credential and every way in which what it comes from can end (DER-1). A cell is REFUSED, LESS, or WORKS with the reason of the ending.
+// Every derived credential × every way in which its parent can end (DER-1). A cell is REFUSED, LESS, or WORKS with the reason of the
+// ending.
 
 const KEY = ['the key is revoked', 'the key expires', 'the key is rotated'] as const
 const OPERATOR_KEY = ['the operator key is rotated'] as const
@@ -20,7 +21,7 @@ const SESSIONS = ['the user’s sessions are ended'] as const
 const SIGNED_OUT = ['the session is signed out', ...SESSIONS] as const
 const DEMOTED = 'the member is demoted'
 
-/** What ends each, and what a demotion leaves of it. */
+/** The endings of each kind, and its state after a demotion. */
 const ENDED_BY: Readonly<Record<DerivedKind, readonly [ends: readonly EndingName[], demoted: Does]>> = {
   'session by key': [[...KEY, ...MEMBER, ...SIGNED_OUT], 'LESS'],
   'session by provider': [[...MEMBER, ...SIGNED_OUT], 'LESS'],
@@ -77,17 +78,20 @@ afterEach(() => {
   forgetVerdicts()
 })
 
-describe('what is derived', () => {
+describe('derived credentials', () => {
   it('[DER-1] is a table of 21 kinds and 15 endings: 315 cells', () => {
     const cells = KINDS.flatMap((kind) => ENDING_NAMES.map((name) => [kind, name]))
     expect([KINDS.length, ENDING_NAMES.length, cells.length]).toEqual([21, 15, 315])
   })
 
-  it.each(ENDING_NAMES)('[S4] [S5] [DER-1] [DER-2] [DER-3] [DER-5] [DER-7] [DER-8] [DER-32] works, and is judged when %s', async (name) => {
-    const world = await makeWorld()
-    const uses = await makeAll(world)
-    expect(await useAll(uses, null)).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, 'WORKS'])))
-    await endIn(world, name)
-    expect(await useAll(uses, name)).toEqual(expectedRow(name))
-  })
+  it.each(ENDING_NAMES)(
+    '[S4] [S5] [DER-1] [DER-2] [DER-3] [DER-5] [DER-7] [DER-8] [DER-32] work, and are refused or reduced when %s',
+    async (name) => {
+      const world = await makeWorld()
+      const uses = await makeAll(world)
+      expect(await useAll(uses, null)).toEqual(Object.fromEntries(KINDS.map((kind) => [kind, 'WORKS'])))
+      await endIn(world, name)
+      expect(await useAll(uses, name)).toEqual(expectedRow(name))
+    },
+  )
 })

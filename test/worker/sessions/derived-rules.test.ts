@@ -36,7 +36,7 @@ async function byLink(userId: string, isOperator = false): Promise<Browser> {
   expect((await browser.page('POST', STATE, { link: await link(userId, isOperator) })).status).toBe(201)
   return browser
 }
-/** A command line that a browser lets in. */
+/** A command line that was approved in a browser. */
 async function deviceOf(browser: Browser): Promise<() => Promise<{ status: number; body: Record<string, string> }>> {
   const { body } = await api(null).post(DEVICE, { name: 'test' })
   expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: body.user_code })).status).toBe(200)
@@ -56,7 +56,7 @@ afterEach(() => {
 })
 
 describe('an operator’s link', () => {
-  it('[S4] [DER-3] made with a stolen operator key opens nothing after the rotation, and neither does what it has opened', async () => {
+  it('[S4] [DER-3] made with a stolen operator key opens nothing after the rotation, and neither does a session that it has opened', async () => {
     const account = await createAccount()
     const [kept, used] = [await link(account.userId, true), await byLink(account.userId, true)]
     const nextGeneration = async () => (await used.page('POST', LINKS, { userId: account.userId })).body.link as string
@@ -69,12 +69,12 @@ describe('an operator’s link', () => {
     for (const secret of [kept, next])
       expect(await signInWithLink(where(ROTATED), secret, VISIT)).toMatchObject({ problem: 'invalidToken' })
     expect(await rowsOf('console_sessions', account.userId)).toEqual(before)
-    // With the key in force it would have.
+    // With the current key the link is valid.
     forgetVerdicts()
     expect(await signInWithLink(where(env), kept, VISIT)).toMatchObject({ secret: expect.any(String) })
   })
 
-  it('[S4] [DER-3] and its session of the previous version, which name no maker, open nothing; a user’s session goes on', async () => {
+  it("[S4] [DER-3] and its session of the previous version, which name no maker, open nothing; a user's session continues", async () => {
     const account = await createAccount()
     const [operator, user, unused] = [await byLink(account.userId, true), await byLink(account.userId), await link(account.userId)]
     await env.DB.prepare('UPDATE console_sessions SET parent = NULL WHERE user_id = ?').bind(account.userId).run()
@@ -86,7 +86,7 @@ describe('an operator’s link', () => {
     expect((await new Browser().page('POST', STATE, { link: unused })).status).toBe(401)
   })
 
-  it('[S4] [DER-4] is not made by a session by link, which makes users’ links', async () => {
+  it("[S4] [DER-4] cannot be made by a session by link, which makes users' links", async () => {
     const account = await createAccount()
     const operator = await byLink(account.userId, true)
     const before = await rowsOf('sign_in_links', account.userId)
@@ -98,7 +98,7 @@ describe('an operator’s link', () => {
     expect((await byKey.page('POST', LINKS, { userId: account.userId, isOperator: true })).status).toBe(201)
   })
 
-  it('[S4] [DER-1] takes open streams along, as every parent does', async () => {
+  it('[S4] [DER-1] ends open streams with it, as every parent does', async () => {
     const account = await createAccount()
     const operator = await byLink(account.userId, true)
     const byKey = await Browser.signedIn((await createKey(account.userId)).key)
@@ -111,13 +111,13 @@ describe('an operator’s link', () => {
       expect(await isStillGood(ROTATED, shown, opened.principal, Date.now(), 0)).toBe(false)
       forgetVerdicts()
     }
-    // What comes from a key is not asked for the operator's.
+    // A session that was made with a user's key does not depend on the operator key.
     expect((await authenticate(ROTATED, shownBy(byKey), Date.now(), VISIT)).ok).toBe(true)
   })
 })
 
 describe('signing a user out everywhere', () => {
-  it('[S5] [DER-6] ends open links, and devices that were let in, and leaves those of others', async () => {
+  it('[S5] [DER-6] ends open links and approved devices, and leaves those of others', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     const [mine, theirs] = [await link(account.userId), await link(other.userId)]
     const device = await deviceOf(await byLink(account.userId))
@@ -133,7 +133,7 @@ describe('signing a user out everywhere', () => {
   })
 })
 
-describe('a device that was let in', () => {
+describe('an approved device', () => {
   it('[S5] [DER-7] by the session of a stolen key gets no key once that is revoked, and no second chance', async () => {
     const account = await createAccount()
     const stolen = await createKey(account.userId)
@@ -160,7 +160,7 @@ describe('a device that was let in', () => {
 })
 
 describe('the key of a device', () => {
-  it('[S5] [DER-8] ends with the key that its session acted as, and so do the keys that came of it', async () => {
+  it('[S5] [DER-8] ends with the key that its session acted as, and so do the keys made with it', async () => {
     const account = await createAccount()
     const first = await createKey(account.userId)
     const { access_token: given, key_id: id } = await handedOut(await Browser.signedIn(first.key))
@@ -185,7 +185,7 @@ describe('the key of a device', () => {
     expect(await keysOf(account)).toEqual(before)
   })
 
-  it('[DER-8] lets no other device in', async () => {
+  it('[DER-8] approves no other device', async () => {
     const account = await createAccount()
     const { access_token: given } = await handedOut(await Browser.signedIn(account.key))
     const browser = await Browser.signedIn(given)
@@ -197,7 +197,7 @@ describe('the key of a device', () => {
 })
 
 describe('a session that acts as a key', () => {
-  it('[S5] [DER-28] has open streams for as long as the key grants what they need', async () => {
+  it('[S5] [DER-28] keeps open streams as long as the key grants their scopes', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await createOrganization(owner.key)
     await joinTeam(team, member, 'DEV')
@@ -211,9 +211,9 @@ describe('a session that acts as a key', () => {
   })
 })
 
-describe('what a listed operator has made', () => {
+describe('credentials that a listed operator has made', () => {
   it.each(['identities', 'sessions'])(
-    '[S4] [DER-6] [CS-17] ends when the %s of the operator do: links, sessions, keys of devices',
+    '[S4] [DER-6] [CS-17] end when the %s of the operator do: links, sessions, keys of devices',
     async (what) => {
       const [operator, account] = [await createAccount(), await createAccount()]
       const listed = { ...env, OIDC_OPERATORS: operator.email }
@@ -232,14 +232,14 @@ describe('what a listed operator has made', () => {
       expect((await admin().delete(`/admin/v1/users/${operator.userId}/${what}`)).status).toBe(204)
       expect(await open()).toEqual([false, false])
       expect(await signInWithLink(where(listed), unused, VISIT)).toMatchObject({ problem: 'invalidToken' })
-      // Others' keys of the same account go on.
+      // Keys of other users of the account stay valid.
       expect((await api(account.key).get('/v2/user')).status).toBe(200)
     },
   )
 })
 
-describe('what an operator key has made beside links', () => {
-  it('[S4] [DER-17] stays good after the rotation; the operator finds it in the audit log, and ends it', async () => {
+describe('credentials of an operator key apart from links', () => {
+  it('[S4] [DER-17] stay valid after the rotation; the operator finds them in the audit log, and ends them', async () => {
     const account = await createAccount()
     const key = await createKey(account.userId)
     const tokens = []

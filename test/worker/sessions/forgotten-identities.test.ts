@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** When a token is issued that is newer than all that happens in a test. */
+/** An issue time later than everything that happens in a test. */
 const inMinute = () => Math.floor(Date.now() / 1000) + 60
 
 async function identitiesOf(userId: string) {
@@ -33,10 +33,10 @@ async function countAll() {
 
 describe('a user whose identities the operator has forgotten', () => {
   it.each([
-    ['of before', 0],
+    ['from before', 0],
     ['of a clock that is ahead', 29],
     ['without a time', null],
-  ])('[DER-31] is not linked again by a token %s, once the operator has forgotten it', async (_what, ahead) => {
+  ])('[DER-31] is not linked again by a token %s, once the operator has removed it', async (_what, ahead) => {
     const { email, userId } = account
     const sub = crypto.randomUUID()
     const iat = ahead === null ? undefined : Math.floor(Date.now() / 1000) + ahead
@@ -55,7 +55,7 @@ describe('a user whose identities the operator has forgotten', () => {
     expect(await identitiesOf(userId)).toEqual([{ issuer: ISSUER, subject: sub }])
   })
 
-  it('[DER-31] no sign-in that was judged before the operator forgot links afterwards', async () => {
+  it('[DER-31] is not linked by a sign-in that was checked before the removal', async () => {
     const { userId } = account
     const identity = { issuer: ISSUER, subject: crypto.randomUUID(), userId, createdAt: 1 }
     const note = { id: newAuditId(1), at: Date.now(), credentialId: 'test', teamId: await teamOf(account) }

@@ -43,12 +43,12 @@ const rowsOf = async (sql: string, ...values: unknown[]) =>
       .all()
   ).results
 const identitiesOf = (userId: string) => rowsOf('SELECT issuer, subject FROM identities WHERE user_id = ?', userId)
-/** When a token is issued that is newer than all that happens in a test. */
+/** An issue time later than everything that happens in a test. */
 const inMinute = () => Math.floor(Date.now() / 1000) + 60
 const withDomains = (domains: string) => ({ ...env, OIDC_EMAIL_DOMAINS: domains })
 const forbidden = (detail: unknown) => ({ ok: false, problem: 'accessDenied', detail })
 
-/** 403 with a reason, and nothing has changed. */
+/** Expects 403 with a reason and no new rows. */
 async function expectForbidden(token: string, detail: string): Promise<void> {
   const before = await counts()
   const reply = await asSession(token, PATH)
@@ -56,7 +56,7 @@ async function expectForbidden(token: string, detail: string): Promise<void> {
   expect(await counts()).toEqual(before)
 }
 
-describe('at first sight', () => {
+describe('at first sign-in', () => {
   it('[SES-5] a verified address makes a user with a personal team, noted in the audit log', async () => {
     const sub = crypto.randomUUID()
     const reply = await asSession(await provider.token({ sub, email: `${sub}@Example.COM` }), PATH)
@@ -79,7 +79,7 @@ describe('at first sight', () => {
     ])
   })
 
-  it('[SES-5] many requests at once make one user', async () => {
+  it('[SES-5] many simultaneous requests make one user', async () => {
     const sub = crypto.randomUUID()
     const before = await counts()
     const tokens = await Promise.all(
@@ -91,7 +91,7 @@ describe('at first sight', () => {
     expect(await counts()).toEqual(before.map((count) => (count ?? 0) + 1))
   })
 
-  it('[SES-5] two addresses of one subject at once make one user, and no half of another', async () => {
+  it('[SES-5] two simultaneous addresses of one subject make one user, and no half of another', async () => {
     const sub = crypto.randomUUID()
     const before = await counts()
     const tokens = await Promise.all(['a', 'b'].map((name) => provider.token({ sub, email: `${name}-${sub}@example.com` })))
@@ -111,7 +111,7 @@ describe('at first sight', () => {
   })
 
   it.each([{ email_verified: false }, { email_verified: undefined }, { email_verified: 'true' }, { email_verified: 1 }])(
-    '[SES-6] %j is 403 and says what to do',
+    '[SES-6] %j is 403 with the next step',
     async (claims) => {
       await expectForbidden(
         await provider.token(claims),
@@ -132,7 +132,7 @@ describe('at first sight', () => {
     7,
     ['a@example.com'],
     `${'x'.repeat(250)}@example.com`,
-  ])('[SES-6] the address %j is 403 and says what to do', async (email) => {
+  ])('[SES-6] the address %j is 403 with the next step', async (email) => {
     await expectForbidden(
       await provider.token({ email }),
       'the token names no e-mail address: ask for the scope email, or have the provider add the claims email and email_verified',
@@ -147,12 +147,12 @@ describe('with a list of domains', () => {
   }
   const mailOf = (domain: string) => `${crypto.randomUUID()}@${domain}`
 
-  it('[SES-7] addresses of these sign up, also where the provider says nothing of having verified them', async () => {
+  it('[SES-7] addresses of these sign up, also where the provider does not report verification', async () => {
     expect(await ask('corp.example, @Lab.Example', { email: mailOf('lab.example'), email_verified: undefined })).toBe(true)
     expect(await ask('corp.example', { email: mailOf('CORP.example'), email_verified: true })).toBe(true)
   })
 
-  it.each([false, 'true', null])('[SES-7] one of which it says %j does not', async (verified) => {
+  it.each([false, 'true', null])('[SES-7] one for which it reports %j does not', async (verified) => {
     const refusal = await ask('corp.example', { email: mailOf('corp.example'), email_verified: verified })
     expect(refusal).toEqual(forbidden(expect.stringContaining('not verified')))
   })
@@ -174,13 +174,13 @@ describe('with a list of domains', () => {
   })
 })
 
-describe('an address that a user has', () => {
+describe('an address of an existing user', () => {
   let account: Account
   beforeEach(async () => {
     account = await createAccount()
   })
 
-  it('[SES-8] is linked when it is verified, once however many come', async () => {
+  it('[SES-8] is linked when it is verified, once for many simultaneous requests', async () => {
     const before = await counts()
     const sub = crypto.randomUUID()
     const { email } = account
@@ -194,7 +194,7 @@ describe('an address that a user has', () => {
     expect(await counts()).toEqual([users, teams, memberships, identities + 1, audit + 1])
   })
 
-  it('[SES-8] is not when it is not verified', async () => {
+  it('[SES-8] is not linked when it is not verified', async () => {
     const { email } = account
     await expectForbidden(
       await provider.token({ email, email_verified: false }),
@@ -203,7 +203,7 @@ describe('an address that a user has', () => {
     expect(await identitiesOf(account.userId)).toEqual([])
   })
 
-  it('[SES-8] is not for an address that merely looks like it', async () => {
+  it('[SES-8] is not linked for an address that only resembles it', async () => {
     const email = `kim.sato-${crypto.randomUUID()}@example.com`
     const { body: user } = await admin().post('/admin/v1/users', { email })
     for (const [what, other] of lookAlikesOf(email)) {
@@ -215,7 +215,7 @@ describe('an address that a user has', () => {
     expect(await identitiesOf(user.id)).toHaveLength(1)
   })
 
-  it('[SES-8] is not when the provider has given it to somebody else since', async () => {
+  it('[SES-8] is not linked when the provider has given it to another user since', async () => {
     const { email } = account
     const sub = crypto.randomUUID()
     expect((await asSession(await provider.token({ sub, email }), PATH)).status).toBe(200)
@@ -226,7 +226,7 @@ describe('an address that a user has', () => {
     expect(await identitiesOf(account.userId)).toEqual([{ issuer: ISSUER, subject: sub }])
   })
 
-  it('[SES-15] is linked anew once the operator has freed it, and its former identity is nobody', async () => {
+  it('[SES-15] is linked anew once the operator has freed it, and its previous identity has no user', async () => {
     const { email, userId } = account
     const [former, next] = [crypto.randomUUID(), crypto.randomUUID()]
     const token = await provider.token({ sub: former, email })
@@ -259,7 +259,7 @@ describe('an address that a user has', () => {
     await expectForbidden(await provider.token({ email: other.email }), detail)
   })
 
-  it('[SES-9] of a user whose own account is gone is 403', async () => {
+  it('[SES-9] of a user whose own account was deleted is 403', async () => {
     const token = await provider.token({ email: account.email })
     expect((await asSession(token, PATH)).status).toBe(200)
     await env.DB.prepare('UPDATE teams SET deleted_at = 1 WHERE id = ?')
@@ -269,7 +269,7 @@ describe('an address that a user has', () => {
     await expectForbidden(token, 'this account was deleted: ask the operator of the plane')
   })
 
-  it('[SES-9] a refusal is forgotten once it can have changed', async () => {
+  it('[SES-9] leaves no cached refusal once that can have changed', async () => {
     const token = `Bearer ${await provider.token({ email: account.email })}`
     await env.DB.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').bind(account.userId).run()
     const nowMs = Date.now()
@@ -280,7 +280,7 @@ describe('an address that a user has', () => {
 })
 
 describe('the operator', () => {
-  it('[SES-5] sees who has signed in among the users', async () => {
+  it('[SES-5] sees among the users who has signed in', async () => {
     const email = `${crypto.randomUUID()}@example.com`
     await asSession(await provider.token({ email }), PATH)
     const listed = await admin().get(`/admin/v1/users?email=${email}`)

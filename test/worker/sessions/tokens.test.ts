@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => vi.restoreAllMocks())
 
-/** Refused with 401, and nobody has come into being. */
+/** Expects 401 and no new user. */
 async function expectRefused(token: string, errors?: string[]): Promise<void> {
   const before = await users()
   const reply = await asSession(token, PATH)
@@ -45,7 +45,7 @@ describe('a token of the provider', () => {
     expect((await asSession(await provider.token(claims), PATH)).status).toBe(200)
   })
 
-  it('[SES-2] is good until its end to the second, and a little before its beginning', async () => {
+  it('[SES-2] is valid until its expiry to the second, and a little before its start', async () => {
     const now = nowSeconds()
     const ends = `Bearer ${await provider.token({ exp: now + 60 })}`
     expect((await authenticate(env, ends, (now + 60) * 1000 - 1)).ok).toBe(true)
@@ -58,7 +58,7 @@ describe('a token of the provider', () => {
   })
 })
 
-describe('what is no token of the provider for this plane', () => {
+describe('an invalid token of the provider for this plane', () => {
   it.each([
     [{ iss: 'https://other.example.com' }, 'the token is of another issuer (iss) than OIDC_ISSUER of this plane'],
     [{ iss: `${ISSUER}/` }, 'the token is of another issuer (iss) than OIDC_ISSUER of this plane'],
@@ -72,7 +72,7 @@ describe('what is no token of the provider for this plane', () => {
     [{ sub: '' }, 'sub has to be a text of 1 to 255 characters'],
     [{ sub: 'x'.repeat(256) }, 'sub has to be a text of 1 to 255 characters'],
     [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf) and is no bearer token'],
-  ])('[SES-2][SES-13] claims %j: 401 and why', async (claims, error) => {
+  ])('[SES-2][SES-13] claims %j: 401 with the reason', async (claims, error) => {
     await expectRefused(await provider.token(claims), [error])
   })
 
@@ -98,7 +98,7 @@ describe('what is no token of the provider for this plane', () => {
       const header = { alg: 'HS256', kid: provider.key.kid }
       await expectRefused(await new SignJWT(claims).setProtectedHeader(header).sign(new TextEncoder().encode(secret)))
     }
-    // Not even where the set holds a shared secret.
+    // Also where the key set contains a shared secret.
     const k = new TextEncoder().encode('a-shared-secret-of-a-good-length')
     provider.jwks.keys.push({ ...(await exportJWK(k)), kid: 'shared', alg: 'HS256' })
     forgetProviderKeys()
@@ -110,7 +110,7 @@ describe('what is no token of the provider for this plane', () => {
     await expectRefused(await provider.token())
   })
 
-  it('[SES-2] a key that the header brings along or points to: 401, and nothing is fetched from there', async () => {
+  it('[SES-2] a key that the header contains or points to: 401, and nothing is fetched from there', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwk = await exportJWK(publicKey)
     const mine = { kid: provider.key.kid, alg: 'ES256', privateKey }
@@ -121,7 +121,7 @@ describe('what is no token of the provider for this plane', () => {
     expect(new Set(provider.asked)).toEqual(new Set(['/.well-known/openid-configuration', '/keys']))
   })
 
-  it('[SES-2] a header of which parts are critical and unknown: 401', async () => {
+  it('[SES-2] a header with critical parts that are unknown: 401', async () => {
     const token = await provider.token()
     const [, payload, signature] = token.split('.')
     await expectRefused(`${encode({ alg: 'ES256', kid: provider.key.kid, crit: ['exp2'], exp2: 1 })}.${payload}.${signature}`)
@@ -144,7 +144,7 @@ describe('what is no token of the provider for this plane', () => {
     `${encode(null)}.${encode(1)}.x`,
   ])('[SES-2] %s: 401', async (token) => expectRefused(token))
 
-  it('[SES-2] a huge one: 401, unread', async () => {
+  it('[SES-2] a very long one: 401, unread', async () => {
     const huge = await provider.token({ groups: 'x'.repeat(8000) })
     await expectRefused(huge, ['the token is too long: have the provider put fewer claims into it'])
     expect(provider.asked).toEqual([])
@@ -161,7 +161,7 @@ describe('a plane', () => {
     expect(provider.asked).toEqual([])
   })
 
-  it('[SES-1] whose provider is named with a mistake says which variable it is', async () => {
+  it('[SES-1] with an invalid setting of the provider names the variable', async () => {
     const wrong = { ...env, OIDC_ALGORITHMS: 'RS256, HS256' }
     expect(await authenticate(wrong, `Bearer ${await provider.token()}`, Date.now())).toMatchObject({
       ok: false,
@@ -170,7 +170,7 @@ describe('a plane', () => {
     })
   })
 
-  it('[SES-1] may be told where the keys are, and asks nowhere else', async () => {
+  it('[SES-1] may have the place of the keys as a setting, and calls no other', async () => {
     const token = await provider.token()
     expect((await authenticate({ ...env, OIDC_JWKS_URL: `${ISSUER}/keys` }, `Bearer ${token}`, Date.now())).ok).toBe(true)
     expect(provider.asked).toEqual(['/keys'])

@@ -10,11 +10,11 @@ let readings = 0
 
 type Explain = (text: string, values: unknown[]) => string[] | Promise<string[]>
 
-/** Gives the plans of a store by its own schema. */
+/** Runs `use` with a function that explains statements of a store under its own schema. */
 const STORES: Record<string, (use: (explain: Explain) => Promise<void>, change?: string) => Promise<void>> = {
   d1: (use) =>
     use(async (text, values) => {
-      // D1 keeps statements, and one that explains does not notice that the schema has changed.
+      // The varying comment prevents D1 from reusing a prepared EXPLAIN, which would not see a changed schema.
       const { results } = await env.DB.prepare(`EXPLAIN QUERY PLAN /* ${readings++} */ ${text}`)
         .bind(...values)
         .all<{ detail: string }>()
@@ -39,7 +39,7 @@ const STORES: Record<string, (use: (explain: Explain) => Promise<void>, change?:
       await object.expect(ID)
       await use(inside(storage))
     }),
-  // What each of them asks before it has tables of its own.
+  // Statements that every object runs before it has tables of its own.
   'every-object': (use) =>
     runInDurableObject(podLogStub(env, 'pod', `${ID}-empty`), (_, { storage }) => {
       applySchema(storage, [])
@@ -65,20 +65,20 @@ describe('statements', () => {
       expect(found.faults, `${found.faults.join('\n')}\n\`npm run plans -- test/worker/statements\` writes the plans anew.`).toEqual([])
   })
 
-  it('[GRW-2] an index that is gone, and one too many that misleads SQLite, change plans', async () => {
+  it('[GRW-2] a missing index, and one too many that misleads SQLite, change plans', async () => {
     const { d1 = [], endpoint = [] } = await readPlans()
     const found: Found = { faults: [], steps: {} }
     await env.DB.exec('DROP INDEX allocations_host')
     await explainAll('d1', d1, found)
     expect(found.faults.some((fault) => fault.includes('insertPod'))).toBe(true)
-    // Beside this one every take read and sorted the whole queue (JOB-21).
+    // With this additional index, every take read and sorted the whole queue (JOB-21).
     const misled: Found = { faults: [], steps: {} }
     await explainAll('endpoint', endpoint, misled, 'CREATE INDEX jobs_state ON jobs (state)')
     expect(misled.faults.some((fault) => fault.includes('ORDER BY low, order_key'))).toBe(true)
   })
 })
 
-/** What was found about the statements of stores. */
+/** The result for the statements of the stores. */
 interface Found {
   faults: string[]
   /** Steps of plans, by store and text. */
@@ -109,7 +109,7 @@ async function explainAll(store: string, sections: readonly Section[], { faults,
   }, change)
 }
 
-/** How many values a statement takes: `?` one after another, or the highest of `?1`, `?2`. */
+/** Number of values that a statement takes: one per `?`, or the highest of `?1`, `?2`. */
 function placesIn(text: string): number {
   const bare = text.replaceAll(/'[^']*'/g, '')
   const numbered = [...bare.matchAll(/\?(\d+)/g)].map(([, number]) => Number(number))

@@ -7,7 +7,7 @@ import { v1 } from '../../support/v1.ts'
 const REFUSALS = [400, 422]
 const NOBODYS = 'zzzzzzzzzzzzzz'
 
-/** Whether a body with a value in the place of a bound is refused for it: a fault names its place. */
+/** Whether a body with a value at the place of a bound is refused for it; the fault names the place. */
 async function isRefused(
   key: string,
   document: OpenApi,
@@ -22,7 +22,7 @@ async function isRefused(
   return REFUSALS.includes(status) && JSON.stringify(body).includes(`${locationOf(bound)}: `)
 }
 
-it('[DOC-4] every bound that the document of v1 states is the bound that is enforced', async () => {
+it('[DOC-4] every bound that the document of v1 states is enforced', async () => {
   const { key } = await createAccount()
   const document: OpenApi = (await v1(null).get('/openapi.json')).body
   const asked = placedOperations(document).flatMap((placed) => boundsOf(document, placed).map((bound) => ({ placed, bound })))
@@ -31,7 +31,7 @@ it('[DOC-4] every bound that the document of v1 states is the bound that is enfo
     const sides = sidesOf(document, bound)
     const name = `${placed.name} ${locationOf(bound)} ${bound.word}`
     if (sides === null) faults.push(`${name}: no value is known for it`)
-    // Which of the numbers v2 takes is its own matter (LEG-5).
+    // Values of other types are not tried: which numbers v2 accepts is its own rule (LEG-5).
     const isOfAKind = bound.word === 'type' && !bound.flat.types.includes('boolean')
     for (const value of isOfAKind ? [] : (sides?.within ?? [])) {
       if (await isRefused(key, document, placed, bound, value)) faults.push(`${name}: ${JSON.stringify(value)} is refused`)

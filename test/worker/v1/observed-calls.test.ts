@@ -4,7 +4,7 @@ import { api, createAccount, createEndpoint, describe, expect, it } from '../../
 import { podScene } from '../../support/pod-scene.ts'
 import { v1 } from '../../support/v1.ts'
 
-// The calls that command-line clients of v1 make, byte for byte as they were seen, with answers that a strict decoder takes.
+// Calls of v1 command-line clients, recorded byte for byte, with replies that a strict decoder accepts.
 
 describe('pods, as clients of v1 call them', () => {
   it('[LEG-6][LEG-7] create a CPU pod, list, read, change, stop, start, restart, reset and delete it', async () => {

@@ -20,7 +20,7 @@ describe('API v1', () => {
     },
   )
 
-  it('[LEG-1] all of it is gone, HEAD too, and nothing beside it', async () => {
+  it('[LEG-1] all of it is removed, HEAD too, and no other path', async () => {
     for (const path of ['/v1', '/v1/', '/v1/pods', '/v1/nothing/of/this', '/v1/openapi.json', '/v1/billing/pods?bucketSize=day']) {
       expect((await send(path)).status, path).toBe(410)
       expect((await send(path, { method: 'HEAD' })).status, path).toBe(410)

@@ -7,8 +7,8 @@ import { podScene } from '../../support/pod-scene.ts'
 import { V1_BODIES as BODIES, v1BodyOf as bodyOf, V1_IMAGE as IMAGE, V1_KINDS as KINDS, v1 } from '../../support/v1.ts'
 import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
 
-describe('who may call v1', () => {
-  it('[LEG-4][AUT-3] nobody without a key, and no key without the scope, before the body is looked at', async () => {
+describe('callers of v1', () => {
+  it('[LEG-4][AUT-3] need a key with the scope, checked before the body', async () => {
     const { userId } = await createAccount()
     const { key } = await createKey(userId, { permission: 'RESTRICTED', scopes: ['account:read'] })
     for (const { method, path } of V1_ROUTES) {
@@ -20,7 +20,7 @@ describe('who may call v1', () => {
     }
   })
 
-  it('[LEG-4][AUT-3] a key that may only read reads', async () => {
+  it('[LEG-4][AUT-3] may read with a read-only key', async () => {
     const { userId } = await createAccount()
     const { key } = await createKey(userId, { permission: 'READ_ONLY' })
     for (const kind of Object.keys(KINDS)) {
@@ -29,24 +29,27 @@ describe('who may call v1', () => {
     }
   })
 
-  it.each(Object.entries(KINDS))('[LEG-4][AUT-5] %s of others are 404, as unknown ones are, and stay as they are', async (kind, v2Path) => {
-    const stranger = v1((await createAccount()).key)
-    const victim = (await VICTIMS[v2Path]?.()) as Victim
-    const before = await snapshot(victim)
-    const id = victim.params.id ?? ''
-    for (const { method, path } of V1_ROUTES.filter((route) => route.path.startsWith(`/${kind}/`))) {
-      const reply = await stranger.call(method, path.replace(':id', id), bodyOf(method, path))
-      expect([reply.status, reply.body], `${method} ${path}`).toEqual([
-        404,
-        { message: kind === 'pods' ? 'pod not found' : 'resource not found' },
-      ])
-    }
-    expect(await snapshot(victim)).toEqual(before)
-  })
+  it.each(Object.entries(KINDS))(
+    '[LEG-4][AUT-5] get 404 for %s of others, as for unknown ones, which stay unchanged',
+    async (kind, v2Path) => {
+      const stranger = v1((await createAccount()).key)
+      const victim = (await VICTIMS[v2Path]?.()) as Victim
+      const before = await snapshot(victim)
+      const id = victim.params.id ?? ''
+      for (const { method, path } of V1_ROUTES.filter((route) => route.path.startsWith(`/${kind}/`))) {
+        const reply = await stranger.call(method, path.replace(':id', id), bodyOf(method, path))
+        expect([reply.status, reply.body], `${method} ${path}`).toEqual([
+          404,
+          { message: kind === 'pods' ? 'pod not found' : 'resource not found' },
+        ])
+      }
+      expect(await snapshot(victim)).toEqual(before)
+    },
+  )
 })
 
-describe('v1 has what v2 has around it', () => {
-  it('[LEG-4][RATE-3] spends the quota of v2 and tells it, on errors too', async () => {
+describe('v1 behaves as v2 in general', () => {
+  it('[LEG-4][RATE-3] uses the quota of v2 and reports it, on errors too', async () => {
     const { key } = await createAccount()
     const first = await v1(key).get('/templates')
     const left = (headers: Headers) => Number(/"minute";r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1])
@@ -55,7 +58,7 @@ describe('v1 has what v2 has around it', () => {
     expect(left((await api(key).get('/v2/templates')).headers)).toBe(left(first.headers) - 2)
   })
 
-  it('[LEG-2][LEG-3] every error is a message, and every answer names its successor', async () => {
+  it('[LEG-2][LEG-3] every error is a message, and every reply names its successor', async () => {
     const { key } = await createAccount()
     const call = v1(key)
     const replies = [
@@ -87,7 +90,7 @@ describe('v1 has what v2 has around it', () => {
     expect((await call.get('/templates')).headers.get('link')).toBe(`<${successorOf('/v1/templates')}>; rel="successor-version"`)
   })
 
-  it('[LEG-4][AUD-1] every change leaves the audit row of v2', async () => {
+  it('[LEG-4][AUD-1] every change adds the audit row of v2', async () => {
     const scene = await podScene(gpus(1))
     const call = v1(scene.account.key)
     const ofPod = async () => {
@@ -122,7 +125,7 @@ describe('v1 has what v2 has around it', () => {
     scene.leave()
   })
 
-  it('[LEG-6][PP-125] a repeat under a key is the first pod, whichever machine it got', async () => {
+  it('[LEG-6][PP-125] a repeat under a key returns the first pod, whichever host it got', async () => {
     const scene = await podScene(gpus(1))
     const call = v1(scene.account.key)
     const body = { imageName: IMAGE, gpuTypeIds: ['NVIDIA H200', 'NVIDIA L4'], containerDiskInGb: 5, volumeInGb: 0 }
@@ -138,7 +141,7 @@ describe('v1 has what v2 has around it', () => {
 })
 
 describe('pods of v1', () => {
-  it('[LEG-6] the first machine that has room is taken; when none has, the answer says so of each', async () => {
+  it('[LEG-6] the first host with room is taken; without room the reply has the reason for each', async () => {
     const scene = await podScene(gpus(1))
     const call = v1(scene.account.key)
     const ask = (changes: object) => call.post('/pods', { imageName: IMAGE, containerDiskInGb: 5, volumeInGb: 0, ...changes })
@@ -154,7 +157,7 @@ describe('pods of v1', () => {
     scene.leave()
   })
 
-  it('[LEG-6] filters of the list, and what a create says nothing of', async () => {
+  it('[LEG-6] filters of the list, and defaults of a create', async () => {
     const scene = await podScene(gpus(2))
     const call = v1(scene.account.key)
     const gpu = (await call.post('/pods', { imageName: IMAGE, gpuTypeIds: ['NVIDIA L4'] })).body
@@ -191,7 +194,7 @@ describe('pods of v1', () => {
     scene.leave()
   })
 
-  it('[LEG-5] what is null counts as left out, and of no effect is what v2 has not', async () => {
+  it('[LEG-5] null counts as omitted, and members that v2 does not have are without effect', async () => {
     const scene = await podScene(gpus(1))
     const sent = {
       imageName: IMAGE,
@@ -214,7 +217,7 @@ describe('pods of v1', () => {
     scene.leave()
   })
 
-  it('[LEG-6] one list of v1 and v2: what is made in the one is read in the other', async () => {
+  it('[LEG-6] one list of v1 and v2: a resource made in one is read in the other', async () => {
     const account: Account = await createAccount()
     const { body } = await api(account.key).post('/v2/templates', { name: 'from v2', image: IMAGE, public: false })
     expect((await v1(account.key).get(`/templates/${body.id}`)).body.name).toBe('from v2')

@@ -3,7 +3,7 @@ import { CLUSTERS, ClusterScene } from '../../support/cluster-scene.ts'
 import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
 
 describe('[WHY-16] why a cluster is where it is', () => {
-  it('on its way and running, by what its members are; of nobody else', async () => {
+  it('on its way and running, by its members; not readable for other accounts', async () => {
     const scene = await ClusterScene.open(3)
     const call = api(scene.account.key)
     const { id } = await scene.create()

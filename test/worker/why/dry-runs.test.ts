@@ -20,7 +20,7 @@ async function join(...given: Parameters<typeof FakeHost.join>): Promise<void> {
 }
 
 describe('[WHY-12] a dry run that finds no place', () => {
-  it('of a pod has the nearest that does, as the body to send; one that finds a place has none', async () => {
+  it('of a pod has the nearest that succeeds, as the body to send; one that finds a place has none', async () => {
     await join(gpus(2), { dataCenterId: 'EU-CZ-1' })
     const { key } = await createAccount()
     const body = podBody({ gpu: { id: 'NVIDIA L4', count: 4 }, dataCenterIds: ['EU-CZ-1'], env: { A: 'b' } })
@@ -37,7 +37,7 @@ describe('[WHY-12] a dry run that finds no place', () => {
     expect((await api(key).post(call.path, call.body)).status).toBe(201)
   })
 
-  it('[WHY-6] offers nothing that the account could not have', async () => {
+  it('[WHY-6] contains nothing that the account could not have', async () => {
     await join(gpus(2), { dataCenterId: 'EU-FR-1' })
     const account = await createAccount()
     const body = podBody({ gpu: { id: 'NVIDIA L4', count: 4 }, dataCenterIds: ['EU-FR-1'] })
@@ -48,7 +48,7 @@ describe('[WHY-12] a dry run that finds no place', () => {
     expect((await api(account.key).post(`${PODS}?dryRun=true`, body)).status).toBe(400)
   })
 
-  it('[DRY-18] of an endpoint: where a worker would go and what it costs, or what is missing and what would fit; nothing is made', async () => {
+  it('[DRY-18] of an endpoint: the place and the cost of a worker, or the missing capacity and what would fit; nothing is made', async () => {
     await join(gpus(2), { dataCenterId: 'EU-SE-1' })
     forgetWhy()
     const { key } = await createAccount()
@@ -67,7 +67,7 @@ describe('[WHY-12] a dry run that finds no place', () => {
     expect((await api(key).post(ENDPOINTS, fewer.call.body)).status).toBe(201)
   })
 
-  it('[DRY-18, WHY-6] of an endpoint whose worker the account could not have says that, and offers nothing', async () => {
+  it('[DRY-18, WHY-6] of an endpoint whose worker the account could not have has that reason, and offers nothing', async () => {
     await join(gpus(2), { dataCenterId: 'EU-RO-1' })
     forgetWhy()
     const account = await createAccount()

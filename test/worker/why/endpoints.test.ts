@@ -46,7 +46,7 @@ async function isThrottled(queue: QueueSetup): Promise<void> {
   await until(async () => (await queue.get('/health')).body.workers.throttled === 1)
 }
 
-/** An endpoint that waits for a type of GPU that no machine has, and a job in its queue. */
+/** An endpoint that waits for a GPU type that no host has, with a queued job. */
 async function waiting(change: Record<string, unknown> = {}) {
   const queue = await setUpQueue({ gpu: { pools: ['HOPPER_141'] }, ...change })
   const jobId = await run(queue)
@@ -54,7 +54,7 @@ async function waiting(change: Record<string, unknown> = {}) {
   return { queue, jobId }
 }
 
-/** Sends an option's call as it stands. */
+/** Sends the call of an option unchanged. */
 async function carryOut(queue: QueueSetup, { options }: Pick<EndpointExplanation, 'options'>, kind: string): Promise<void> {
   const option = options.find((one) => one.kind === kind)
   expect(option?.who).toBe('YOU')
@@ -62,7 +62,7 @@ async function carryOut(queue: QueueSetup, { options }: Pick<EndpointExplanation
 }
 
 describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
-  it('nothing waits; a worker starts; it works; it is idle and is the next', async () => {
+  it('nothing waits; a worker starts; it works; it is idle and takes the next job', async () => {
     const queue = await setUpQueue()
     expect(await explain(queue)).toMatchObject({
       id: queue.endpointId,
@@ -78,7 +78,7 @@ describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
     expect((await explain(queue)).code).toBe('NEXT')
   })
 
-  it('on its way, with the decision that did so', async () => {
+  it('on its way, with the decision that started it', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const told = await explain(queue)
@@ -103,7 +103,7 @@ describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
     expect(await explainJob(queue, jobId)).toMatchObject({ code: 'FINISHED', options: [] })
   })
 
-  it('busy below workers.max: the policy has not asked for another yet', async () => {
+  it('busy below workers.max: the policy has not requested another yet', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 3, idleTimeout: 60 }, scaling: { type: 'QUEUE_DELAY', queueDelay: 600 } })
     await runAndTake(queue)
     await run(queue)
@@ -130,7 +130,7 @@ describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
     expect((await (await queue.host.startWorker(queue.endpointId)).take())?.id).toBe(jobId)
   })
 
-  it('workers that crash are no lack of capacity, and more of them are no advice', async () => {
+  it('workers that crash are no lack of capacity, and more of them are not recommended', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -142,7 +142,7 @@ describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
 })
 
 describe('[WHY-2] [WHY-11] out of capacity', () => {
-  it('says how many hosts lack what and when it looks again; the option is a call after which the job runs', async () => {
+  it('shows how many hosts lack which resource and the time of the next try; the option is a call after which the job runs', async () => {
     const { queue, jobId } = await waiting()
     const machine = await join(gpus(1, 'NVIDIA L4'), { dataCenterId: 'EU-CZ-1' })
     const told = await explainJob(queue, jobId)
@@ -166,7 +166,7 @@ describe('[WHY-2] [WHY-11] out of capacity', () => {
     expect((await worker.take())?.id).toBe(jobId)
   })
 
-  it('[WHY-7] two accounts that wait for the same see nothing of one another', async () => {
+  it('[WHY-7] two accounts that wait for the same type see nothing of one another', async () => {
     const [{ queue, jobId }, other] = [await waiting(), await waiting({ name: 'their-secret-name' })]
     for (const told of [await explainJob(queue, jobId), await explain(queue)]) {
       const text = JSON.stringify(told)
@@ -177,7 +177,7 @@ describe('[WHY-2] [WHY-11] out of capacity', () => {
     expect((await api((await createAccount()).key).get(`/v2/serverless/nosuch/explain`)).status).toBe(404)
   })
 
-  it('[WHY-6] what the account may not have is named in place of hosts', async () => {
+  it('[WHY-6] limits of the account are named in place of hosts', async () => {
     const queue = await setUpQueue()
     await call(queue).patch('/v2/billing/limits', { perHour: 0.01 })
     await run(queue)
@@ -197,11 +197,11 @@ describe('[WHY-2] [WHY-11] out of capacity', () => {
   })
 })
 
-describe('[WHY-9] what the explanation of an endpoint costs', () => {
-  it('asks the database a bounded number of times, and once while it is polled', async () => {
+describe('[WHY-9] the cost of the explanation of an endpoint', () => {
+  it('is a limited number of queries, and one while it is polled', async () => {
     const { queue, jobId } = await waiting()
     await explain(queue)
-    // As long as a slow machine takes for a call, an answer is remembered.
+    // The clock stands still, so that a reply stays cached however slow the machine is.
     vi.useFakeTimers({ toFake: ['Date'] })
     forgetWhy()
     const calls = watchDatabase()

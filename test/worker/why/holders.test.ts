@@ -16,7 +16,7 @@ afterEach(() => {
   hosts = []
 })
 
-/** A machine with so many GPUs in a data center of its own, of an endpoint's account, and an endpoint that runs there alone. */
+/** A host with `count` GPUs in a data center of its own, an account, and an endpoint that runs only there. */
 async function sceneOf(count: number, workers = { min: 0, max: 1, idleTimeout: 60 }) {
   places += 1
   const here = { dataCenterIds: [`DC-WHY-${places}`] }
@@ -39,7 +39,7 @@ function dryRun({ scene, body }: Scene) {
   return scene.call.post(`${PODS}?dryRun=true`, body)
 }
 
-/** Stops what an option names, by its call. */
+/** Sends the stop call of an option. */
 async function carryOut({ scene, host }: Scene, option: WhyOption | undefined): Promise<void> {
   const { path = '', body } = option?.call ?? {}
   const reply = await scene.call.post(path, body)
@@ -75,7 +75,7 @@ describe('[WHY-14] a pod of the account that holds the room', () => {
     expect((await worker.take())?.id).toBe(jobId)
   })
 
-  it('is offered where a pod is asked for, or cannot start again; a locked one, and those of others, are not', async () => {
+  it('is offered where a pod is requested, or cannot start again; a locked one, and those of others, are not', async () => {
     const made = await sceneOf(1)
     const { scene, host } = made
     const first = await made.create({ name: 'first' })
@@ -103,7 +103,7 @@ describe('[WHY-14] a pod of the account that holds the room', () => {
 })
 
 describe('[WHY-15] an idle worker of the account that leaves', () => {
-  it('is said to be waited for, and for how long; then the pod is made', async () => {
+  it('is named as awaited, with the time; then the pod is made', async () => {
     const made = await sceneOf(1)
     const { queue, host, scene } = made
     await freezeClock(queue.endpointId)
@@ -123,7 +123,7 @@ describe('[WHY-15] an idle worker of the account that leaves', () => {
     expect((await scene.call.post(PODS, made.body)).status).toBe(201)
   })
 
-  it('that is kept by workers.min is not waited for', async () => {
+  it('is not awaited if workers.min keeps it', async () => {
     const made = await sceneOf(1, { min: 1, max: 1, idleTimeout: 60 })
     const worker = await made.host.startWorker(made.queue.endpointId)
     const jobId = await run(made.queue)

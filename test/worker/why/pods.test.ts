@@ -22,7 +22,7 @@ async function join(...given: Parameters<typeof FakeHost.join>): Promise<FakeHos
   return host
 }
 
-/** A place of its own: what hosts of other tests have is no option there. */
+/** A data center of its own, so that hosts of other tests are no option. */
 async function sceneIn(dataCenterId: string, count = 1): Promise<PodScene> {
   const host = await join(gpus(count), { dataCenterId })
   return new PodScene(host, await createAccount())
@@ -46,7 +46,7 @@ async function stop(scene: PodScene, id: string): Promise<void> {
   await scene.host.report(`${id}-1`, { state: 'exited' })
 }
 
-/** A stopped pod whose GPU another account has meanwhile. */
+/** A stopped pod whose GPU another account has taken. */
 async function stoppedWithoutRoom(dataCenterId: string) {
   const scene = await sceneIn(dataCenterId)
   const id = await createIn(scene, dataCenterId)
@@ -59,7 +59,7 @@ async function stoppedWithoutRoom(dataCenterId: string) {
 const OPTION = { who: 'YOU', waitSeconds: null }
 
 describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
-  it('on its way, running, and stopped: one sentence, since when, and what starts it', async () => {
+  it('on its way, running, and stopped: one sentence, the time, and the start call', async () => {
     const scene = await sceneIn('EU-CZ-1')
     const id = await createIn(scene, 'EU-CZ-1')
     const fresh = await explain(scene, id)
@@ -87,7 +87,7 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
     ])
   })
 
-  it('one that ended, and one that could not run, say why', async () => {
+  it('one that ended, and one that could not run, have the reason', async () => {
     const scene = await sceneIn('EU-CZ-1', 2)
     const [ended, failed] = [await createIn(scene, 'EU-CZ-1'), await createIn(scene, 'EU-CZ-1')]
     await scene.run(ended)
@@ -98,7 +98,7 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
     expect(await explain(scene, failed)).toMatchObject({ code: 'FAILED', verdict: 'The pod could not run: image not found.' })
   })
 
-  it('a member of a cluster waits for the others, and takes no action by itself', async () => {
+  it('a member of a cluster waits for the others, and has no action of its own', async () => {
     const scene = await sceneIn('EU-CZ-1')
     const id = await createIn(scene, 'EU-CZ-1')
     await setPod(id, { cluster_id: 'cluster1' })
@@ -111,7 +111,7 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
 })
 
 describe('[WHY-2] [WHY-3] a stopped pod whose place is taken', () => {
-  it('is told what its machine lacks, and to be made anew where there is room; the call does that', async () => {
+  it('has the missing resources of its host, and the option of a new pod where there is room; the call makes it', async () => {
     const { scene, id } = await stoppedWithoutRoom('EU-NL-1')
     const alone = await explain(scene, id)
     expect(alone).toMatchObject({
@@ -124,11 +124,11 @@ describe('[WHY-2] [WHY-3] a stopped pod whose place is taken', () => {
     expect(options).toMatchObject([{ kind: 'RECREATE', priceDifference: 0, call: { method: 'POST', path: PODS } }])
     const made = await scene.call.post(options[0]?.call?.path ?? '', options[0]?.call?.body)
     expect(made).toMatchObject({ status: 201, body: { status: 'PROVISIONING', dataCenterId: 'EU-NL-1', gpu: { id: SMALL } } })
-    // What it took is no option for the next.
+    // The capacity that the new pod took is not offered again.
     expect((await explain(scene, id)).options.map(({ kind }) => kind)).not.toContain('RECREATE')
   })
 
-  it('[WHY-7] nothing of another account is named, nor any machine', async () => {
+  it('[WHY-7] nothing of another account is named, nor any host', async () => {
     const { scene, id, stranger, other } = await stoppedWithoutRoom('EU-NL-1')
     const text = JSON.stringify(await explain(scene, id))
     for (const secret of [other, 'secret-name', stranger.account.userId, stranger.account.email, scene.host.id])
@@ -136,7 +136,7 @@ describe('[WHY-2] [WHY-3] a stopped pod whose place is taken', () => {
     expect((await stranger.call.get(`${PODS}/${id}/explain`)).status).toBe(404)
   })
 
-  it('another type of GPU is offered with its price, and is what the call starts', async () => {
+  it('another type of GPU is offered with its price, and the call starts it', async () => {
     const { scene, id } = await stoppedWithoutRoom('EU-FR-1')
     await join(gpus(1, LARGE), { dataCenterId: 'EU-FR-1' })
     const option = (await explain(scene, id)).options.find(({ kind }) => kind === 'GPU_TYPE')
@@ -148,8 +148,8 @@ describe('[WHY-2] [WHY-3] a stopped pod whose place is taken', () => {
   })
 })
 
-describe('what somebody else has to do', () => {
-  it('a machine that takes no work, and one that is offline', async () => {
+describe('steps of other parties', () => {
+  it('a host that takes no work, and one that is offline', async () => {
     const scene = await sceneIn('EU-SE-1')
     const id = await createIn(scene, 'EU-SE-1')
     await stop(scene, id)
@@ -162,7 +162,7 @@ describe('what somebody else has to do', () => {
     expect(await explain(scene, id)).toMatchObject({ code: 'HOST_UNAVAILABLE', verdict: expect.stringContaining('is offline') })
   })
 
-  it('a lost machine: another like it is made elsewhere', async () => {
+  it('a lost host: a pod like it is made on another host', async () => {
     const scene = await sceneIn('EU-SE-1')
     const id = await createIn(scene, 'EU-SE-1')
     await join(gpus(1), { dataCenterId: 'EU-SE-1' })
@@ -183,7 +183,7 @@ describe('what somebody else has to do', () => {
     expect((await scene.act(id, 'start')).status).toBe(402)
     expect((await scene.call.patch(option?.call?.path ?? '', option?.call?.body)).status).toBe(200)
     expect((await scene.act(id, 'start')).status).toBe(200)
-    // One cent less would not have done.
+    // One cent less would not suffice.
     const given = option?.call?.body as { perHour: number }
     await scene.act(id, 'stop')
     await scene.host.report(`${id}-2`, { state: 'gone' })
@@ -191,7 +191,7 @@ describe('what somebody else has to do', () => {
     expect((await scene.act(id, 'start')).status).toBe(402)
   })
 
-  it('[WHY-6] what the operator alone may raise', async () => {
+  it('[WHY-6] limits that only the operator can raise', async () => {
     const scene = await sceneIn('EU-SE-1', 2)
     const id = await createIn(scene, 'EU-SE-1')
     await stop(scene, id)
@@ -204,8 +204,8 @@ describe('what somebody else has to do', () => {
   })
 })
 
-describe('[WHY-5] telemetry that is stale', () => {
-  it('takes the advice away: of a running pod what it does is not known, of a stopped one nothing is promised', async () => {
+describe('[WHY-5] stale telemetry', () => {
+  it('removes the advice: the usage of a running pod is unknown, and nothing is promised for a stopped one', async () => {
     const scene = await sceneIn('EU-RO-1', 2)
     const [running, stopped] = [await createIn(scene, 'EU-RO-1'), await createIn(scene, 'EU-RO-1')]
     await scene.run(running)
@@ -218,11 +218,11 @@ describe('[WHY-5] telemetry that is stale', () => {
   })
 })
 
-describe('[WHY-9] what an explanation costs', () => {
-  it('asks the database a bounded number of times, and while it is polled less than a page of pods does', async () => {
+describe('[WHY-9] the cost of an explanation', () => {
+  it('is a limited number of queries, and while it is polled less than that of a page of pods', async () => {
     const { scene, id } = await stoppedWithoutRoom('EU-RO-1')
     await scene.get(id)
-    // As long as a slow machine takes for a call, an answer is remembered.
+    // The clock stands still, so that a reply stays cached however slow the machine is.
     vi.useFakeTimers({ toFake: ['Date'] })
     forgetWhy()
     const calls = watchDatabase()

@@ -25,7 +25,7 @@ const list = async (query = ''): Promise<Reply> => {
   return admin().get(`/admin/v1/waiting${query}`)
 }
 
-/** An endpoint of a fresh account whose worker finds no host. */
+/** An endpoint of a new account whose worker finds no host. */
 async function wait(since: number) {
   const account = await createAccount()
   const id = await createEndpoint(account.key, { name: 'chat', gpu: { pools: ['HOPPER_141'], count: 2 }, dataCenterIds: ['EU-RO-1'] })
@@ -35,8 +35,8 @@ async function wait(since: number) {
   return { id, account }
 }
 
-describe('[WHY-13] who waits for capacity', () => {
-  it('the longest first, what each needs, and how many hosts lack what; page by page with one query behind an index', async () => {
+describe('[WHY-13] the list of work that waits for capacity', () => {
+  it('has the longest wait first, the needs of each, and how many hosts lack what; page by page with one query behind an index', async () => {
     const host = await FakeHost.join(gpus(1), { dataCenterId: 'EU-RO-1' })
     const [late, first, second] = [await wait(3_000), await wait(1_000), await wait(2_000)]
     const { status, body } = await list('?limit=2')

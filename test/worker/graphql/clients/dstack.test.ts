@@ -6,7 +6,7 @@ import { podScene } from '../../../support/pod-scene.ts'
 const dstack = replayOf('dstack')
 
 describe('dstack', () => {
-  it('[GQL-61] makes a pod on demand and a spot pod, and gives one another image', async () => {
+  it('[GQL-61] creates a pod on demand and a spot pod, and gives one another image', async () => {
     const scene = await podScene(gpus(2))
     const { key } = scene.account
     const { podFindAndDeployOnDemand: made } = await dstack.play(key, 'create-pod')

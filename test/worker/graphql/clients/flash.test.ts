@@ -63,7 +63,7 @@ describe('flash', () => {
     expect(await flash.play(key, 'endpoint-exists', { variables: { id: made.id } })).toEqual({ myself: { endpoint: null } })
   })
 
-  it('[GQL-61] asks what is in stock', async () => {
+  it('[GQL-61] reads the stock', async () => {
     const { key } = await createAccount()
     const lowestPriceInput = {
       dataCenterId: null,
@@ -80,7 +80,7 @@ describe('flash', () => {
     expect(cpu).toEqual({ cpuFlavors: [{ specifics: { stockStatus: 'None' } }] })
   })
 
-  it('[GQL-20] [GQL-61] finds no apps, and is refused where it would make one', async () => {
+  it('[GQL-20] [GQL-61] finds no apps, and is refused when it creates one', async () => {
     const { key } = await createAccount()
     expect(await flash.play(key, 'list-apps')).toEqual({ myself: { flashApps: [] } })
     const reads = {

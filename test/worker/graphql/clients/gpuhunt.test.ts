@@ -30,7 +30,7 @@ describe('the catalog of dstack, which has no key', () => {
 
   it('[GQL-61] [GQL-62] prices by data center, by country and for clusters', async () => {
     const scene = await podScene(gpus(2))
-    // What was known of the machines and their data centers is older than this one.
+    // The cached fleet is older than this host and its data center.
     forgetFleet()
     const dataCenterId = await env.DB.prepare('SELECT data_center_id FROM hosts WHERE id = ?').bind(scene.host.id).first('data_center_id')
     const shared = { securePrice: 0.44, communityPrice: 0.28, oneMonthPrice: null, threeMonthPrice: null, sixMonthPrice: null }
@@ -49,7 +49,7 @@ describe('the catalog of dstack, which has no key', () => {
         __typename: 'LowestPrice',
       },
     })
-    // Nobody has one there.
+    // No host is in that country.
     expect(await ask({ lowestPriceInput: { ...PRICE, secureCloud: false, countryCode: 'JP' } })).toMatchObject({
       lowestPrice: { uninterruptablePrice: null, stockStatus: 'None', countryCode: 'JP' },
     })

@@ -6,7 +6,7 @@ import { podScene } from '../../../support/pod-scene.ts'
 
 const ctl = replayOf('runpodctl-1')
 
-/** What its decoder takes of a pod. */
+/** The members of a pod that its decoder reads. */
 const GO_POD: GoStruct = {
   id: 'string',
   containerDiskInGb: 'int',
@@ -30,7 +30,7 @@ const GO_POD: GoStruct = {
   volumeMountPath: 'string',
   machine: 'map[string]any',
 }
-/** What `create pod` sends of what nobody said. */
+/** The defaults that `create pod` sends for omitted flags. */
 const DEFAULTS = {
   cloudType: 'SECURE',
   containerDiskInGb: 20,
@@ -100,7 +100,7 @@ describe('runpodctl 1', () => {
       ports: '22/tcp',
       templateId: template.body.id,
     }
-    // The one GPU of this plane is taken: what is refused is the room, after everything else was found.
+    // The only GPU of this plane is taken, so the create fails for capacity after all references were found.
     const { body } = await ctl.send(key, 'create-pod', { variables: { input } })
     expect(body).toMatchObject({ data: { podFindAndDeployOnDemand: null }, errors: [{ extensions: { code: 'RUNPOD' } }] })
     scene.leave()

@@ -60,7 +60,7 @@ const GO_TEMPLATE: GoStruct = {
   volumeInGb: 'int',
   volumeMountPath: 'string',
 }
-/** What `pod create` sends always. */
+/** The members that `pod create` always sends. */
 const POD = {
   cloudType: 'SECURE',
   containerDiskInGb: 20,
