@@ -22,7 +22,7 @@ const problem = (status: number) => ({
   body: { title: 'Refused', status, detail: 'no' },
 })
 
-describe('[PP-262] an answer is held against its document', () => {
+describe('[PP-262] an answer is checked against its document', () => {
   const FITTING: Record<string, Given> = {
     'as documented': given({ headers: RATE }),
     'of an exempt account': given({}),
@@ -50,11 +50,11 @@ describe('[PP-262] an answer is held against its document', () => {
     ],
     'an operation that no document has': [given({ method: 'POST' }), 'no document names this operation'],
   }
-  it.for(Object.entries(FAULTY))('tells: %s', ([, [answer, fault]]) => {
+  it.for(Object.entries(FAULTY))('fails: %s', ([, [answer, fault]]) => {
     expect(answerFault(answer)).toContain(fault)
   })
 
-  it('tells a time that is none', () => {
+  it('fails an invalid time', () => {
     const url = new URL('http://plane.test/v2/account/audit/state')
     expect(answerFault(given({ url, body: { at: 'yesterday' } }))).toMatch(/date-time|required/)
   })

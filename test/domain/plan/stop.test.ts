@@ -35,13 +35,13 @@ describe('[SPD-8] of what is idle', () => {
     ['for as long as asked', ago(30), ['p']],
     ['for less', ago(30) + 1, []],
     ['as far as nobody knows', null, []],
-  ])('a pod that does nothing %s', (_title, idleSinceMs, stopped) => {
+  ])('an idle pod %s', (_title, idleSinceMs, stopped) => {
     const plan = decide({ pods: [pod({ idleSinceMs })] })
     expect(plan.stops.map(({ id }) => id)).toEqual(stopped)
     expect(plan.stays.map(({ reason }) => reason)).toEqual(stopped.length > 0 ? [] : ['it is not known to have done nothing for 30 min'])
   })
 
-  it('a pod of a cluster stays, whatever it does, and one that is named must be idle too', () => {
+  it('a pod of a cluster always stays, and a named one must be idle too', () => {
     const plan = decide({ pods: [pod({ clusterId: 'c', clusterName: 'gang', idleSinceMs: 0 })] })
     expect(plan).toMatchObject({ stops: [], stays: [{ kind: 'CLUSTER', id: 'c' }] })
     expect(decide({ pods: [pod()] }, { ...IDLE, ids: ['p'] })).toMatchObject({ stops: [], stays: [{ id: 'p' }] })
@@ -61,7 +61,7 @@ describe('[SPD-8] of what is idle', () => {
     expect(Object.fromEntries(stoppedWorkers)).toEqual(Object.keys(bounds).length > 0 ? { e: bounds } : {})
   })
 
-  it('is another plan than a stop of all of it', () => {
+  it('differs from a plan to stop everything', () => {
     const one = { endpoints: [endpoint([ago(99)])] }
     expect(decide(one).facts).not.toBe(decide(one, { ...IDLE, idleForMs: null }).facts)
   })

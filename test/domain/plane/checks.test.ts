@@ -28,7 +28,7 @@ const verdicts = (facts: Partial<PlaneFacts>) =>
   Object.fromEntries(checkPlane({ ...GOOD, ...facts }).flatMap(({ id, verdict }) => (verdict === 'OK' ? [] : [[id, verdict]])))
 
 describe('[PLN-1] checks of the plane', () => {
-  it('a plane that is well has none', () => {
+  it('a healthy plane has no problem', () => {
     expect(verdicts({})).toEqual({})
     expect(checkPlane(GOOD).every(({ fix }) => fix === null)).toBe(true)
   })

@@ -9,19 +9,19 @@ const HALF_HOUR = { afterSeconds: 1800, countsFromMs: 0 }
 const idlePod = (change: Partial<PodState> = {}, idleStop = HALF_HOUR): PodState & IdlePod => ({ ...makePod(change), spec: { idleStop } })
 const ago = (minutes: number) => NOW - minutes * MINUTE_MS
 
-describe('what a request makes of idleStop', () => {
+describe('idleStop after a request', () => {
   const present = { afterSeconds: 600, countsFromMs: 5 }
   it.each([
     [undefined, present],
     [null, undefined],
     [{ afterSeconds: 600 }, present],
     [{ afterSeconds: 900 }, { afterSeconds: 900, countsFromMs: NOW }],
-  ])('[SPD-5] %j: what is new counts from now, null clears, the same and what is left out stay', (asked, expected) => {
+  ])('[SPD-5] %j: a new value counts from now, null clears, an equal or omitted one stays', (asked, expected) => {
     expect(planIdleStop(present, asked, NOW)).toEqual(expected)
   })
 })
 
-describe('a pod that does nothing', () => {
+describe('an idle pod', () => {
   it.each<[string, PodState & IdlePod, number | null, number | null]>([
     ['since it was last seen to work', idlePod(), ago(10), ago(-20)],
     ['since its container started: a restart counts anew', idlePod({ startedAtMs: ago(5) }), ago(40), ago(-25)],

@@ -36,7 +36,7 @@ describe('time alone changes a worker', () => {
   })
 })
 
-describe('what a worker takes of a host', () => {
+describe('the share of a host for a worker', () => {
   test('[PP-26] with each GPU 2 vCPU and 8 GB', () => {
     const { shapes } = placementRequestOf(SEED_CATALOG, endpoint({ gpu: { pools: ['ADA_24'], count: 3 } }))
     expect(shapes.length).toBeGreaterThan(0)
