@@ -44,7 +44,7 @@ describe('[PP-262] an answer is checked against its document', () => {
     'a problem that lacks a member': [given({ ...problem(403), body: { title: 'x', status: 403 } }), "required property 'detail'"],
     'one of the two headers': [given({ headers: { RateLimit: RATE.RateLimit } }), 'one of the two rate limit headers is missing'],
     'a 429 that does not say when': [given(problem(429)), 'the header Retry-After is missing'],
-    'rate limits of somebody who is not known': [
+    'rate limits of an unauthenticated caller': [
       given({ ...problem(401), headers: { ...problem(401).headers, ...RATE } }),
       'not documented',
     ],

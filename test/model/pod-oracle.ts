@@ -1,7 +1,7 @@
 /**
- * The required state of a pod, from the facts and the rules alone (POD-13 to POD-15, POD-19, POD-23, P8). It imports nothing of the platform
- * and is built another way: a pod is a row of containers, each with its known facts, and status, charge and actions follow from the last one.
- * `told` is the time at which the plane receives a fact, `at` the time at which it happened according to the host.
+ * The required state of a pod, from the facts and the rules alone (POD-13 to POD-15, POD-19, POD-23, P8). It imports nothing of the
+ * platform and is built another way: a pod is a row of containers, each with its known facts, and status, charge and actions follow from
+ * the last one. `told` is the time at which the plane receives a fact, `at` the time at which it happened according to the host.
  */
 export type PodFact =
   | { kind: 'asked'; action: 'start' | 'stop' | 'restart' | 'terminate'; told: number }

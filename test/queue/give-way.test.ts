@@ -68,10 +68,10 @@ describe('[PP-180] preempted workers', () => {
   })
 
   test.each<[string, readonly Worker[], string[], (state: MemoryState, tx: Tx) => void, object]>([
-    ['one that has a job by now', [idle('a', 5_000)], ['a'], (state) => hold(state, 'a'), {}],
+    ['a worker that has a job by then', [idle('a', 5_000)], ['a'], (state) => hold(state, 'a'), {}],
     ['one beside a job that came meanwhile', [idle('a', 5_000)], ['a'], (_, tx) => submit(tx), {}],
     ['one beside a low priority job that came meanwhile', [idle('a', 5_000)], ['a'], (_, tx) => submit(tx, true), {}],
-    ['one that was idle for too short a time', [idle('a', 999)], ['a'], () => undefined, {}],
+    ['a worker that was idle for too short a time', [idle('a', 999)], ['a'], () => undefined, {}],
     ['the last of workers.min', [idle('a', 5_000)], ['a'], () => undefined, { min: 1 }],
     ['more than can be spared', [idle('a', 5_000), idle('b', 5_000)], ['a', 'b'], () => undefined, { min: 1 }],
     ['one of which one is not known', [idle('a', 5_000), idle('b', 5_000)], ['a', 'x'], () => undefined, {}],

@@ -58,7 +58,7 @@ describe('a resource that costs money', () => {
 })
 
 describe('a resource on a silent host', () => {
-  it('[BIL-30] costs nothing after the last sign of life; its parts elsewhere cost on', () => {
+  it('[BIL-30] costs nothing after the last sign of life; its other parts are still charged', () => {
     const of = { kind: 'CLUSTER' as const, id: 'ring', name: 'ring', stoppedNanosPerHour: 2 }
     const spenders = [spender({ ...of, workloadId: 'heard', nanosPerHour: 7 }), spender({ ...of, workloadId: 'silent', nanosPerHour: 8 })]
     const intervals = [lasting('heard', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('silent', NOW_MS - 2 * HOUR_MS, 1_000_000)]

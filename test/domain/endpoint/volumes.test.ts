@@ -81,7 +81,7 @@ describe('[END-20] network volumes of an endpoint', () => {
 })
 
 it.each<[string, Partial<EndpointConfig>, string]>([
-  ['that nobody knows', { networkVolumes: ['v1', 'nope'] }, 'network volume nope not found'],
+  ['that do not exist', { networkVolumes: ['v1', 'nope'] }, 'network volume nope not found'],
   ['twice', { networkVolumes: ['v1', 'v1'] }, 'networkVolumes: v1 is listed twice'],
   ['of one data center', { networkVolumes: ['v1', 'twin'] }, 'networkVolumes: v1 and twin both lie in DC-1; list one for each data center'],
   [

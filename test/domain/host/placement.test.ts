@@ -62,10 +62,10 @@ describe('[PP-127] the owner of the hardware', () => {
 
 describe('[HOST-85] a host that cannot keep accounts apart', () => {
   test.each([
-    ['that is empty takes anybody', [], ['ada', 'bob']],
+    ['that is empty takes any account', [], ['ada', 'bob']],
     ['that an account holds takes that account', ['ada'], ['ada']],
     ['that two accounts hold takes neither', ['ada', 'bob'], []],
-    ['whose accounts trust one another, and one that keeps them apart, take anybody', null, ['ada', 'bob']],
+    ['whose accounts trust one another, and one that isolates them, take any account', null, ['ada', 'bob']],
   ] as const)('%s', (_name, heldBy, taken) => {
     const fits = (teamId: string) => rankHosts({ ...request, teamId }, [host('h', { heldBy })]).candidates.length > 0
     expect(['ada', 'bob'].filter(fits)).toEqual(taken)

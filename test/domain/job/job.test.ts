@@ -164,7 +164,7 @@ describe('fencing', () => {
     ['[LSE-10] once a newer attempt runs, the old one changes nothing', again, A, true, 'superseded'],
     ['a repeat of the committed result is a duplicate', finishJob(running, 'COMPLETED', 30), A, true, 'duplicate'],
     ['[JOB-6] progress after the end is not heard', finishJob(running, 'COMPLETED', 30), A, false, 'superseded'],
-    ['a job that never ran belongs to nobody', queuedJob(), A, true, 'superseded'],
+    ['a job that never ran belongs to no boot', queuedJob(), A, true, 'superseded'],
   ] as const)('%s', (_title, job, from, final, verdict) => {
     expect(judgePost(job, from, final)).toBe(verdict)
   })

@@ -34,7 +34,7 @@ describe('[SPD-8] of what is idle', () => {
   it.each([
     ['for as long as asked', ago(30), ['p']],
     ['for less', ago(30) + 1, []],
-    ['as far as nobody knows', null, []],
+    ['for an unknown time', null, []],
   ])('an idle pod %s', (_title, idleSinceMs, stopped) => {
     const plan = decide({ pods: [pod({ idleSinceMs })] })
     expect(plan.stops.map(({ id }) => id)).toEqual(stopped)
@@ -51,7 +51,7 @@ describe('[SPD-8] of what is idle', () => {
   it.each<[string, StoppableEndpoint, object]>([
     ['an endpoint keeps no workers any more', endpoint([ago(30), ago(99)]), { min: 0, max: 3 }],
     ['not one with a worker that worked since', endpoint([ago(29), ago(99)]), {}],
-    ['not one with a worker of which nobody knows', endpoint([null, ago(99)]), {}],
+    ['not one with a worker of unknown activity', endpoint([null, ago(99)]), {}],
     ['not one with a job', { ...endpoint([ago(99)]), stake: { ...endpoint([ago(99)]).stake, ...busy } }, {}],
     ['not one without workers', endpoint([]), {}],
     ['not one whose workers leave by themselves', endpoint([ago(99)], { workers: { min: 0, max: 3 } }), {}],

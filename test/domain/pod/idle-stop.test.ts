@@ -26,7 +26,7 @@ describe('an idle pod', () => {
     ['since it was last seen to work', idlePod(), ago(10), ago(-20)],
     ['since its container started: a restart counts anew', idlePod({ startedAtMs: ago(5) }), ago(40), ago(-25)],
     ['since it was asked for', idlePod({}, { ...HALF_HOUR, countsFromMs: ago(1) }), ago(40), ago(-29)],
-    ['works, or nobody knows', idlePod(), null, null],
+    ['is busy or of unknown activity', idlePod(), null, null],
     ['is locked', idlePod({ locked: true }), ago(40), null],
     ['does not run', idlePod({ status: 'STARTING' }), ago(40), null],
     ['was not asked to', { ...makePod(), spec: {} }, ago(40), null],
@@ -55,12 +55,12 @@ describe('an idle pod', () => {
   })
 
   it.each<[string, PodState & IdlePod, number | null, number | null]>([
-    ['one that works is looked at when it could have been idle for long enough', idlePod(), null, ago(-30)],
-    ['one that starts as well', idlePod({ status: 'STARTING' }), null, ago(-30)],
-    ['one that is idle when its time comes', idlePod(), ago(10), ago(-20)],
+    ['a busy pod is checked when it could have been idle for long enough', idlePod(), null, ago(-30)],
+    ['a starting pod as well', idlePod({ status: 'STARTING' }), null, ago(-30)],
+    ['an idle pod when its time comes', idlePod(), ago(10), ago(-20)],
     ['a locked one when its row changes', idlePod({ locked: true }), ago(10), null],
     ['a stopped one when its row changes', idlePod({ status: 'EXITED' }), null, null],
-    ['one that was not asked to never', { ...makePod(), spec: {} }, ago(10), null],
+    ['a pod without idleStop is never checked', { ...makePod(), spec: {} }, ago(10), null],
   ])('[SPD-6] %s', (_title, pod, idleSinceMs, lookMs) => {
     expect(nextIdleLookMs(pod, idleSinceMs, NOW)).toBe(lookMs)
   })

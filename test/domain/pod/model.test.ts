@@ -110,7 +110,7 @@ class PlayedPod {
   }
 }
 
-/** A draft becomes a fact when it is its turn: which containers there are is known only then. */
+/** A draft becomes a fact when it is its turn: the existing containers are known only then. */
 function factOf(draft: Draft, nowMs: number, containers: number, facts: readonly PodFact[]): PodFact | null {
   switch (draft.kind) {
     case 'said':
@@ -217,7 +217,7 @@ function step(world: PodWorld, next: { kind: string; action?: 'start' | 'stop' |
   else world.nowMs += next.n * 100
 }
 
-/** Everybody catches up, as often as one waits for another. */
+/** All parties catch up, as often as one waits for another. */
 function settle(world: PodWorld): void {
   for (let round = 0; round < 3; round += 1) {
     world.sync()

@@ -68,7 +68,7 @@ const goers = (found: RoomPlan) => (found.kind === 'displace' ? found.workers.ma
 
 describe('[PP-180, PP-181] the workers that are preempted', () => {
   test.each<[string, string | string[], readonly Held[], Partial<RoomSearch>, Record<string, number>]>([
-    ['nobody, when all are at work', 'none', [{ id: 'x' }], {}, {}],
+    ['none, when all are at work', 'none', [{ id: 'x' }], {}, {}],
     ['the idle one', ['y'], [{ id: 'x' }, { id: 'y', idleMs: 1_000 }], {}, {}],
     ['not one that has just become idle', 'none', [{ id: 'y', idleMs: 999 }], {}, {}],
     [
@@ -102,7 +102,7 @@ describe('[PP-180, PP-181] the workers that are preempted', () => {
       wanting(4),
       { a: 1 },
     ],
-    ['nobody, when all together are not enough', 'none', [{ id: 'x', idleMs: 2_000 }, { id: 'y' }], wanting(4), {}],
+    ['none, when all together are not enough', 'none', [{ id: 'x', idleMs: 2_000 }, { id: 'y' }], wanting(4), {}],
     [
       'one large rather than two small ones',
       ['large'],
@@ -126,7 +126,7 @@ describe('[PP-180, PP-181] the workers that are preempted', () => {
       {},
     ],
     [
-      'nobody, while enough is leaving',
+      'none, while enough is leaving',
       'coming',
       [
         { id: 'x', idleMs: 2_000 },
@@ -136,7 +136,7 @@ describe('[PP-180, PP-181] the workers that are preempted', () => {
       {},
     ],
     [
-      'nobody, while the endpoint that asks lets enough go itself',
+      'none, while the requesting endpoint releases enough itself',
       'coming',
       [{ id: 'x', idleMs: 2_000 }, { id: 'y' }],
       { leavingIds: new Set(['y']) },
@@ -153,7 +153,7 @@ describe('[PP-180, PP-181] the workers that are preempted', () => {
       {},
     ],
     [
-      'nobody counts on one that does not leave',
+      'a worker that does not leave does not count as leaving',
       ['x'],
       [
         { id: 'x', idleMs: 2_000 },
@@ -241,7 +241,7 @@ describe('[PP-185] the holders of the room', () => {
     return describeRoom({ teamId: 'me', endpointId: 'self', request, allocations, offers, names })
   }
   test.each<[string, string | null, readonly Held[], Record<string, number>]>([
-    ['nobody', null, [], {}],
+    ['no holder', null, [], {}],
     ['a busy worker', '2 vCPUs are held by your endpoint "first" (1 worker at work)', [{ id: 'x' }], {}],
     [
       'workers of every kind',
