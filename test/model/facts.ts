@@ -19,7 +19,7 @@ export type Happening =
   | { kind: 'polled idle'; boot: Boot }
   | { kind: 'ended'; boot: Boot; by: 'itself' | 'its host' | 'the platform' }
   | { kind: 'drained'; boot: Boot }
-  /** The queue is notified that the boot's machine is silent since then; `held` are the jobs of the boot, each with the time of its take. */
+  /** The queue is notified that the boot's machine is silent since then; `held` are its jobs, each with the time of its take. */
   | { kind: 'host silent'; boot: Boot; since: number; held: readonly { job: string; startAt: number }[] }
   | { kind: 'host heard'; boot: Boot }
 
