@@ -9,7 +9,7 @@ const listFiles = (folder: string): string[] =>
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 const source = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 const IMPORTS = /^(?:import|export)\s[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'/gm
-/** What a file imports, for its types alone too: files from the root of the project, packages by their name. */
+/** The imports of a file, including type imports: files from the root of the project, packages by name. */
 const importsOf = (file: string): string[] =>
   [...source(file).matchAll(IMPORTS)].map((match) => {
     const specifier = match[1] ?? match[2] ?? match[3] ?? ''
@@ -17,7 +17,7 @@ const importsOf = (file: string): string[] =>
   })
 
 /**
- * The rooms of the plane, from left to right: each knows itself and what stands before it. Where a row holds two, neither knows the other.
+ * The rooms of the plane in order: each may import itself and the rooms before it. Two rooms of one row do not import each other.
  * `env.ts` names the bindings and so the interfaces of the objects.
  */
 const PLANE: readonly (readonly string[])[] = [
@@ -33,9 +33,9 @@ const PLANE: readonly (readonly string[])[] = [
   ['src/app.ts'],
   ['src/worker.ts'],
 ]
-/** Neighbours of one row that are one room in two places. */
+/** Rooms of one row that may import each other. */
 const TWINS = ['src/objects', 'src/env.ts']
-/** Rooms that know less than what stands to their left. */
+/** Rooms that may import less than all rooms before them. */
 const NARROWER: Readonly<Record<string, readonly string[]>> = {
   'src/domain': ['src/contract', 'src/host-protocol'],
   'src/queue': ['src/contract', 'src/host-protocol', 'src/domain'],
@@ -52,11 +52,11 @@ const NARROWER: Readonly<Record<string, readonly string[]>> = {
   'src/app.ts': ['src/contract', 'src/platform', 'src/http'],
   'src/worker.ts': ['src/contract', 'durable-objects', 'src/app.ts', 'src/env.ts', 'src/http', 'src/platform'],
 }
-/** Programs for Node, each with all that it knows beside itself. */
+/** Programs for Node, each with all rooms that it may import beside itself. */
 const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
-  // For Node and browsers: types of the contract, and nothing that runs.
+  // For Node and browsers: types of the contract, and no code.
   'src/client': ['src/contract'],
-  // For browsers: what the API says, through the client alone.
+  // For browsers: the API, through the client alone.
   'src/console': ['src/client', 'src/contract'],
   'src/node': [],
   'src/host-agent': ['src/host-protocol', 'src/node', 'src/contract/key-kinds.ts'],
@@ -76,7 +76,7 @@ const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 
 const isIn = (path: string, room: string) => path === room || path.startsWith(`${room}/`)
 const roomOf = (path: string) => ROOMS.find((room) => isIn(path, room))
-/** Who may say that something is proven to be owned (PP-190), and by what. */
+/** Files that may create a proof of ownership (PP-190), and what each proves it by. */
 const PROVERS: Readonly<Record<string, string>> = {
   'src/objects/ownership/own.ts': "a row of the asker's team",
   'src/objects/ownership/own-queue.ts': "a row of the asker's team, as far as an isolate remembers it",
@@ -86,7 +86,7 @@ const PROVERS: Readonly<Record<string, string>> = {
   'src/services/hosts/host-enrolment.ts': "a host's signature or access token",
   'src/objects/ownership/as-plane.ts': 'the plane itself, or the operator',
 }
-/** Who reaches objects without a tenant that asks, and why. */
+/** Files that reach objects without a request of a tenant, and why. */
 const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/billing/spend-webhook.ts': ['hands a notification over'],
   'src/effects/clusters/place-cluster.ts': ['places work'],
@@ -162,7 +162,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const SOURCES = [...listFiles('src'), ...listFiles('durable-objects')]
 const GRAPH = new Map(SOURCES.map((file) => [file, importsOf(file)]))
 
-/** What a room may import of the project beside itself. */
+/** The rooms that a room may import beside itself. */
 function knownTo(room: string): readonly string[] {
   const named = NARROWER[room] ?? PROGRAMS[room]
   if (named) return named
@@ -219,12 +219,12 @@ function partOf(path: string, folder: string): string {
 }
 
 describe('rooms', () => {
-  it('every source stands in one', () => {
+  it('every source is in one', () => {
     expect(SOURCES.filter((file) => roomOf(file) === undefined)).toEqual([])
   })
 
   for (const room of ROOMS) {
-    it(`${room} knows what it may know and nothing else`, () => {
+    it(`${room} imports only what it may import`, () => {
       const allowed = [room, ...knownTo(room)]
       const wrong = SOURCES.filter((file) => isIn(file, room)).flatMap((file) =>
         (GRAPH.get(file) ?? [])
@@ -235,14 +235,14 @@ describe('rooms', () => {
     })
   }
 
-  it('no files import one another in a circle, for types alone either', () => {
+  it('no files import one another in a circle, not even for types', () => {
     const others = ['test', 'bench', 'scripts'].flatMap(listFiles)
     const graph = new Map([...GRAPH, ...others.map((file) => [file, importsOf(file)] as const)])
     expect(findCircles(graph)).toEqual([])
   })
 
   it('no two folders of a room import each other, and no folder and a file beside it', () => {
-    // Each folder of a room is one level: its folders and its loose files, with what any file below them imports of another.
+    // Each folder of a room is one level: its folders and loose files, with the imports between any files below them.
     const folders = new Set(SOURCES.flatMap((file) => foldersOf(file)))
     const knots = [...folders].flatMap((folder) => {
       const graph = new Map<string, string[]>()
@@ -256,7 +256,7 @@ describe('rooms', () => {
     expect(knots).toEqual([])
   })
 
-  it('the search for circles finds them', () => {
+  it('the search for circles finds circles', () => {
     const graph = new Map([
       ['a', ['b', 'x']],
       ['b', ['c']],
@@ -296,12 +296,12 @@ describe('rooms', () => {
     for (const [, name, parameter] of stubs) expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>$/)
   })
 
-  it('[PP-190] few files look at a proof of ownership, and none forges one', () => {
+  it('[PP-190] only the listed files read a proof of ownership, and none forges one', () => {
     expect(SOURCES.filter((file) => source(file).includes('Owned.prove')).sort()).toEqual(Object.keys(PROVERS).sort())
     expect(SOURCES.filter((file) => /\bas (unknown as )?(Owned|OwnEndpoint|OwnPod)\b/.test(source(file)))).toEqual([])
   })
 
-  it('[PP-190] what the plane and the operator reach without a tenant is listed, each with its reason', () => {
+  it('[PP-190] access by the plane and the operator without a tenant is listed, each with its reason', () => {
     const callers = SOURCES.filter(
       (file) => GRAPH.get(file)?.includes('src/objects/ownership/as-plane.ts') && source(file).includes('asPlane('),
     )
@@ -316,11 +316,11 @@ describe('rooms', () => {
     ])
   })
 
-  it('[PP-170] every object begins as those of the plane do, with what the operator has set', () => {
+  it('[PP-170] every object extends the base class of the plane, which applies the settings of the operator', () => {
     expect(SOURCES.filter((file) => /\bextends DurableObject\b/.test(source(file)))).toEqual(['durable-objects/plane-object.ts'])
   })
 
-  it('[CLK-1, CLK-2] no object has a timer of the runtime, which would stand when the clock is set', () => {
+  it('[CLK-1, CLK-2] no object has a timer of the runtime, which would stop when the clock is set', () => {
     const timer = /\bset(Timeout|Interval|Immediate)\(|\bscheduler\.wait\(|\bAbortSignal\.timeout\(/
     expect(
       listFiles('durable-objects')
@@ -328,7 +328,7 @@ describe('rooms', () => {
         .sort(),
     ).toEqual([
       'durable-objects/clock/sleeper.ts',
-      // When no sleeper can be asked.
+      // Fallback when no sleeper is reachable.
       'durable-objects/plane-object.ts',
     ])
   })

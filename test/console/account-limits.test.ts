@@ -16,7 +16,7 @@ describe('[UI-69] limits of an account as the operator types them', () => {
     expect(inMib.toSorted()).toEqual(BUDGET_NAMES.filter((name) => BUDGETS[name].unit === 'bytes').toSorted())
   })
 
-  it('come back as they were, bytes by the MiB, and what is empty is left to the plan or the plane', () => {
+  it('come back as they were, bytes in MiB; an empty field leaves the limit to the plan or the plane', () => {
     const overrides = { gpus: 8, pods: 0, queuedBytes: 3 * 2 ** 19, storedBytes: 1 }
     const texts = boundTexts(overrides)
     expect([texts.gpus, texts.pods, texts.queuedBytes, texts.endpoints]).toEqual(['8', '0', '1.5', ''])

@@ -11,11 +11,11 @@ const FIRST_PAGE = 175 * KB
 const LAZY = 40 * KB
 const TERMINAL = 90 * KB
 const STYLES = 15 * KB
-/** Loaded beside the page, and importing nothing of it: what stands in for it while its plane is gone, and what loads it again. */
+/** Chunks loaded beside the page that import nothing of it: the stand-in while its plane is away, and the loader that reloads it. */
 const BESIDE = ['offline.js', 'load-again.js']
 const EACH_BESIDE = 2 * KB
 
-/** Seconds of processor time: 10 s of two cores. What a busy machine takes by the clock says nothing of the build. */
+/** CPU seconds: 10 s of two cores. Wall-clock time on a busy machine says nothing about the build. */
 const BUILD_SECONDS = 20
 
 const directory = mkdtempSync(join(tmpdir(), 'podplane-console-'))
@@ -23,7 +23,7 @@ const wireSize = (file: string) => gzipSync(readFileSync(join(directory, file)))
 let chunks: Rolldown.OutputChunk[] = []
 let buildSeconds = 0
 
-/** What a page needs before anything of it runs: itself and all that it imports at once. */
+/** The chunks that a page needs before any of its code runs: the entry and all its static imports. */
 function withImports(entry: Rolldown.OutputChunk): Rolldown.OutputChunk[] {
   const seen = new Set([entry])
   for (const chunk of seen) {
@@ -64,7 +64,7 @@ describe('[UI-1] the console is small', () => {
     expect(late.filter(([name, bytes]) => bytes > (name.includes('terminal') ? TERMINAL : LAZY))).toEqual([])
   })
 
-  it.each(BESIDE)('%s, which stands in for it', (name) => {
+  it.each(BESIDE)('%s, which stands in for the page', (name) => {
     const chunk = chunks.find(({ fileName }) => fileName === name)
     expect(chunk?.imports).toEqual([])
     expect(wireSize(name)).toBeLessThanOrEqual(EACH_BESIDE)

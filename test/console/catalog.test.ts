@@ -6,7 +6,7 @@ import { PutCatalogCpu, PutCatalogDataCenter, PutCatalogGpu, PutCatalogStorage }
 const SCHEMAS = { gpus: PutCatalogGpu, cpus: PutCatalogCpu, datacenters: PutCatalogDataCenter, storage: PutCatalogStorage }
 const KINDS = Object.keys(SCHEMAS) as (keyof typeof SCHEMAS)[]
 
-/** The members that an entry can have, those of its members included. */
+/** The members that an entry can have, including nested ones. */
 function membersOf(schema: z.ZodType, path: string[] = []): string[] {
   const inner = 'unwrap' in schema ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema
   if (inner !== schema) return membersOf(inner, path)
@@ -19,7 +19,7 @@ describe('[UI-74] an entry of the catalog as the operator types it', () => {
     expect(CATALOG_FIELDS[kind].map(keyOf).toSorted()).toEqual(membersOf(SCHEMAS[kind]).toSorted())
   })
 
-  it('comes back as it was, and what is empty is as seeded', () => {
+  it('comes back as it was, and an empty field keeps the seeded value', () => {
     const entry = { securePrice: 0.5, communityPrice: null, offered: false, pool: null, maxCount: 4, memoryGb: 24 }
     const texts = textsOf(CATALOG_FIELDS.gpus, entry)
     expect([texts['price.secure'], texts['price.community'], texts['price.serverless'], texts.offered, texts.pool]).toEqual([
@@ -41,7 +41,7 @@ describe('[UI-74] an entry of the catalog as the operator types it', () => {
     expect(entryOf(CATALOG_FIELDS.gpus, texts).wrong.toSorted()).toEqual(['maxCount', 'offered', 'price.community', 'price.secure'])
   })
 
-  it('shows what is in force; of storage only the prices that there are', () => {
+  it('shows the values in force, and of storage only the prices that exist', () => {
     const disk = { inForce: { running: 0.1, stopped: 0.2 } }
     expect(fieldsOf('storage', disk).map((field) => [keyOf(field), wordsOf(field, field.inForce(disk.inForce))])).toEqual([
       ['running', '0.1'],

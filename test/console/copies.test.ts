@@ -7,17 +7,17 @@ import { copyAs } from '../../src/console/parts/copy/copy-as.ts'
 const CONSOLE = join(import.meta.dirname, '../../src/console')
 const sources = globSync('**/*.{ts,tsx}', { cwd: CONSOLE }).map((file) => readFileSync(join(CONSOLE, file), 'utf8'))
 
-/** What the console does, beside what it reads. */
+/** Operations by which the console changes something, as opposed to reads. */
 const done = Object.entries(OPERATIONS).filter(
   ([name, { method }]) => method !== 'GET' && sources.some((text) => new RegExp(`\\b\\w+\\.${name}\\(`).test(text)),
 )
 
-/** Every call that somebody may copy, and that a plan is asked of: the literals of their paths, whatever is put in being `*`. */
+/** Every call that a user may copy or plan: the literals of the paths, with `*` in place of each inserted value. */
 const paths = sources
   .flatMap((text) => Array.from(text.matchAll(/(["'`])(\/(?:v2|admin)\/.*?)\1/g), ([, , path = '']) => path))
   .map((path) => path.replace(/\?.*$/, '').replace(/\$\{[^}]*\}/g, '*'))
 
-/** Whether an address may be one of this template: a name in braces, and a star, stand for any one part. */
+/** Whether an address matches this template: a name in braces and a star each match one path segment. */
 function fits(path: string, template: string): boolean {
   const parts = path.split('/')
   const named = template.split('/')
@@ -25,12 +25,12 @@ function fits(path: string, template: string): boolean {
 }
 
 describe('[UI-75] copy as', () => {
-  it('has every operation that the console does', () => {
+  it('has every operation by which the console changes something', () => {
     expect(done.length).toBeGreaterThan(40)
     expect(done.filter(([, { path }]) => !paths.some((known) => fits(known, path))).map(([name]) => name)).toEqual([])
   })
 
-  it('writes several calls as one text, which Python imports for once', () => {
+  it('writes several calls as one text, with one import for Python', () => {
     const call = (id: string) => ({ method: 'DELETE' as const, path: `/v2/pods/${id}`, command: `pods rm ${id}` })
     const [podplane, curl, python] = copyAs([call('a'), call('b')], 'https://plane.example.com').map(({ text }) => text)
     expect(podplane).toBe('podplane pods rm a\npodplane pods rm b')

@@ -63,7 +63,7 @@ describe('[UI-45] settings of an endpoint', () => {
   } as unknown as Endpoint
   const before = settingsText(endpoint)
 
-  it('what is sent is what differs', () => {
+  it('the request has only the members that differ', () => {
     expect(settingsChanges(before, before)).toEqual({})
     const text = { ...before, max: '10', scaler: 'REQUEST_COUNT' as const, scalerValue: '2', timeoutSeconds: '30' }
     const body = settingsChanges(text, before)
@@ -86,14 +86,14 @@ describe('[UI-55] variables of an endpoint', () => {
     expect(changed([...before.env].reverse())).toEqual({})
   })
 
-  it('are added, changed and removed; the others go along untouched', () => {
+  it('are added, changed and removed; the others are sent unchanged', () => {
     const [model, token] = before.env as [EnvRow, EnvRow]
     const added = withRow([{ ...model, text: 'large' }, token]).map((row) => (row.name === '' ? { ...row, name: 'NEW', text: '' } : row))
     const body = changed(added)
     expect(body).toEqual({ env: { MODEL: 'large', TOKEN: '{{ RUNPOD_SECRET_HF }}', NEW: '' } })
   })
 
-  it('that cannot be sent are named', () => {
+  it('are named when they cannot be sent', () => {
     const row = (key: number, name: string, kind: EnvRow['kind'] = 'value') => ({ key, name, kind, text: '' })
     const rows = [row(0, 'A'), row(1, 'A'), row(2, '1A'), row(3, ''), row(4, 'B', 'secret')]
     expect(rows.map((one) => rowProblem(one, rows) !== undefined)).toEqual([false, true, true, true, true])
@@ -107,7 +107,7 @@ describe('[UI-46] trying an endpoint', () => {
     expect(['[1]', 'null', '"a"', '{'].map((text) => readInput(text).ok)).toEqual([false, false, false, false])
   })
 
-  it('words of a chat come whole or in pieces, and a failure is said', () => {
+  it('the text of a chat arrives whole or in pieces, and a failure is shown', () => {
     const events = [
       '{"choices":[{"delta":{"role":"assistant"}}]}',
       '{"choices":[{"delta":{"content":"Pa"}}]}',
@@ -120,14 +120,14 @@ describe('[UI-46] trying an endpoint', () => {
   })
 })
 
-describe('[UI-47] what can be done is said', () => {
+describe('[UI-47] the possible actions are named', () => {
   it('jobs by their state', () => {
     const states = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
     expect(states.filter((state) => cancelOff(state) === undefined)).toEqual(['IN_QUEUE', 'IN_PROGRESS'])
     expect(states.filter((state) => retryOff(state) === undefined)).toEqual(['FAILED', 'TIMED_OUT'])
   })
 
-  it('endpoints in one word', () => {
+  it('the state of an endpoint in one word', () => {
     const none = { idle: 0, initializing: 0, running: 0, throttled: 0, unhealthy: 0 }
     const word = (workers: Partial<typeof none>, inQueue = 0) =>
       verdictOf({ jobs: { inQueue, inProgress: 0 }, workers: { ...none, ...workers } }).word
@@ -156,7 +156,7 @@ describe('[UI-51] many jobs that are changed at once', () => {
     expect(bulkRequest(failed, nowMs, ['ab1'])).toEqual({ status: ['FAILED'], from: '2026-06-01T12:00:00.000Z', ids: ['ab1'] })
   })
 
-  it('say what became of each', () => {
+  it('report the outcome of each', () => {
     const left = [
       { id: 'b', status: 'COMPLETED' as const, reason: 'it is over' },
       { id: 'z', status: null, reason: 'there is no such job' },
@@ -173,7 +173,7 @@ describe('[UI-51] many jobs that are changed at once', () => {
 
 describe('[UI-48] a new endpoint', () => {
   const container = { ...EMPTY_ENDPOINT.container, image: ' acme/model:1 ' }
-  it('asks for what was typed, and leaves the rest to the plane', () => {
+  it('sends the typed fields, and leaves the rest to the plane', () => {
     const text = { ...EMPTY_ENDPOINT, name: 'model', container, pool: 'ADA_24' }
     expect(endpointBody(text)).toEqual({
       name: 'model',
@@ -194,7 +194,7 @@ describe('[UI-48] a new endpoint', () => {
     })
   })
 
-  it('[DRY-19] takes what an option of its dry run changes, and nothing else', () => {
+  it('[DRY-19] takes the members that an option of its dry run changes, and nothing else', () => {
     const text = { ...EMPTY_ENDPOINT, name: 'model', container, pool: 'ADA_24' }
     const gpu = { count: 1, pools: ['ADA_24', 'AMPERE_24'] }
     const other = { ...endpointBody(text), name: 'endpoint', gpu, dataCenterIds: ['EU-CZ-1'] }
@@ -204,7 +204,7 @@ describe('[UI-48] a new endpoint', () => {
     expect(takenFrom(text, { ...endpointBody(text), name: 'endpoint', gpu: { count: 1, pools: ['ADA_24'] } })).toEqual({})
   })
 
-  it('says what is missing', () => {
+  it('names the missing fields', () => {
     const steps = [{}, { name: 'a' }, { container }, { pool: 'ADA_24' }]
     const texts = steps.map((_, index) => Object.assign({}, EMPTY_ENDPOINT, ...steps.slice(0, index + 1)))
     expect(texts.map(missingOf)).toEqual(['Enter a name.', 'Enter an image.', 'Choose a GPU.', undefined])
@@ -213,7 +213,7 @@ describe('[UI-48] a new endpoint', () => {
 
 describe('[UI-49] the time line of a job', () => {
   const phase = (name: 'QUEUED' | 'RUNNING', ms: number) => ({ phase: name, from: '', to: '', ms })
-  it('phases fill the bar, and the shortest is seen', () => {
+  it('phases fill the bar, and the shortest is visible', () => {
     expect(sharesOf([phase('QUEUED', 1_000), phase('RUNNING', 3_000)])).toEqual([
       { phase: 'QUEUED', share: 0.25 },
       { phase: 'RUNNING', share: 0.75 },
@@ -223,7 +223,7 @@ describe('[UI-49] the time line of a job', () => {
     expect(sharesOf([phase('RUNNING', 0)])).toEqual([{ phase: 'RUNNING', share: 1 }])
   })
 
-  it('what costs little costs something', () => {
+  it('a small cost is not shown as zero', () => {
     expect([0, 0.000_008, 0.02].map(costWords)).toEqual(['$0.00', 'less than $0.0001', '$0.02'])
   })
 })
@@ -236,13 +236,13 @@ describe('[UI-50] the history of an endpoint', () => {
     events: ['12:05:00', '12:01:30', '12:00:10'].map((at) => ({ ...event, at: `2026-06-01T${at}.000Z` })),
   }
 
-  it('a moment knows what led to it, newest first', () => {
+  it('a moment lists the events that led to it, newest first', () => {
     expect(new Date(timeOf(timeline, 2)).toISOString()).toBe('2026-06-01T12:02:00.000Z')
     expect(eventsBefore(timeline, 1, 5).map(({ at }) => at.slice(11, 19))).toEqual(['12:01:30', '12:00:10'])
     expect(eventsBefore(timeline, 9, 1).map(({ at }) => at.slice(11, 19))).toEqual(['12:05:00'])
   })
 
-  it('says each event in words', () => {
+  it('describes each event in words', () => {
     const words = [
       event,
       { ...event, phase: 'GONE' as const, reason: 'its host is lost' },

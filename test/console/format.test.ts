@@ -4,7 +4,7 @@ import { copyAs } from '../../src/console/parts/copy/copy-as.ts'
 import { ago, bytes, count, duration, money, perHour } from '../../src/console/parts/format.ts'
 
 describe('figures', () => {
-  it('amounts of money keep the digits that make them more than nothing', () => {
+  it('small amounts of money keep their significant digits', () => {
     expect([0, 0.0004, 0.34, 1, 1234.5].map(money)).toEqual(['$0.00', '$0.0004', '$0.34', '$1.00', '$1,234.50'])
     expect(perHour(0.0123)).toBe('$0.0123/h')
   })
@@ -14,7 +14,7 @@ describe('figures', () => {
     expect(spans.map(duration)).toEqual(['0 ms', '999 ms', '1.5 s', '5 s', '59 s', '1 min', '1 h 2 min', '1 d', '1 d 1 h'])
   })
 
-  it('ages look both ways', () => {
+  it('ages may be in the past or in the future', () => {
     const nowMs = Date.parse('2026-06-01T12:00:00Z')
     const times = ['2026-06-01T12:00:00Z', '2026-06-01T09:00:00Z', '2026-06-01T12:20:00Z', '2026-06-01T11:59:53.100Z']
     expect(times.map((at) => ago(at, nowMs))).toEqual(['now', '3 h ago', 'in 20 min', '6 s ago'])

@@ -24,7 +24,7 @@ const cpu: CpuType = {
   availability: 'LOW',
 }
 
-describe('[UI-71] what a pod or a worker may run on', () => {
+describe('[UI-71] the hardware that a pod or a worker may run on', () => {
   it('a pod asks for a type, at the price of its cloud for all its GPUs', () => {
     const all = [gpu('L4', { availability: 'LOW' }), gpu('A5000', { secure: false, community: true })]
     expect(podGpus(all, 'secure', 2)).toEqual([{ id: 'L4', name: 'L4', memoryGb: 24, perHour: 1, level: 'LOW' }])
@@ -45,7 +45,7 @@ describe('[UI-71] what a pod or a worker may run on', () => {
     ])
   })
 
-  it('CPUs cost what the product says, for all of them', () => {
+  it('the price of CPUs is that of the product, for all of them', () => {
     expect(cpuOffers([cpu], 'POD', 4)).toEqual([{ id: 'cpu3c', name: 'Compute', memoryGb: 8, perHour: 0.12, level: 'LOW' }])
     expect(cpuOffers([cpu], 'SERVERLESS', 4)[0]?.perHour).toBe(0.08)
   })

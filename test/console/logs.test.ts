@@ -31,7 +31,7 @@ describe('[UI-40] lines of a log are data', () => {
     expect(spansOf(`${ESC}[31m<script>`)).toEqual([{ text: '<script>', color: 'red' }])
   })
 
-  it('only http and https lead somewhere', () => {
+  it('only http and https become links', () => {
     expect(spansOf('see (https://example.com/a?b=1). or javascript:alert(1) data:text/html,x ftp://h http://[')).toEqual([
       { text: 'see (' },
       { text: 'https://example.com/a?b=1', href: 'https://example.com/a?b=1' },
@@ -39,7 +39,7 @@ describe('[UI-40] lines of a log are data', () => {
     ])
   })
 
-  it('what moves a cursor or names a window is not shown, and what was written over is gone', () => {
+  it('sequences that move the cursor or name a window are not shown, and overwritten text is gone', () => {
     const line = `${ESC}]0;title\u0007${ESC}[2K${ESC}[1Adone\u0000\u0008 ${ESC}[32mwell${ESC}[0m`
     expect(plainText(line)).toBe('done well')
     expect(plainText('10%\r50%\r100%\r')).toBe('100%')
@@ -62,7 +62,7 @@ const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }
 const numbers = (of: readonly ShownLine[]) => of.map(({ place }) => place.n)
 
 describe('[UI-41] searching a log', () => {
-  it('finds lines in any case, and goes round', () => {
+  it('ignores case, and wraps around', () => {
     const texts = ['Loading', 'ready', 'loading again', 'done'].map((text, n) => line(n, text))
     expect(hitsIn(texts, 'LOAD')).toEqual([0, 2])
     expect(hitsIn(texts, 'load', 1)).toEqual([2])
@@ -76,7 +76,7 @@ describe('[UI-41] searching a log', () => {
     ])
   })
 
-  it('marks hits over stretches of different looks', () => {
+  it('marks hits that span stretches of different styles', () => {
     expect(markHits([{ text: 'a fo', color: 'red' }, { text: 'o foo' }], 'FOO')).toEqual([
       { text: 'a ', color: 'red' },
       { text: 'fo', color: 'red', isHit: true },
@@ -100,13 +100,13 @@ describe('[UI-42] a view keeps a bounded number of lines', () => {
     expect(buffer.lines).toHaveLength(10)
   })
 
-  it('takes 100,000 lines at once, and what is older finds no room', () => {
+  it('takes 100,000 lines at once, and drops older ones', () => {
     const buffer = new LineBuffer()
     buffer.add(lines(0, 249_999))
     expect([buffer.lines.length, buffer.lines[0]?.place.n, buffer.dropped]).toEqual([100_000, 150_000, 150_000])
   })
 
-  it('lines that come later than others stand in their place, each once', () => {
+  it('lines that arrive late are put in their place, each once', () => {
     const buffer = new LineBuffer()
     buffer.add([line(1), line(2), line(6)])
     buffer.add([line(2), line(3), line(4)])
@@ -131,7 +131,7 @@ describe('[UI-42] a view keeps a bounded number of lines', () => {
     expect(readLine({ id: 'i', event: 'timeout', data: '' })).toBeNull()
   })
 
-  it('a line of a joined log is known by its place, as cursors have it', () => {
+  it('a line of a joined log is identified by its place, as in cursors', () => {
     const answered = { n: 3, id: '2026-06-01T12:00:00Z/000000000003', ts: '2026-06-01T12:00:00.250Z', source: 'container', line: 'a' }
     const { id, place } = shownLine({ ...answered, workerId: 'w1' })
     expect([id, place]).toEqual(['1780315200250.w1.3', { atMs: 1_780_315_200_250, workerId: 'w1', n: 3 }])
@@ -141,7 +141,7 @@ describe('[UI-42] a view keeps a bounded number of lines', () => {
   })
 })
 
-/** A log of numbered lines on a plane. `missing`: what each stream leaves out; `kept`: the first line that the plane still has. */
+/** A log of numbered lines on a plane. `missing`: lines that each stream leaves out; `kept`: the first line that the plane still has. */
 class FakeLog {
   readonly opened: (string | null)[] = []
   readonly asked: string[] = []
@@ -226,7 +226,7 @@ const shows = (follower: LogFollower, wanted: number[]) =>
 const NEVER = new AbortController().signal
 
 describe('[UI-43] following a log', () => {
-  it('begins with a page, and goes on behind the last line when it is taken up again', async () => {
+  it('begins with a page, and continues after the last line when it is resumed', async () => {
     const log = new FakeLog(4)
     const follower = new LogFollower(log.source())
     follower.start()
@@ -253,7 +253,7 @@ describe('[UI-43] following a log', () => {
     second.stop()
   })
 
-  it('says why it cannot be followed, and tries again when it is asked to', async () => {
+  it('says why it cannot be followed, and retries on request', async () => {
     const log = new FakeLog(1)
     log.isRefused = true
     const follower = new LogFollower(log.source())
@@ -265,7 +265,7 @@ describe('[UI-43] following a log', () => {
     follower.stop()
   })
 
-  it('[UI-56] says that its stream has broken off until it is open again', async () => {
+  it('[UI-56] says that its stream is interrupted until it is open again', async () => {
     const log = new FakeLog(1)
     let link: (isOpen: boolean) => void = () => {}
     const source = log.source()
@@ -288,7 +288,7 @@ describe('[UI-43] following a log', () => {
     expect(follower.snapshot().status).toBe('paused')
   })
 
-  it('[UI-56] is not followed before its stream is open, nor once it was ended or its plane does not answer', async () => {
+  it('[UI-56] is not followed before its stream is open, after its end, or while its plane does not answer', async () => {
     const log = new FakeLog(1)
     const opening = Promise.withResolvers<void>()
     log.opens = opening.promise
@@ -315,8 +315,8 @@ describe('[UI-43] following a log', () => {
   })
 })
 
-describe('[UI-52] no line is missing that the plane has', () => {
-  it('what a stream has left out is read again, in its place', async () => {
+describe('[UI-52] a view has every line that the plane has', () => {
+  it('lines that a stream has left out are read again, in their place', async () => {
     const log = new FakeLog(2, { missing: (n) => n % 10 !== 0 })
     const follower = new LogFollower(log.source())
     follower.start()
@@ -327,7 +327,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     follower.stop()
   })
 
-  it('what the plane does not keep any more is counted', async () => {
+  it('lines that the plane has dropped are counted', async () => {
     const log = new FakeLog(60, { kept: 51 })
     const source = log.source({ first: async () => ({ ...log.page('', 3, ''), lines: lines(1, 2), newer: '>2', atEnd: true }) })
     const follower = new LogFollower(source)
@@ -337,7 +337,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     follower.stop()
   })
 
-  it('of lines that are not meant none is shown, and none is taken for missing', async () => {
+  it('lines that the filter excludes are neither shown nor counted as missing', async () => {
     const log = new FakeLog(3)
     const follower = new LogFollower(log.source({ isMeant: ({ place }) => place.n % 2 === 1 }))
     follower.start()
@@ -347,7 +347,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     follower.stop()
   })
 
-  it('a time that has an end is read to its end and not followed', async () => {
+  it('a time range with an end is read to its end and not followed', async () => {
     const log = new FakeLog(10)
     const first = async () => log.page('>2', 3, '')
     const follower = new LogFollower(log.source({ first, isOver: true }))
@@ -357,7 +357,7 @@ describe('[UI-52] no line is missing that the plane has', () => {
     expect(log.opened).toEqual([])
   })
 
-  it('a joined log is looked at again from a while before its newest line', async () => {
+  it('a joined log is read again from a while before its newest line', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     const asked: unknown[] = []
     const links: boolean[] = []
@@ -383,8 +383,8 @@ describe('[UI-52] no line is missing that the plane has', () => {
   })
 })
 
-describe('[UI-53] what is outside of a view is read when it is wanted', () => {
-  it('pages of older lines come before what is shown', async () => {
+describe('[UI-53] lines outside a view are read on demand', () => {
+  it('pages of older lines are put before the shown lines', async () => {
     const follower = new LogFollower(new FakeLog(2_500).source())
     follower.start()
     await shows(follower, [2498, 2499, 2500])
@@ -396,7 +396,7 @@ describe('[UI-53] what is outside of a view is read when it is wanted', () => {
     follower.stop()
   })
 
-  it('a view that was opened in its middle rests there, goes on page by page, and follows when it is asked to', async () => {
+  it('a view opened in the middle of a log stays there, reads page by page, and follows on request', async () => {
     const log = new FakeLog(2_000)
     const first = async () => log.page('>4', 2, '')
     const follower = new LogFollower(log.source({ first, isMiddle: true }))
@@ -409,7 +409,7 @@ describe('[UI-53] what is outside of a view is read when it is wanted', () => {
     follower.stop()
   })
 
-  it('a search that is cut short goes on until there is something to look at', async () => {
+  it('a search that is cut short continues until it has a hit', async () => {
     const log = new FakeLog(10)
     const nothing = { lines: [], newer: '>10', atEnd: true }
     const pages = [
@@ -425,7 +425,7 @@ describe('[UI-53] what is outside of a view is read when it is wanted', () => {
     follower.stop()
   })
 
-  it('a search finds what is not shown, on both sides', async () => {
+  it('a search finds lines that are not shown, on both sides', async () => {
     const log = new FakeLog(100)
     const first = async () => log.page('>39', 3, '')
     const follower = new LogFollower(log.source({ first, isMiddle: true }))

@@ -42,7 +42,7 @@ const POD: PodText = { ...EMPTY_POD, name: 'lab', gpuId: 'NVIDIA L4', container:
 const planOf = (body: CreatePodRequest) => planPod(SEED_CATALOG, body, REFERENCES, 'x', 0)
 
 describe('[UI-6] the nearest miss of a new pod', () => {
-  it('is put into the form as the very request that the option is, whatever it changes', () => {
+  it('becomes the same request in the form as the option has, whatever the option changes', () => {
     const forms = fc.record({
       kind: fc.constantFrom('gpu' as const, 'cpu' as const),
       gpuCount: fc.constantFrom('1', '3'),
@@ -61,12 +61,12 @@ describe('[UI-6] the nearest miss of a new pod', () => {
         const text = { ...POD, ...change, container: { ...POD.container, disk } }
         const asked = askedBody(text)
         const planned = planOf(asked)
-        // What is refused whatever room there is has no options.
+        // A request that is refused regardless of capacity has no options.
         if (!planned.ok) return
         for (const { kind, rungs } of podLadders(planned.plan.spec, SEED_CATALOG, [HOST])) {
           for (const { apply } of rungs) {
             const option = apply(asked)
-            // What the plane would refuse, such as a CPU of the community, it does not offer.
+            // Options that the plane would refuse, such as a CPU of the community cloud, are skipped.
             if (!planOf(option).ok) continue
             expect(planOf(askedBody(withOption(text, option))), kind).toEqual(planOf(option))
             seen.add(kind)
@@ -80,13 +80,13 @@ describe('[UI-6] the nearest miss of a new pod', () => {
     expect(askedBody(withOption(POD, any))).toEqual(any)
   })
 
-  it('keeps what is typed beside it, and the name too', () => {
+  it('keeps the other typed fields, and the name too', () => {
     const text = { ...POD, stopAfterHours: '2', container: { ...POD.container, env: 'A=1' } }
     const option = { ...askedBody(text), name: 'pod', gpu: { id: 'NVIDIA L4', count: 2 } }
     expect(withOption(text, option)).toEqual({ ...text, gpuCount: '2' })
   })
 
-  it('says on how many machines each thing is missing, the most frequent first', () => {
+  it('says on how many machines each constraint fails, the most frequent first', () => {
     const hosts = [
       { hostId: 'a', failed: ['needs 4 free NVIDIA L4'] },
       { hostId: 'b', failed: ['needs 4 free NVIDIA L4', 'needs 90 GB of free disk'] },
@@ -99,7 +99,7 @@ describe('[UI-6] the nearest miss of a new pod', () => {
 })
 
 describe('[UI-6] the nearest miss of a new cluster', () => {
-  it('is put into the form as the very request that the option is', () => {
+  it('becomes the same request in the form as the option has', () => {
     const text = { ...EMPTY_CLUSTER, name: 'sft', gpuTypeId: 'NVIDIA L4', podCount: '4', container: { ...POD.container } }
     const asked = clusterBody(text)
     const options = [

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { paths } from '../../src/console/hooks/paths.ts'
 
-it('[UI-2] addresses of the console stay as people have kept them', () => {
+it('[UI-2] bookmarked addresses of the console stay valid', () => {
   const all = Object.entries(paths).map(([name, make]) => [name, (make as (...ids: string[]) => string)('a b', 'c/d')])
   expect(Object.fromEntries(all)).toMatchInlineSnapshot(`
     {

@@ -15,7 +15,7 @@ import { decodeChannel, encodeChannel, exited } from '../../src/host-protocol/tu
 const POD = Pod.parse({ ...POD_EXAMPLE, mounts: { persistent: { size: 20, path: '/workspace' } } })
 
 describe('[UI-20] actions of a pod', () => {
-  it('are those that the plane lists; the others say why', () => {
+  it('are those that the plane lists; the others are disabled with a reason', () => {
     const running = ACT_ORDER.map((act) => whyNot(POD, act, true))
     expect(running).toEqual(['Not while the pod is RUNNING.', undefined, undefined, undefined])
     const locked = ACT_ORDER.map((act) => whyNot({ ...POD, locked: true, actions: ['terminate'] }, act, true))
@@ -28,7 +28,7 @@ describe('[UI-20] actions of a pod', () => {
 describe('[UI-21] a new pod', () => {
   const text = { ...EMPTY_POD, name: 'lab', gpuId: 'NVIDIA L4', container: { ...EMPTY_POD.container, image: 'python:3' } }
 
-  it('is asked for as it is typed, without what is empty', () => {
+  it('is requested as it is typed, without empty fields', () => {
     expect(podBody(text, 0)).toEqual({ name: 'lab', image: 'python:3', gpu: { id: 'NVIDIA L4', count: 1 }, startSsh: true })
     expect(podBody({ ...text, idleStopMinutes: '30' }, 0)).toMatchObject({ idleStop: { afterSeconds: 1800 } })
     const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenters: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
@@ -42,14 +42,14 @@ describe('[UI-21] a new pod', () => {
     })
   })
 
-  it('is not asked for before there is something to ask, and not anew for its name', () => {
+  it('is not previewed before the form is filled in, nor again when only its name changes', () => {
     expect(missingOf({ ...text, gpuId: '' })).toBe('Choose the hardware.')
     expect(missingOf({ ...text, container: EMPTY_POD.container })).toBe('Enter an image, or choose a template.')
     expect(missingOf(text)).toBeUndefined()
     expect(askedBody({ ...text, name: '', stopAfterHours: '2', idleStopMinutes: '10' })).toEqual({ ...podBody(text, 0), name: 'pod' })
   })
 
-  it('has the words of a refusal beside its fields', () => {
+  it('shows the messages of a refusal beside its fields', () => {
     const errors = [
       "$: missing property 'image'",
       '$.gpu.count: want at least 1',
@@ -82,7 +82,7 @@ describe('[UI-22] names with values and ports, as they are typed', () => {
 })
 
 describe('[UI-23] settings of a pod', () => {
-  it('send what differs, and know what makes a new container', () => {
+  it('send only the differences, and know which of them replace the container', () => {
     const before = settingsText(POD)
     expect(changesOf(before, before)).toEqual({})
     const named = changesOf({ ...before, name: 'other', locked: true }, before)
@@ -96,7 +96,7 @@ describe('[UI-23] settings of a pod', () => {
 })
 
 describe('[UI-24] a terminal', () => {
-  it('says what a pod understands, and understands what it says', () => {
+  it('sends frames that a pod reads, and reads the frames of a pod', () => {
     expect(decodeChannel(typed('ls\r'))).toEqual({ channel: 'stdin', bytes: new TextEncoder().encode('ls\r') })
     expect(decodeChannel(resized(30, 100))).toEqual({ channel: 'resize', rows: 30, cols: 100 })
     const bytes = new TextEncoder().encode('file')
@@ -109,7 +109,7 @@ describe('[UI-24] a terminal', () => {
   })
 })
 
-/** A socket that the test opens, and closes as a plane does that is gone. */
+/** A socket that the test opens, and closes like a plane that went away. */
 class FakeSocket extends EventTarget {
   static newest: FakeSocket
   binaryType = 'blob'
@@ -127,7 +127,7 @@ describe('[UI-57] a terminal whose plane is gone', () => {
   it.each([
     { wasOpen: true, words: /^The connection to the plane is lost, and the shell with it\. .* connect again for a new shell\.$/ },
     { wasOpen: false, words: /^The shell did not open: .* Connect again in a moment\.$/ },
-  ])('says what happened and what to do, open before: $wasOpen', ({ wasOpen, words }) => {
+  ])('explains the cause and the next step, open before: $wasOpen', ({ wasOpen, words }) => {
     vi.stubGlobal('WebSocket', FakeSocket)
     const said: [ShellState, string][] = []
     new Shell(new URL('ws://plane/v2/pods/p/exec'), null, { onOutput: () => undefined, onState: (...one) => said.push(one) })

@@ -18,17 +18,17 @@ const CLUSTER = exampleOf(Cluster)
 const TEMPLATE = exampleOf(Template)
 const SPEND = exampleOf(SpendItem)
 
-describe('[UI-27] what needs attention', () => {
+describe('[UI-27] the list of resources that need attention', () => {
   const nowMs = Date.parse('2026-06-02T12:00:00Z')
   const quiet: Overview = { pods: [POD], endpoints: [ENDPOINT], clusters: [CLUSTER], queues: new Map(), spend: [SPEND], nowMs }
   const jobs = { completed: 0, failed: 0, inProgress: 0, inQueue: 3, retried: 0 }
   const workers = { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 1, unhealthy: 0 }
 
-  it('is nothing while all goes well', () => {
+  it('is empty while everything is well', () => {
     expect(attentionOf(quiet)).toEqual([])
   })
 
-  it('is first what went wrong, then what waits or costs for nothing', () => {
+  it('has failures first, then resources that wait or cost money without use', () => {
     const found = attentionOf({
       ...quiet,
       pods: [
@@ -55,7 +55,7 @@ describe('[UI-27] what needs attention', () => {
 })
 
 describe('[UI-29] a new cluster', () => {
-  it('is asked for as it is typed, without what is empty', () => {
+  it('is requested as it is typed, without empty fields', () => {
     const container = { ...EMPTY_CLUSTER.container, image: 'train:1', registry: 'r1' }
     const text = {
       ...EMPTY_CLUSTER,
@@ -81,7 +81,7 @@ describe('[UI-29] a new cluster', () => {
 })
 
 describe('a template', () => {
-  it('[UI-23] is saved by what differs', () => {
+  it('[UI-23] is saved by sending only the differences', () => {
     const before = templateText(TEMPLATE)
     expect(updateBody(before, before)).toEqual({})
     const text = { ...before, persistentGb: '', public: true, container: { ...before.container, env: 'A=1' } }

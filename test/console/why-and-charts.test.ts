@@ -6,13 +6,13 @@ import { WHY_EXAMPLE } from '../../src/contract/why/why.ts'
 const [OPTION] = WHY_EXAMPLE.options
 if (OPTION === undefined) throw new Error('the example of an explanation has no option')
 
-describe('[UI-31] what would start it', () => {
-  it('has its price, and what that is more or less than was asked for', () => {
+describe('[UI-31] an option that would start the resource', () => {
+  it('has its price, and the difference to the requested one', () => {
     const prices = [OPTION, { ...OPTION, priceDifference: 0.21 }, { ...OPTION, priceDifference: 0 }, { ...OPTION, waitSeconds: 41 }]
     expect(prices.map(priceOf)).toEqual(['$0.36/h, −$0.08/h', '$0.36/h, +$0.21/h', '$0.36/h', 'in about 41 s, then $0.36/h'])
   })
 
-  it('is pressed by who may do it; the others read who can', () => {
+  it('has a button for users with the permission; the others read who has it', () => {
     const reasons = [
       whyNotOption(OPTION, true),
       whyNotOption(OPTION, false),
@@ -43,7 +43,7 @@ describe('[UI-32] charts', () => {
     ],
   }
 
-  it('put together what belongs together, leave out what nobody knows, and are told in a sentence', () => {
+  it('group related series, leave out unknown values, and have a summary in a sentence', () => {
     const charts = chartsOf(answer)
     expect(charts.map(({ title, times }) => [title, times])).toEqual([
       ['CPU', [1780315200, 1780315260, 1780315320]],

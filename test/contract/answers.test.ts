@@ -22,7 +22,7 @@ const problem = (status: number) => ({
   body: { title: 'Refused', status, detail: 'no' },
 })
 
-describe('[PP-262] an answer is held against its document', () => {
+describe('[PP-262] an answer is checked against its document', () => {
   const FITTING: Record<string, Given> = {
     'as documented': given({ headers: RATE }),
     'of an exempt account': given({}),
@@ -44,17 +44,17 @@ describe('[PP-262] an answer is held against its document', () => {
     'a problem that lacks a member': [given({ ...problem(403), body: { title: 'x', status: 403 } }), "required property 'detail'"],
     'one of the two headers': [given({ headers: { RateLimit: RATE.RateLimit } }), 'one of the two rate limit headers is missing'],
     'a 429 that does not say when': [given(problem(429)), 'the header Retry-After is missing'],
-    'rate limits of somebody who is not known': [
+    'rate limits of an unauthenticated caller': [
       given({ ...problem(401), headers: { ...problem(401).headers, ...RATE } }),
       'not documented',
     ],
     'an operation that no document has': [given({ method: 'POST' }), 'no document names this operation'],
   }
-  it.for(Object.entries(FAULTY))('tells: %s', ([, [answer, fault]]) => {
+  it.for(Object.entries(FAULTY))('fails: %s', ([, [answer, fault]]) => {
     expect(answerFault(answer)).toContain(fault)
   })
 
-  it('tells a time that is none', () => {
+  it('fails an invalid time', () => {
     const url = new URL('http://plane.test/v2/account/audit/state')
     expect(answerFault(given({ url, body: { at: 'yesterday' } }))).toMatch(/date-time|required/)
   })

@@ -57,18 +57,18 @@ function waysOf({ responses }: Operation): string {
   return kinds.includes('text/event-stream') && !kinds.includes('application/json') ? 'events' : 'json'
 }
 
-/** Names of the schemas that a body is read from, and that a success is. */
+/** Names of the schemas of a request body and of a success answer. */
 function refsOf({ requestBody, responses, operationId }: Operation): string[] {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'))
   const media = [requestBody?.content ?? {}, ...successes.map(([, { content = {} }]) => content)].flatMap((content) =>
     Object.values(content),
   )
   const refs = media.flatMap(({ schema }) => schema?.$ref?.split('/').at(-1) ?? [])
-  // What a dry run answers is not what the making of something is for.
+  // A create or rotate is typed by its result, not by the answer of its dry run.
   return [...new Set(refs)].filter((ref) => !(/^(create|rotate)/.test(operationId) && /Preview$|^ChangePlan$/.test(ref)))
 }
 
-/** What stands behind the id of each operation in the sources. */
+/** The id of each operation in the sources, and the text of its row. */
 function readRows(): [string, string][] {
   const folder = join(import.meta.dirname, '../../src/client/operations')
   const rows = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split(/^ {2}(?=\w+: )/m))

@@ -4,17 +4,17 @@ import { describe, expect, it } from '../support/unit.ts'
 
 describe('commands of the documents', () => {
   it.each(globSync(['*.md', 'docs/*.md', 'examples/*/*.md']).toSorted())(
-    '%s says of each block what it is and whether it is run',
+    '%s states the kind of each block and whether it is run',
     (document) => {
       for (const { place, text, notRun } of readCommandBlocks(document)) {
-        // A line that is pasted into zsh takes no comment behind it.
+        // zsh does not accept a comment at the end of a pasted line.
         if (notRun === undefined) expect(text, place).not.toMatch(/(?:^|\s)# /m)
       }
     },
   )
 })
 
-describe('what a command prints', () => {
+describe('the output of a command', () => {
   const PRINTED = '{"id":"<job>", …,"cost":0.44}\n'
 
   it('may differ where the document says so, and nowhere else', () => {

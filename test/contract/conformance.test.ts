@@ -5,7 +5,7 @@ import { describe, expect, it } from '../support/unit.ts'
 const SUITE = join(import.meta.dirname, '../conformance')
 /** INV-1 to this one, as docs/SPEC.md lists them. */
 const INVARIANTS = 33
-/** Where the plane's own code lies; the suite may use what speaks to a plane from outside, and what starts one. */
+/** Folders of the plane's own code. The suite may use code that talks to a plane from outside or starts one. */
 const INSIDE = /from '[./]*\/(?:src\/(?:domain|db|services|http|contract|app|worker|env|log)|durable-objects)\b/
 
 const files = readdirSync(SUITE, { recursive: true, withFileTypes: true })

@@ -4,9 +4,9 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const PROSE_COLUMNS = 110
-/** What a path may begin with to be one of this repository. */
+/** First segments of the paths that are paths of this repository. */
 const FOLDERS = ['.ci', 'bench', 'docs', 'durable-objects', 'examples', 'migrations', 'scripts', 'src', 'test']
-/** The pages about now. Decision records are about the day they were written: what they name may have gone since. */
+/** The documents about the present state. Decision records are left out: files that they name may have been removed since. */
 const documents = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
   ...readdirSync(join(ROOT, 'docs'))
@@ -19,11 +19,11 @@ const fileNames = new Set(
   ),
 )
 
-/** Prose without what stands in fences. */
+/** Prose without fenced blocks. */
 const withoutFences = (text: string) => text.replaceAll(/^( *)```[\s\S]*?^\1```$/gm, '')
 const inBackticks = (text: string) => [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code)
 
-/** Whether a path of the repository is there; `<name>` and `*` stand for any name. */
+/** Whether a path of the repository exists; `<name>` and `*` match any name. */
 function isThere(path: string): boolean {
   const parts = path.replace(/\/$/, '').split('/')
   const firstOpen = parts.findIndex((part) => /[<*]/.test(part))
@@ -36,19 +36,19 @@ function isThere(path: string): boolean {
 }
 
 describe.each(documents)('$file', ({ file, text }) => {
-  it('names paths that are there', () => {
+  it('names existing paths', () => {
     const paths = inBackticks(text).filter(
       (code) => FOLDERS.includes(code.split('/')[0] ?? '') && /^[\w./<>*-]+$/.test(code) && code.includes('/'),
     )
     expect(paths.filter((path) => !isThere(path))).toEqual([])
   })
 
-  it('names files that are somewhere', () => {
+  it('names files that exist in some folder', () => {
     const names = inBackticks(text).filter((code) => /^[\w-]+(\/[\w-]+)*\.(ts|sh|py)$/.test(code))
     expect(names.filter((name) => !fileNames.has(basename(name)))).toEqual([])
   })
 
-  it('links to files that are there', () => {
+  it('links to existing files', () => {
     const links = [...withoutFences(text).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)].map(([, target = '']) => target)
     const local = links.filter((target) => !/^[a-z]+:/.test(target))
     expect(local.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([])
@@ -84,7 +84,7 @@ it('has every room in the table of rooms', () => {
 it.each([
   ['docs/benchmarks.md', 'bench/run.ts', 'SECTIONS'],
   ['bench/reliability/README.md', 'bench/reliability/run.ts', 'ROWS'],
-])('%s has a row for all that %s measures', (document, program, table) => {
+])('%s has a row for everything that %s measures', (document, program, table) => {
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
   const [, members = ''] = read(program).match(new RegExp(`^const ${table}\\b[^{]*= \\{\\n([\\s\\S]*?)^\\}`, 'm')) ?? []
   const measured = [...members.matchAll(/^ {2}'?([\w-]+)'?: measure/gm)].map(([, name = '']) => name)

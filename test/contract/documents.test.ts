@@ -58,7 +58,7 @@ describe('documents', () => {
     }
   })
 
-  it('[PP-261] every operation documents what any can answer: a problem', () => {
+  it('[PP-261] every operation documents a problem as an answer', () => {
     for (const document of [restDocument(), adminDocument(), consoleDocument()]) {
       for (const [name, { responses }] of operationsOf(document)) expect(responses, name).toHaveProperty('default')
     }
@@ -151,7 +151,7 @@ describe('generators of Java and Go', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[DOC-2] find another name for what oapi-codegen would call as its own types', () => {
+  it('[DOC-2] get another name where oapi-codegen would use the name of one of its own types', () => {
     for (const document of documents()) {
       const wrappers = operationsOf(document).map(
         ([, { operationId = '' }]) => `${operationId[0]?.toUpperCase()}${operationId.slice(1)}Response`,
@@ -161,7 +161,7 @@ describe('generators of Java and Go', () => {
     }
   })
 
-  it('[DOC-3] read a 201 by the schema of the 200 that it has beside it', () => {
+  it('[DOC-3] read a 201 by the schema of the 200 of the same operation', () => {
     for (const [name, { responses }] of operationsOf(restDocument())) {
       const made = /"\$ref":"([^"]+)"/.exec(JSON.stringify((responses['201'] as { content?: unknown } | undefined)?.content ?? ''))?.[1]
       const planned = /schemas\/(\w+)"/.exec(JSON.stringify((responses['200'] as { content?: unknown } | undefined)?.content ?? ''))?.[1]
@@ -172,7 +172,7 @@ describe('generators of Java and Go', () => {
   })
 })
 
-describe('[PP-122] what generators of clients need', () => {
+describe('[PP-122] requirements of client generators', () => {
   interface Schema {
     type?: string | string[]
     format?: string
@@ -188,7 +188,7 @@ describe('[PP-122] what generators of clients need', () => {
   const admin = plain(adminDocument())
   const schemas: Record<string, Schema> = rest.components.schemas
 
-  /** Every schema written in place, with the name that a generator gives it: that of what it stands in, and its own. */
+  /** Every inline schema, with the name that a generator gives it: the name of its parent and its own. */
   function* written(schema: Schema, name: string): Generator<[string, Schema]> {
     yield [name, schema]
     for (const [key, member] of Object.entries(schema.properties ?? {})) yield* written(member, name + pascal(key))
@@ -197,14 +197,14 @@ describe('[PP-122] what generators of clients need', () => {
   const all = (document: { components: { schemas: Record<string, Schema> } }) =>
     Object.entries(document.components.schemas).flatMap(([name, schema]) => [...written(schema, name)])
 
-  it('no schema that is written in place comes by the name of a component', () => {
+  it('no inline schema gets the name of a component', () => {
     for (const document of [rest, admin]) {
       const inPlace = all(document).filter(([name, schema]) => schema.properties && document.components.schemas[name] !== schema)
       for (const [name] of inPlace) expect(Object.keys(document.components.schemas)).not.toContain(name)
     }
   })
 
-  it('a component is referred to, with the words of the place', () => {
+  it('a component is referred to, with the description of the place', () => {
     expect(schemas.Pod?.properties?.gpu).toEqual({ $ref: '#/components/schemas/PodGpu', description: 'Only on GPU pods.' })
     expect(schemas.CreatePodRequest?.properties?.cloud).toEqual({ $ref: '#/components/schemas/CloudType', default: 'SECURE' })
     expect(JSON.stringify([rest, admin])).not.toContain('x-component')
@@ -239,7 +239,7 @@ describe('[PP-122] what generators of clients need', () => {
     }
   })
 
-  it('what a request may leave out has its default, unless a template or another member decides it', () => {
+  it('an optional member of a request has its default, unless a template or another member decides it', () => {
     const defaults = all(rest)
       .concat(all(admin))
       .filter(([, schema]) => schema.default !== undefined)
@@ -281,7 +281,7 @@ describe('[PP-122] what generators of clients need', () => {
 })
 
 describe('inventory', () => {
-  /** Served without being in a document of their own kind. */
+  /** Routes that are served without an entry in a document. */
   const UNDOCUMENTED = new Set(['GET /v2/openapi.json', 'GET /admin/v1/openapi.json'])
 
   for (const [name, app] of [

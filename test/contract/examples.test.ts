@@ -13,7 +13,7 @@ for (const module of modules) {
   }
 }
 
-/** Named schemas live in zod's registry; the ones nested in others are reached through it as well. */
+/** Named schemas are in zod's registry; schemas nested in others are reached through it as well. */
 function collect(schema: z.ZodType): void {
   const id = schema.meta()?.id
   if (id !== undefined) schemas.set(id, schema)
@@ -45,9 +45,9 @@ interface Content {
   content?: Record<string, { schema?: Schema; example?: unknown; examples?: unknown }>
 }
 
-/** What an operation is asked and answered without an example, in words. */
+/** Names of the request bodies and success answers that have no example. */
 function withoutExample(document: object): string[] {
-  // As plain JSON, which is what a reader of the document gets.
+  // As plain JSON, as a reader of the document gets it.
   const { paths, components } = JSON.parse(JSON.stringify(document)) as {
     paths: Record<string, Record<string, { requestBody?: Content; responses: Record<string, Content> }>>
     components: { schemas: Record<string, Schema> }
@@ -75,7 +75,7 @@ describe('[PP-290] an example of every body and every success', () => {
     ['operator', adminDocument()],
   ])('stands in the %s document', (_name, document) => expect(withoutExample(document)).toEqual([]))
 
-  it('is looked for: a schema without one is named', () => {
+  it('is required: a schema without one is named', () => {
     const bare = { schema: { $ref: '#/components/schemas/Bare' } }
     const shown = { schema: { $ref: '#/components/schemas/Shown' } }
     const content = { 'application/json': bare }

@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const TESTS = join(ROOT, 'test')
 /** An id of the second round that no finding has. */
 const NEVER_GIVEN = 'S3'
-/** What a row says as long as nothing holds its finding. */
+/** Start of the row of a finding that no test covers yet. */
 const OPEN = /^open/
 
 const paths = readdirSync(TESTS, { recursive: true })
@@ -37,14 +37,14 @@ describe('the findings of docs/SECURITY.md', () => {
     expect(rows.map(({ id }) => id)).toEqual(named.filter((id) => id !== NEVER_GIVEN))
   })
 
-  it.each(rows.filter(({ test }) => !OPEN.test(test)))('$id is held by a test that bears its name', ({ id, guard, test }) => {
+  it.each(rows.filter(({ test }) => !OPEN.test(test)))('$id is covered by a test that has the id in its title', ({ id, guard, test }) => {
     expect(isNamed(id)).toBe(true)
     expect(guard).not.toBe('')
     const named = [...test.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, path = '']) => path)
     expect(named.filter((path) => !path.includes('*') && !paths.some((known) => known.endsWith(path)))).toEqual([])
   })
 
-  it('are called open only as long as no test bears their name', () => {
+  it('are called open only as long as no test title has their id', () => {
     expect(rows.filter(({ id, test }) => OPEN.test(test) && isNamed(id)).map(({ id }) => id)).toEqual([])
   })
 })
@@ -53,7 +53,7 @@ describe('the OWASP table of docs/SECURITY.md', () => {
   const text = readFileSync(join(ROOT, 'docs/SECURITY.md'), 'utf8')
   const risks = text.split('\n').filter((line) => /^\| API\d+ /.test(line))
 
-  it('has its ten rows, each with tests that are there', () => {
+  it('has its ten rows, each with tests that exist', () => {
     expect(risks).toHaveLength(10)
     for (const row of risks) {
       const named = [...row.matchAll(/`(test\/[^`]+)`/g)].map(([, path = '']) => path)

@@ -7,13 +7,13 @@ import { boundedCost } from '../../src/http/graphql/guards/cost.ts'
 import { readDocument } from '../../src/http/graphql/guards/document.ts'
 import { shapeErrors } from '../support/graphql-schema/shape.ts'
 
-// What published clients send, each document as it goes over the wire.
+// Documents of published clients, each as it is sent over the wire.
 
 const FOLDER = join(import.meta.dirname, '../worker/graphql/documents')
 const DOCUMENTS = globSync('*/*.graphql', { cwd: FOLDER })
   .toSorted()
   .map((path) => [`${dirname(path)} ${basename(path, '.graphql')}`, readFileSync(join(FOLDER, path), 'utf8')] as const)
-/** An environment variable with a quote in it makes this client write what no parser reads. */
+/** An environment variable with a quote in it makes this client write a document that no parser accepts. */
 const BROKEN = 'python create-pod-with-all'
 
 const schema = buildSchema(GRAPHQL_SCHEMA)
@@ -35,7 +35,7 @@ describe('[GQL-61] the shape of an answer', () => {
     return { myself: { id: 'u', pods: [{ ...pod, ...changes }] }, dataCenters: [dataCenter] }
   }
 
-  test('is what the document selects, each member of its kind', () => {
+  test('has the members that the document selects, each of its kind', () => {
     expect(shapeErrors(document, answer())).toEqual([])
     expect(shapeErrors(document, answer({ env: null, runtime: null }))).toEqual([])
   })
@@ -48,7 +48,7 @@ describe('[GQL-61] the shape of an answer', () => {
     [answer({ name: 'n' }), '$.myself.pods[0].name: not asked for'],
     [answer({ runtime: { ports: [{ type: 'tcp' }] } }), '$.myself.pods[0].runtime.ports[0].PortType: missing'],
     [answer({}, { __typename: 'Pod', listed: 1 }), '$.dataCenters[0].__typename: no DataCenter'],
-  ] as const)('%j is none', ([data, error]) => {
+  ] as const)('%j is not that shape', ([data, error]) => {
     expect(shapeErrors(document, data)).toContain(error)
   })
 })

@@ -38,7 +38,7 @@ const sortedKeys = (record: object) => Object.keys(record).toSorted()
 const bounds = [D1, ...Object.values(OBJECTS)].flatMap((tables) => Object.entries(tables))
 
 describe('[GRW-1] every table', () => {
-  it('of D1 has what bounds it named', () => {
+  it('of D1 has its bound named', () => {
     expect(sortedKeys(D1)).toEqual(tablesOfD1())
   })
 
@@ -46,7 +46,7 @@ describe('[GRW-1] every table', () => {
     expect(Object.fromEntries(Object.entries(OBJECTS).map(([place, tables]) => [place, sortedKeys(tables)]))).toEqual(tablesOfObjects())
   })
 
-  it.each(bounds)('%s: what is named is there', (_table, bound) => {
+  it.each(bounds)('%s: the named bound exists', (_table, bound) => {
     if ('removed' in bound) expect(readFileSync(join(ROOT, bound.removed), 'utf8')).toContain(bound.by)
     if ('rule' in bound && bound.rule !== undefined) expect(SPEC).toContain(`| ${bound.rule} |`)
     if ('budget' in bound) expect(BUDGET_NAMES).toContain(bound.budget)

@@ -69,7 +69,7 @@ describe('[PP-161] image references', () => {
   it.each(GOOD)('takes %s', (text) => expect(isImageReference(text)).toBe(true))
   it.each(BAD)('refuses %j', (text) => expect(isImageReference(text)).toBe(false))
 
-  it('whatever is taken can stand in the path of a URL as it is, and is short', () => {
+  it('every accepted reference is short and can be part of a URL path unescaped', () => {
     const piece = fc.constantFrom(
       'a',
       'B',

@@ -27,7 +27,7 @@ const REDACTIONS: Record<string, (text: string) => string> = {
 }
 
 describe('kinds of keys', () => {
-  it.for(Object.entries(REDACTIONS))('the %s shows none', ([, redact]) => {
+  it.for(Object.entries(REDACTIONS))('the %s shows no key', ([, redact]) => {
     for (const [kind, key] of Object.entries(MADE)) {
       const secret = key.slice(key.indexOf('_') + 1)
       expect(redact(`before ${key} after`), kind).not.toContain(secret.slice(-12))
@@ -44,7 +44,7 @@ describe('kinds of keys', () => {
     expect(named.filter((prefix) => prefix !== undefined && !prefixes.includes(prefix))).toEqual([])
   })
 
-  it('are taken out by the table wherever anything is redacted', () => {
+  it('are removed by means of the table wherever text is redacted', () => {
     const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => /\.tsx?$/.test(name))
     const redacting = files.filter((name) => /\[redacted/.test(readFileSync(join('src', name), 'utf8')))
     expect(redacting.length).toBeGreaterThan(2)

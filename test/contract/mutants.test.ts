@@ -6,7 +6,7 @@ import type { Mutant } from '../mutants/table.ts'
 
 const ROOT = fileURLToPath(import.meta.resolve('../../'))
 const FOLDER = join(ROOT, 'test/mutants')
-/** Every table of every file, so that none can be forgotten here. */
+/** Every table of every file, so that none is missed here. */
 const MODULES = await Promise.all(readdirSync(FOLDER).map((name) => import(join(FOLDER, name)) as Promise<Record<string, unknown>>))
 const TABLES = MODULES.flatMap((module) =>
   Object.entries(module).flatMap(([name, table]) => (name.endsWith('_MUTANTS') ? [table as Mutant[]] : [])),

@@ -6,7 +6,7 @@ import { expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const VAGUE = /\b(nobody|somebody|anybody|whoever|strangers?)\b/i
-/** In sources `strangers` is also a name of ours; texts for users there are held by the other words. */
+/** In sources `strangers` is also an identifier, so only the other words are checked there. */
 const VAGUE_IN_SOURCES = /\b([Nn]obody|[Ss]omebody|[Aa]nybody|[Ww]hoever)\b/
 /** Not for users, or no sentence; each with its reason. */
 const EXEMPT: Readonly<Record<string, string>> = {
@@ -28,11 +28,11 @@ function vagueLines(patterns: readonly string[], vague: RegExp, strip: (text: st
   })
 }
 
-it('documents name whom a sentence is about', () => {
+it('documents name the subject of each sentence', () => {
   expect(vagueLines(['*.md', 'docs/*.md', 'docs/*.json', 'docs/schema.graphql'], VAGUE, withoutCode)).toEqual([])
 })
 
-it('texts of the product name whom a sentence is about', () => {
+it('texts of the product name the subject of each sentence', () => {
   expect(vagueLines(['src/**/*.{ts,tsx}'], VAGUE_IN_SOURCES, withoutComments)).toEqual([])
 })
 
@@ -67,7 +67,7 @@ it('comments name their subject, in the terms of the glossary', () => {
   expect(wrong).toEqual([])
 })
 
-it('the search finds them', () => {
+it('the search finds such sentences and words', () => {
   const found = sentencesOf('/** Good. What of it counts. */\nconst a = 1 // One that is `former`\n// the former one')
   expect(found).toEqual(['Good.', 'What of it counts.', 'One that is ``', 'the former one'])
   expect(found.map((sentence) => NO_SUBJECT.test(sentence) || HOUSE.test(sentence))).toEqual([false, true, true, true])

@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const SPEC = readFileSync(join(ROOT, 'docs/SPEC.md'), 'utf8')
 const DECISIONS = readdirSync(join(ROOT, 'docs/adr'))
 
-/** What looks like a rule's family and is none: algorithms and encodings, and in tests the names of places and devices. */
+/** Prefixes that have the form of a rule family and are none: algorithms, encodings, and names of places and devices in tests. */
 const NO_FAMILIES = ['AES', 'CRC', 'HTTP', 'RFC', 'SHA', 'UTF', 'DC', 'GPU', 'LAB', 'LOCAL', 'NOWHERE', 'XX']
 const MAX_TEXT = 240
 /** Columns of the tables of rules, invariants and promises. */
@@ -40,7 +40,7 @@ function readRows(markdown: string): Row[] {
   return rows
 }
 
-/** The ids that a text names, ranges spelled out. */
+/** The ids that a text names, with ranges expanded. */
 function namedIn(text: string): string[] {
   return [...text.matchAll(NAMED)].flatMap(([whole, family, first = '', last]) => {
     if (family === undefined) return [whole]
@@ -68,7 +68,7 @@ describe('docs/SPEC.md', () => {
     expect(defined.filter((id) => NO_FAMILIES.some((family) => id.startsWith(`${family}-`)))).toEqual([])
   })
 
-  it('says of each rule whether it was given or chosen, in a text of its own', () => {
+  it('states for each rule whether it was given or chosen, in a text of its own', () => {
     expect(
       rules.filter(({ cells }) => cells.length !== 3 || !/^(given|chosen)$/.test(cells[1] ?? '')).map(({ cells }) => cells[0]),
     ).toEqual([])
@@ -76,7 +76,7 @@ describe('docs/SPEC.md', () => {
     expect(repeated(rules.map(({ cells }) => cells[2] ?? ''))).toEqual([])
   })
 
-  it(`keeps the text of a row below ${MAX_TEXT} characters: what else is to say stands in the list below its table`, () => {
+  it(`keeps the text of a row below ${MAX_TEXT} characters: further text is in the list below its table`, () => {
     expect(rules.filter(({ cells }) => (cells[2] ?? '').length > MAX_TEXT).map(({ cells }) => cells[0])).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe('docs/SPEC.md', () => {
     expect([...named].filter((id) => !defined.includes(id))).toEqual([])
   })
 
-  it('states nothing that no test names', () => {
+  it('states only rules that a test names', () => {
     const proven = new Set(sources.filter(({ folder }) => folder === 'test').flatMap(({ text }) => namedIn(text)))
     expect(rules.map(({ cells }) => cells[0] ?? '').filter((id) => !proven.has(id))).toEqual([])
   })
@@ -98,7 +98,7 @@ describe('docs/adr', () => {
     for (const name of DECISIONS) expect(readFileSync(join(ROOT, 'docs/adr', name), 'utf8')).toContain(`# ${name.slice(0, 4)} `)
   })
 
-  it('has every decision that is referred to', () => {
+  it('has every decision that a text refers to', () => {
     const referred = new Set(sources.flatMap(({ text }) => [...text.matchAll(/\badr\/(\d{4})/g)].map(([, number]) => number)))
     expect([...referred].filter((number) => !DECISIONS.some((name) => name.startsWith(`${number}-`)))).toEqual([])
   })

@@ -10,17 +10,17 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const ROWS: [string, SharedResource][] = Object.entries(SHARED_RESOURCES)
 const filesOf = ({ at }: SharedResource) => at.map((place) => place.split('#')[0] ?? '')
 
-/** Tables that nobody who has an account fills. */
+/** Tables that no account can fill. */
 const NOT_OF_ACCOUNTS: Readonly<Record<string, string>> = {
   join_tokens: 'the operator makes them',
   pod_usage: 'nothing writes it any more',
   'host/assertions': 'a machine that has been let in; 100 are remembered',
 }
 
-/** Names of bounds on how many of something there are at a time. */
+/** Names of constants that bound how many objects of a kind exist at a time. */
 const BOUND =
   /^(?:export )?const ((?:MAX_(?:[A-Z]+_)*(?:STREAMS|SESSIONS|CHANNELS|WAITING|FOLLOWERS|READS|RUNNING|CONNECTIONS|IMAGES|CALLS|HANDLES|STARTS|ANONYMOUS|HELD|PULLS|DEVICE_LOGINS|LARGE|OF_ONE|OPEN|SOCKETS|VISITS)|(?:[A-Z]+_)*(?:STREAMS|SESSIONS|IMAGES|CALLS|CONNECTIONS|PULLS)_MAX))\b/gm
-/** Those in files that no row names, each with why it takes nothing of another account's. */
+/** Such constants in files that no row names, each with the reason why its object takes nothing from another account. */
 const REVIEWED: Readonly<Record<string, string>> = {
   'durable-objects/endpoint/client/bulk.ts#MAX_RUNNING': 'of one endpoint',
   'durable-objects/pod-log/archive.ts#MAX_HELD': 'of one log',
@@ -52,8 +52,8 @@ function boundsInCode(): string[] {
   return files.flatMap((file) => [...read(file).matchAll(BOUND)].map(([, name]) => `${file}#${name}`))
 }
 
-describe('[SHR-5] the table of what accounts share', () => {
-  it.each(ROWS)('%s: a person, an account or an address is charged, and where it is refused is there', (_name, row) => {
+describe('[SHR-5] the table of resources that accounts share', () => {
+  it.each(ROWS)('%s: a person, an account or an address is charged, and the place of the refusal exists', (_name, row) => {
     expect(CHARGED).toContain(row.charged)
     for (const text of [row.share, row.reserve]) expect(text).not.toBe('')
     for (const place of row.at) {
@@ -63,7 +63,7 @@ describe('[SHR-5] the table of what accounts share', () => {
     }
   })
 
-  it.each(ROWS)('%s: its rules are rules, and one stands where it is refused', (_name, row) => {
+  it.each(ROWS)('%s: its rules exist, and the place of the refusal names one', (_name, row) => {
     const spec = read('docs/SPEC.md')
     expect(row.rules.filter((rule) => !spec.includes(`| ${rule} |`))).toEqual([])
     const code = filesOf(row).map(read).join('\n')
@@ -78,7 +78,7 @@ describe('[SHR-5] the table of what accounts share', () => {
         expect([name, budget, charged === 'person']).toEqual([name, budget, SHARED_BUDGETS.has(budget) || budget === 'organizations'])
   })
 
-  it('has every table that nothing else bounds: neither another row, nor a budget, nor the operator', () => {
+  it('has every table without another bound: no other row, no budget, and not the operator', () => {
     const all = {
       ...D1,
       ...Object.fromEntries(
@@ -93,7 +93,7 @@ describe('[SHR-5] the table of what accounts share', () => {
     expect([...named, ...Object.keys(NOT_OF_ACCOUNTS)].filter((name) => !(name in all))).toEqual([])
   })
 
-  it('has the file of every bound on how many there are at a time, or says why that takes nothing of others', () => {
+  it('has the file of every bound on concurrent objects, or the reason why they take nothing from others', () => {
     const known = new Set(ROWS.flatMap(([, row]) => filesOf(row)))
     const bounds = boundsInCode()
     expect(bounds.length).toBeGreaterThan(15)
@@ -101,7 +101,7 @@ describe('[SHR-5] the table of what accounts share', () => {
     expect(Object.keys(REVIEWED).filter((bound) => !bounds.includes(bound))).toEqual([])
   })
 
-  it('stands in docs/SECURITY.md, row by row', () => {
+  it('is in docs/SECURITY.md, row by row', () => {
     const security = read('docs/SECURITY.md')
     const lines = ROWS.map(
       ([name, { charged, share, reserve, rules }]) => `| ${name} | ${charged} | ${share} | ${reserve} | ${rules.join(', ')} |`,

@@ -8,11 +8,11 @@ import { REGISTRY_HOST } from '../../src/contract/registry-host.ts'
 import { refuseWebhookUrl } from '../../src/domain/webhook/url.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
-/** Turns text around, writes to a terminal, is a control character of the second set, and stands nowhere. */
+/** Reverses text, writes to a terminal, is a C1 control character, and is a character without a glyph. */
 const UNSHOWN = ['\u202e', '\u001b', '\u0085', '\u200b', '\u2066', '\ufeff']
 const NOWHERE = { hosts: new Set<string>(), ranges: [] }
 
-/** Members of requests that may hold such text, by the end of their path, and why that is so. */
+/** Members of requests that may hold such text, by the end of their path, with the reason. */
 const EXCEPTIONS: readonly { member: RegExp; why: string; refuses?: (text: string) => boolean }[] = [
   { member: /\.(args|cmd\[\]|entrypoint\[\]|env\{\})$/, why: 'what a program is started with is its data, byte for byte' },
   { member: /\.(value|password)$/, why: 'a secret is data, and never shown' },
@@ -53,7 +53,7 @@ interface Schema {
 type Operation = { requestBody?: { content: Record<string, { schema: Schema }> } }
 type Document = { paths: Record<string, Record<string, Operation>> }
 
-/** Every text that a request of a document may hold: where it stands, and the patterns that it has to fit. */
+/** Every string that a request of a document may hold: its path, and the patterns that it must match. */
 function textsOf(name: string): { member: string; patterns: string[] }[] {
   const document = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8')) as Document
   const found = new Map<string, string[]>()
@@ -92,16 +92,16 @@ const TEXTS = ['openapi-v2.json', 'openapi-admin-v1.json', 'openapi-console.json
 const takes = (patterns: readonly string[], text: string) => patterns.every((pattern) => new RegExp(pattern, 'u').test(text))
 
 describe('[S18] [EDG-20] texts of requests', () => {
-  it('refuse what writes to terminals or turns text around, or stand in the list with their reason', () => {
+  it('refuse characters that control terminals or reverse text, or are in the list with their reason', () => {
     expect(TEXTS.length).toBeGreaterThan(150)
     const open = TEXTS.filter(({ patterns }) =>
-      // The third has the form of an SSH key, behind which a comment stands.
+      // The third has the form of an SSH key with a comment.
       UNSHOWN.some((character) => [character, `a${character}b`, `ssh-rsa a ${character}`].some((text) => takes(patterns, text))),
     )
     expect(open.map(({ member }) => member).filter((member) => !EXCEPTIONS.some((one) => one.member.test(member)))).toEqual([])
   })
 
-  it('have no reason for what is not there, and those of a form are refused by it', () => {
+  it('have no reason for a missing member, and strings with a form are refused by that form', () => {
     for (const { member, why, refuses } of EXCEPTIONS) {
       expect([why, TEXTS.some((text) => member.test(text.member))]).toEqual([why, true])
       for (const character of UNSHOWN)
@@ -109,7 +109,7 @@ describe('[S18] [EDG-20] texts of requests', () => {
     }
   })
 
-  it('may be of every language, and those of several lines have tabs and line breaks', () => {
+  it('may be in any language, and multi-line ones may have tabs and line breaks', () => {
     for (const text of ['Модель', 'نموذج', '模型', '👩‍🚀 pod', ''])
       expect([PLAIN_TEXT.test(text), LINES_TEXT.test(text)]).toEqual([true, true])
     expect([PLAIN_TEXT.test('a\tb'), LINES_TEXT.test('# a\r\n\tb\n')]).toEqual([false, true])

@@ -9,9 +9,9 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** A test that makes it is to be written, or it is made by whole programs alone. */
+/** Reason of functions whose test is still to be written, or whose statements only whole programs make. */
 const NOT_INSIDE = 'no test inside the runtime makes it'
-/** Functions with places that no test passes, each with the reason. */
+/** Functions with statements that no test makes, each with the reason. */
 const NOT_PASSED: Readonly<Record<string, string>> = {
   'durable-objects/host/pods/pod-marks.ts PodMarks.removeOlderThan': NOT_INSIDE,
   'durable-objects/pod-log/log-store.ts LogStore.before': NOT_INSIDE,
@@ -25,10 +25,10 @@ const NOT_PASSED: Readonly<Record<string, string>> = {
   'src/db/resources/secrets.ts insertSecret': NOT_INSIDE,
 }
 
-describe('places that make statements', () => {
+describe('functions that make statements', () => {
   const sections = Object.values(readPlans()).flat()
 
-  it('[GRW-3] each of them has made one that stands in test/plans', () => {
+  it('[GRW-3] each of them has made a statement that is in test/plans', () => {
     const missed = sitesOf(ROOT).flatMap(({ name, places }) => {
       const passed = new Set(sections.filter(({ site }) => site === name).flatMap((section) => section.places))
       const left = Array.from({ length: places }, (_, i) => i + 1).filter((place) => !passed.has(place))
@@ -37,7 +37,7 @@ describe('places that make statements', () => {
     expect(missed, 'no test makes them; write one, then `npm run plans -- <its file>`').toEqual([])
   })
 
-  it('[GRW-3] each function that stands in test/plans is there', () => {
+  it('[GRW-3] each function named in test/plans exists', () => {
     const names = new Map(sitesOf(ROOT).map(({ name, places }) => [name, places]))
     const gone = sections.filter(({ site, places }) => site !== ELSEWHERE && places.some((place) => place > (names.get(site) ?? 0)))
     expect(
@@ -46,7 +46,7 @@ describe('places that make statements', () => {
     ).toEqual([])
   })
 
-  it('finds them in the sources, and tells of each', () => {
+  it('are found in the sources, and each is described', () => {
     const source = `class Store {
       read(id: string) { return this.sql.exec('SELECT 1').one() }
     }
@@ -71,7 +71,7 @@ describe('plans of statements', () => {
   })
   const made = (text: string): Made => ({ store: 'd1', site: 'src/db/a.ts find', place: 1, text, values: [] })
 
-  it('[GRW-2] a scan or a sort needs a reason, and what a statement makes itself needs none', () => {
+  it('[GRW-2] a scan or a sort needs a reason, and the rows that a statement makes itself need none', () => {
     const whole = statement('SELECT 1 FROM jobs', ['SCAN jobs'], ['USE TEMP B-TREE FOR ORDER BY'], ['SEARCH jobs USING INDEX a'])
     expect(unreasoned(whole)).toEqual(['SCAN jobs', 'USE TEMP B-TREE FOR ORDER BY'])
     expect(
@@ -85,13 +85,13 @@ describe('plans of statements', () => {
     expect(stepsOf(['SCAN CONSTANT ROW', 'SCALAR SUBQUERY 1', 'SCAN jobs', 'SCAN jobs', 'UNION ALL'])).toEqual(['SCAN jobs'])
   })
 
-  it('[GRW-2] another plan than the one that is written down is a fault', () => {
+  it('[GRW-2] a plan that differs from the recorded one is a fault', () => {
     const one = statement('SELECT 1 FROM pods WHERE id = ?', ['SEARCH pods USING INDEX a'])
     expect(faultsOf(one, ['SEARCH pods USING INDEX a'])).toEqual([])
     expect(faultsOf(one, ['SCAN pods'])).toHaveLength(1)
   })
 
-  it('[GRW-3] an update keeps reasons, gives none by itself, and drops what no test of all makes', () => {
+  it('[GRW-3] an update keeps reasons, adds none, and drops statements that no test makes', () => {
     const known = statement('SELECT 1 FROM pods', ['SCAN pods', 'ten at most'])
     const plans = { d1: [{ site: 'src/db/a.ts find', places: [1], statements: [known, statement('SELECT 2')] }] }
     const sites = new Set(['src/db/a.ts find'])
@@ -109,7 +109,7 @@ describe('plans of statements', () => {
     expect(parseGolden(printGolden('d1', sections))).toEqual(sections)
   })
 
-  it('have one statement for lists of any length', () => {
+  it('treat lists of any length as one statement', () => {
     const of = (count: number) => Array.from({ length: count }, () => '?').join(', ')
     const text = (count: number) => `select 1 from a\n  where b = ? and c in (${of(count)}) and d = ?`
     const short = { text: 'select 1 from a where b = ? and c in (?, ?) and d = ?', values: ['x', 'RUNNING', 'STOPPED', 0] }

@@ -7,7 +7,7 @@ interface Locked {
   integrity?: string
   link?: boolean
   hasInstallScript?: boolean
-  /** Part of the bytes of the package that it lies in. */
+  /** A package bundled in another one, whose bytes include it. */
   inBundle?: boolean
 }
 interface Manifest {
@@ -21,8 +21,8 @@ const manifest: Manifest = read('package.json')
 const locked: [string, Locked][] = Object.entries<Locked>(read('package-lock.json').packages).filter(([path]) => path !== '')
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-describe('[L11][PP-226] what is installed', () => {
-  it('is held by its bytes: each package of the lock file has a SHA-512', () => {
+describe('[L11][PP-226] every installed package', () => {
+  it('is pinned by its bytes: each package of the lock file has a SHA-512', () => {
     expect(locked.length).toBeGreaterThan(100)
     expect(
       locked.filter(([, { integrity, link, inBundle }]) => !link && !inBundle && !/^sha512-[\w+/]{86}==$/.test(integrity ?? '')),
@@ -39,7 +39,7 @@ describe('[L11][PP-226] what is installed', () => {
     expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version))).toEqual([])
   })
 
-  it('runs no script of its own at install that nobody has looked at', () => {
+  it('runs no install script that was not reviewed', () => {
     const scripts = new Set(locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path)))
     expect([...scripts].filter((name) => manifest.allowScripts?.[name] === undefined)).toEqual([])
   })

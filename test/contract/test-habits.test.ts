@@ -4,7 +4,7 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const TESTS = join(import.meta.dirname, '..')
 const WAITING = 'support/time.ts'
-/** A promise that nothing but time fulfils, under whatever name. */
+/** A promise that only time fulfils, under any name. */
 const SLEEP = /\btimers\/promises'|new Promise\b[^;\n]*\bsetTimeout\(|\bscheduler\.wait\(|\bAtomics\.wait\(/
 
 const files = readdirSync(TESTS, { recursive: true, withFileTypes: true })
@@ -12,13 +12,13 @@ const files = readdirSync(TESTS, { recursive: true, withFileTypes: true })
   .map((entry) => join(entry.parentPath, entry.name))
 
 const PLATFORM = /^(import|\}).* from 'cloudflare:test'/m
-/** Who may import the platform's own test functions: tests get them from the harness. */
+/** Files that may import the platform's own test functions: tests get them from the harness. */
 const HARNESS = ['support/apply-migrations.ts', 'support/harness.ts']
 
 const ASKING_AGAIN = /\bvi\.waitFor\(|\bvi\.waitUntil\(|\bexpect\s*\.poll\(/g
 const HOW_LONG = /\bSOON\b|\btimeout:|, [\d_]+$/
 
-/** What stands between the bracket that ends before `start` and the one that closes it. */
+/** The text between the bracket that ends before `start` and its closing bracket. */
 function argumentsFrom(text: string, start: number): string {
   let depth = 1
   let end = start
@@ -27,17 +27,17 @@ function argumentsFrom(text: string, start: number): string {
 }
 
 describe('tests', () => {
-  it('meet the platform in the harness alone', () => {
+  it('use the platform only through the harness', () => {
     const direct = files.filter((file) => PLATFORM.test(readFileSync(file, 'utf8'))).map((file) => relative(TESTS, file))
     expect(direct.toSorted()).toEqual(HARNESS)
   })
 
-  it(`wait for time in ${WAITING} alone: elsewhere they ask for what they wait for`, () => {
+  it(`wait for time in ${WAITING} alone: elsewhere they poll for the condition`, () => {
     const waiting = files.filter((file) => SLEEP.test(readFileSync(file, 'utf8'))).map((file) => relative(TESTS, file))
     expect(waiting.toSorted()).toEqual([WAITING])
   })
 
-  it('say how long they ask again: the second that the runner gives is soon over on a busy machine', () => {
+  it('state a timeout for polls: the default of one second is too short on a busy machine', () => {
     const hasty = files.flatMap((file) => {
       const text = readFileSync(file, 'utf8')
       const calls = [...text.matchAll(ASKING_AGAIN)].map(({ index, 0: call }) => argumentsFrom(text, index + call.length))

@@ -7,7 +7,7 @@ const FOLDER = resolve(import.meta.dirname, '../worker/why')
 const TESTS = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name), 'utf8'))
 
 describe('[WHY-1] causes', () => {
-  it('each is brought about for real by a test against the plane', () => {
+  it('each is produced by a test against the plane', () => {
     expect(WHY_CODES.filter((code) => !TESTS.some((text) => text.includes(`'${code}'`)))).toEqual([])
   })
 })

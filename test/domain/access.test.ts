@@ -54,7 +54,7 @@ describe('scopes', () => {
 })
 
 describe('roles', () => {
-  it('[ORG-3] OWNER and ADMIN do everything, DEV manages what runs, BASIC looks on and runs jobs, BILLING sees the bills', () => {
+  it('[ORG-3] OWNER and ADMIN do everything, DEV manages resources, BASIC reads and runs jobs, BILLING sees the bills', () => {
     const lacking = (role: (typeof ROLES)[number]) => SCOPES.filter((scope) => !scopesOfRole(role).has(scope))
     expect(Object.fromEntries(ROLES.map((role) => [role, lacking(role)]))).toEqual({
       OWNER: [],

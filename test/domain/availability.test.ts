@@ -94,7 +94,7 @@ type Placed = { hostId: string; dataCenterId: string } & Parameters<typeof witho
 const sorted = (map: ReadonlyMap<string, number>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1))
 
 describe('how many more fit', () => {
-  it('[CAT-7][CAT-12] is what placing on the best host again and again comes to, for pods', () => {
+  it('[CAT-7][CAT-12] equals the number of repeated placements on the best host, for pods', () => {
     fc.assert(
       fc.property(fleet, asked, fc.constantFrom('pack' as const, 'spread' as const), (hosts, ask, strategy) => {
         const { count, typeId, cudaVersions, minCudaVersion } = ask
@@ -172,13 +172,13 @@ describe('how many more fit', () => {
     expect(levelOf(placements)).toBe(level)
   })
 
-  it('[CAT-12] counts no further than asked on one host', () => {
+  it('[CAT-12] counts up to the requested number on one host', () => {
     const place = gpuPodPlacer(SEED_CATALOG, ASKED)
     if (!place) throw new Error('not sold')
     expect([countPlacements(place, makeHost(), 5), countPlacements(place, makeHost(), 99)]).toEqual([5, 8])
   })
 
-  it('[CAT-10][CAT-12] nothing fits of what a create would refuse', () => {
+  it('[CAT-10][CAT-12] is zero where a create would be refused', () => {
     const withdrawn = mergeCatalog(SEED_CATALOG, [{ kind: 'GPU', id: L4, body: { offered: false } }])
     const places = [
       gpuPodPlacer(withdrawn, ASKED),
@@ -200,7 +200,7 @@ describe('how many more fit', () => {
     expect(counts).toEqual([4, 2])
   })
 
-  it('[CAT-2] of several products the one with most room counts, in each place', () => {
+  it('[CAT-2] is that of the product with most room, in each place', () => {
     const room = (placements: number, places: [string, number][], versions: string[]) => ({
       placements,
       byDataCenter: new Map(places),
@@ -233,7 +233,7 @@ describe('how many more fit', () => {
 })
 
 describe('room for clusters', () => {
-  it('[CAT-14] counts members on hosts with private networks, where two find room', () => {
+  it('[CAT-14] counts members on hosts with private networks, where two have room', () => {
     const two = { gpus: [{ typeId: L4, total: 2, free: 2, cudaVersion: null }] }
     const one = { gpus: [{ typeId: L4, total: 1, free: 1, cudaVersion: null }] }
     const hosts = [

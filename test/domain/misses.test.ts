@@ -15,7 +15,7 @@ describe('look-ups that find nothing', () => {
     expect(secondsUntilLookup(full, START + MISS_WINDOW_MS)).toBeNull()
   })
 
-  it('[PP-200] what is found is no miss, and an older window counts nothing', () => {
+  it('[PP-200] a hit is no miss, and an older window does not count', () => {
     const later = START + MISS_WINDOW_MS
     expect(countMiss(missed(MAX_MISSES - 1, START), later)).toEqual({ startMs: later, count: 1, bound: MAX_MISSES })
   })

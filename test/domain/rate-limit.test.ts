@@ -28,7 +28,7 @@ function spend(times: number, quota = DEFAULT_QUOTA, nowMs = NOON, counts: RateC
 }
 
 describe('windows', () => {
-  it('[RATE-1] 60, 3000 and 50000 by default, and says what is left after this request', () => {
+  it('[RATE-1] are 60, 3000 and 50000 by default, with the rest after this request', () => {
     expect(takeRequest(emptyCounts(), DEFAULT_QUOTA, NOON + 1).windows).toEqual([
       { name: 'minute', quota: 60, windowSeconds: 60, remaining: 59, resetSeconds: 60 },
       { name: 'hour', quota: 3000, windowSeconds: 3600, remaining: 2999, resetSeconds: 3600 },
@@ -61,7 +61,7 @@ describe('windows', () => {
     expect(verdict).toMatchObject({ allowed: false, exceeded: 'hour', retryAfterSeconds: 3590 })
   })
 
-  it('[AUT-4a] a quota lowered below what was spent leaves nothing, not less', () => {
+  it('[AUT-4a] a quota lowered below the spent amount leaves zero, not less', () => {
     const spent = spend(10).counts
     expect(takeRequest(spent, { minute: 5, hour: 3000, day: 50000 }, NOON)).toMatchObject({
       allowed: false,
@@ -70,7 +70,7 @@ describe('windows', () => {
   })
 })
 
-describe('what ends something', () => {
+describe('a request that ends something', () => {
   const FULL = { minute: 60, hour: 3000, day: 50_000 }
 
   it('[CAP-3] has a tenth of a minute beyond used-up windows, which nothing else can spend', () => {
@@ -111,13 +111,13 @@ describe('the reserve of each key and session of a user', () => {
     }
   }
 
-  it('[SHR-44] is not spent by another one', () => {
+  it('[SHR-44] is not spent by another credential', () => {
     const served = reserves()
     expect([served('stolen'), served('stolen'), served('own'), served('session')]).toEqual([6, 0, 6, 6])
     expect([served('stolen', NOON + 60_000), served('own', NOON + 60_000)]).toEqual([6, 6])
   })
 
-  it('[SHR-44] has a bound for all of them together, within which one that has used none still has one', () => {
+  it('[SHR-44] has a bound for all of them together, and an unused credential still has one call within it', () => {
     const served = reserves()
     const all = Array.from({ length: 250 }, (_, at) => served(`stolen ${at}`))
     expect(all.reduce((sum, one) => sum + one, 0)).toBeLessThan(10 * 6 + 256)
@@ -128,7 +128,7 @@ describe('the reserve of each key and session of a user', () => {
     expect(served('last', NOON + 60_000)).toBe(6)
   })
 
-  it('[SHR-44] of an object that has begun anew remembers what all have spent', () => {
+  it('[SHR-44] survives a restart of the object, with the total that all have spent', () => {
     const counts = emptyCounts()
     counts.day = { startMs: Date.UTC(2026, 5, 1), count: 1 }
     counts.reserve = { startMs: NOON, count: 10 * 6 + 256 }
@@ -137,7 +137,7 @@ describe('the reserve of each key and session of a user', () => {
 })
 
 describe('pods', () => {
-  it('[CAP-1] spend what is theirs, people what is theirs', () => {
+  it('[CAP-1] have a budget of their own, apart from that of users', () => {
     const caller = { credentialId: 'c', userId: 'u', teamId: 't' }
     expect(spenderOf({ ...caller, via: 'POD' })).toEqual({ podId: 'c', teamId: 't' })
     for (const via of ['KEY', 'SESSION', 'OPERATOR']) expect(spenderOf({ ...caller, via })).toEqual({ userId: 'u' })
@@ -149,7 +149,7 @@ describe('pods', () => {
     expect(names.map(spenderName)).toEqual(['pod c', 'pod d', 'u'])
   })
 
-  it('[CAP-2] [RATE-5] of one account have a sum, and what it refuses counts for none', () => {
+  it('[CAP-2] [RATE-5] of one account have a common budget, and a request that it refuses does not count', () => {
     const quota = { minute: 3, hour: 100, day: 100 }
     const [mine, together] = [emptyCounts(), emptyCounts()]
     together.minute = { startMs: NOON, count: 29 }

@@ -24,14 +24,14 @@ const standing = (changes: Partial<Standing> = {}): Standing => ({ actor: 'OWNER
 const FREE = { owned: 0, bound: 10 }
 const FULL = { owned: 10, bound: 10 }
 
-describe('[TEAM-5] who may do what to whom', () => {
-  it('owners manage everybody, administrators everybody but owners, the others nobody', () => {
+describe('[TEAM-5] permissions of roles over members', () => {
+  it('owners manage all members, administrators all but owners, the other roles none', () => {
     const managed = Object.fromEntries(ROLES.map((actor) => [actor, ROLES.filter((other) => mayManage(actor, other))]))
     expect(managed).toEqual({ OWNER: [...ROLES], ADMIN: ['ADMIN', 'DEV', 'BILLING', 'BASIC'], DEV: [], BILLING: [], BASIC: [] })
     expect(ROLES.filter((actor) => refuseManaging(actor) === null)).toEqual(['OWNER', 'ADMIN'])
   })
 
-  it('a role is given by who manages the one before and the one after, and taken by who manages it', () => {
+  it('assigning a role requires managing the old and the new one, and removing it requires managing it', () => {
     fc.assert(
       fc.property(role, role, role, fc.integer({ min: 2, max: 9 }), fc.boolean(), (actor, member, to, owners, isSelf) => {
         const both = mayManage(actor, member) && mayManage(actor, to)
@@ -42,7 +42,7 @@ describe('[TEAM-5] who may do what to whom', () => {
     )
   })
 
-  it('a refusal says which role lacks what', () => {
+  it('a refusal names the role and the missing permission', () => {
     expect(refuseRole(standing({ actor: 'DEV' }), 'BASIC', FREE)).toEqual({
       key: 'accessDenied',
       errors: ['the role DEV manages neither members nor the organization'],
@@ -98,7 +98,7 @@ describe('[TEAM-3] owning', () => {
   })
 })
 
-describe('[TEAM-11] the keys of who goes', () => {
+describe('[TEAM-11] the keys of a leaving member', () => {
   it('a role is not lower than another only if it grants all that the other does', () => {
     for (const [one, other] of pairs.filter(([one, other]) => isNotLower(one, other))) {
       expect(
@@ -115,7 +115,7 @@ describe('[TEAM-11] the keys of who goes', () => {
     expect(isNotLower('ADMIN', 'OWNER')).toBe(false)
   })
 
-  it('go to a member who is not lower, and whom the one who gives them may manage', () => {
+  it('are transferred to a member who is not lower, and whom the caller may manage', () => {
     const heirs = (actor: Role, member: Role) =>
       ROLES.filter((heir) => refuseRemoval(standing({ actor, member }), { role: heir, isSelf: false }) === null)
     expect(heirs('OWNER', 'DEV')).toEqual(['OWNER', 'ADMIN', 'DEV'])
@@ -124,7 +124,7 @@ describe('[TEAM-11] the keys of who goes', () => {
     expect(heirs('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
   })
 
-  it('go to no stranger and not to who goes, and nobody who only leaves gives them away', () => {
+  it('are transferred neither to a non-member nor to the leaving member, and not by a member who leaves on their own', () => {
     expect(refuseRemoval(standing(), { role: undefined, isSelf: false })?.detail).toBe('keysTo names no member of the organization')
     expect(refuseRemoval(standing(), { role: 'DEV', isSelf: true })?.detail).toBe('keysTo names the member who goes: name one who stays')
     expect(refuseRemoval(standing({ actor: 'DEV', isSelf: true }), { role: 'ADMIN', isSelf: false })?.key).toBe('accessDenied')
@@ -171,7 +171,7 @@ describe('[TEAM-7] an invitation', () => {
 describe('[TEAM-13] deleting', () => {
   const NOTHING = Object.fromEntries(KEPT_KINDS.map((kind) => [kind, 0])) as Record<Kept, number>
 
-  it('takes an owner, and that nothing is left', () => {
+  it('requires an owner and an empty organization', () => {
     expect(ROLES.filter((actor) => refuseDeletion(actor, NOTHING) === null)).toEqual(['OWNER'])
     for (const kind of KEPT_KINDS) expect(refuseDeletion('OWNER', { ...NOTHING, [kind]: 1 })?.code, kind).toBe('IN_USE')
   })

@@ -110,7 +110,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     expect(plane.reports.map((report) => report.sequence)).toEqual([1, 2, 3, 4])
   })
 
-  test('[HOST-40, HOST-41] says what the machine is, where it is reached, and what its GPUs suffer from', async ({ expect }) => {
+  test('[HOST-40, HOST-41] reports the machine, its addresses, and the problems of its GPUs', async ({ expect }) => {
     const path = process.env.PATH
     const gpu = 'GPU-8a2c5e1f-3f0b-6d4e-9a71-2b8d1c9e7f10'
     installProgram(
@@ -138,7 +138,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     })
   })
 
-  test('[HOST-66] images that lead its engine astray end no agent, and cost nobody else anything', async ({ expect }) => {
+  test('[HOST-66] image names that abuse the API of the engine neither end the agent nor affect other workloads', async ({ expect }) => {
     const engine = new FakeEngine(stateDir, (path, _request, response) => {
       if (path.startsWith('/networks/')) return sendJson(response, { IPAM: { Config: [{ Gateway: '127.0.0.1' }] } })
       if (path.startsWith('/images/huge')) return sendZeros(response, 1_024 * 2 ** 20)
@@ -174,7 +174,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     expect(result.authorization).toBe('ppw_test_worker_key')
   })
 
-  test('a restarted agent adopts what runs, reports an exit of the time between, and starts nothing twice', async ({ expect }) => {
+  test('a restarted agent adopts running workloads, reports an exit of the time between, and starts nothing twice', async ({ expect }) => {
     const first = startAgent()
     const kept = makeWorkload({ id: 'kept' })
     const dying = makeWorkload({ id: 'dying', kind: 'worker', image: 'builtin/probe', platformEnv: workerEnv('ep1', 'w1', url) })
@@ -240,7 +240,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     await waitUntil('gone', () => plane.last('w1')?.state === 'gone')
   })
 
-  test('on revocation everything is stopped and the agent ends with 0', async ({ expect }) => {
+  test('on revocation all workloads are stopped and the agent exits with 0', async ({ expect }) => {
     const agent = startAgent()
     plane.want(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.last('pod1')?.state === 'running')
@@ -249,7 +249,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     expect(agent.stderr).toContain('"workload":"pod1","state":"gone"')
   })
 
-  test('says what keeps running when it ends', async ({ expect }) => {
+  test('names the workloads that keep running when it ends', async ({ expect }) => {
     const agent = startAgent()
     plane.want(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.last('pod1')?.state === 'running')
@@ -304,7 +304,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     plane.jobs.submit('stuck', { hang: true })
     await waitUntil('the job runs', () => plane.jobs.pings.some((ping) => ping.get('job_id') === 'stuck'))
     plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 60_000 }))
-    // A program that ignores its stop shows nothing of it: the agent says in a beat which order it has put in force.
+    // A program that ignores its stop shows no sign of it: a beat of the agent names the revision that it applies.
     const isInForce = () => plane.messages.some((message) => message.type === 'beat' && message.appliedRevision === plane.revision)
     await waitUntil('the stop under way', isInForce)
     expect(plane.last('w1')?.state).toBe('running')
@@ -335,7 +335,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     expect(plane.states('pod1')).toEqual(['starting', 'running'])
   })
 
-  test('waits for a plane that is not there yet, and says so; a bad token ends it in one line', async ({ expect }) => {
+  test('waits for a plane that is not up yet, with a message; a bad token ends it with one line', async ({ expect }) => {
     await plane.close()
     const early = startAgent()
     await waitUntil(
@@ -353,7 +353,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     )
   })
 
-  test('a second agent on the same state directory is refused in one line', async ({ expect }) => {
+  test('a second agent on the same state directory is refused with one line', async ({ expect }) => {
     startAgent()
     await waitUntil('hello', () => plane.messages.length > 0)
     const second = startAgent()

@@ -39,7 +39,7 @@ describe('built-in workers speak the worker protocol', () => {
     expect(Object.fromEntries(plane.jobs.takes[0] ?? [])).toEqual({ gpu: 'NVIDIA L4', boot: 'b1', job_in_progress: '0' })
   })
 
-  test('[JL-43] echo: answers a chat with its last message, in a stream when one is wanted', async ({ expect }) => {
+  test('[JL-43] echo: answers a chat with its last message, as a stream on request', async ({ expect }) => {
     void startWorker('echo')
     const messages = [
       { role: 'system', content: 'be brief' },
@@ -81,7 +81,7 @@ describe('built-in workers speak the worker protocol', () => {
       { output: [] },
     ])
     expect(bodies('job-done', 'bytes')).toEqual([{ output: { data: 'xxxxxxxxxx' } }])
-    // [H10] An output is held several times over, outside any container.
+    // [H10] Several copies of an output are in memory, outside any container.
     expect(bodies('job-done', 'many')).toEqual([{ error: expect.stringMatching(/^builtin\/probe cannot read its input: /) }])
     expect(bodies('job-done', 'fail')).toEqual([{ error: 'no luck' }])
     expect(bodies('job-done', 'plain')).toEqual([{ output: { ok: true, input: { anything: 1 } } }])

@@ -5,7 +5,7 @@ import { computesForMs } from '../support/time.ts'
 describe('exit reasons', () => {
   const facts = { exitCode: 1, signal: null, outOfMemory: false, tail: [] as string[] }
 
-  test('say how it ended, and with which words', ({ expect }) => {
+  test('have the kind of the end and the last output', ({ expect }) => {
     const python = ['Traceback (most recent call last):', '  File "a.py", line 1', "ModuleNotFoundError: No module named 'torch'", '']
     expect(describeExit({ ...facts, tail: python })).toBe("exited with code 1: ModuleNotFoundError: No module named 'torch'")
     const node = ['Error: boom', '    at main (a.js:1:1)', '', 'Node.js v24.1.0']
@@ -34,7 +34,7 @@ describe('exit reasons', () => {
     ])
   })
 
-  test('[HOST-106] are found in last words of any kind while nobody else waits', ({ expect }) => {
+  test('[HOST-106] are found in any last output without blocking the agent', ({ expect }) => {
     const ms = computesForMs(() => {
       for (const word of ['-eyJ', 'eyJaaaaaaaa', 'a.', 'Bearer ', '-ppw_', ' ', '\u001b[']) {
         describeExit({ ...facts, tail: [word.repeat((64 * 1_024) / word.length)] })

@@ -76,7 +76,7 @@ test('[HOST-60] a pod that ends while the disk is full is reported, held and can
   expect(runtime.workloads.size).toBe(0)
 })
 
-test('a container that came to run as the disk filled up is not lost sight of', async () => {
+test('a container that started as the disk filled up is still tracked', async () => {
   const start = runtime.start.bind(runtime)
   runtime.start = async (workload, hooks) => {
     const started = await start(workload, hooks)
@@ -89,7 +89,7 @@ test('a container that came to run as the disk filled up is not lost sight of', 
   expect(runtime.calls).toEqual(['start p-1', 'stop p-1 2000', 'remove p-1'])
 })
 
-test('[HOST-73] nothing is pulled or started while it cannot be written that it was; the plane hears why', async () => {
+test('[HOST-73] nothing is pulled or started while its record cannot be written; the plane gets the reason', async () => {
   disk.isFull = true
   await want(pod())
   expect(runtime.calls).toEqual([])
@@ -103,7 +103,7 @@ test('[HOST-172] a pod whose start the disk refuses waits, and starts by itself 
   await want(pod(), pod({ id: 'w-1', kind: 'worker' }))
   expect(said()).toEqual(['pulling', 'error'])
   disk.isFull = false
-  // Not at once: what failed a moment ago may fail again.
+  // Not at once: a start that has just failed may fail again.
   await want(pod(), pod({ id: 'w-1', kind: 'worker' }))
   expect(runtime.calls).toEqual([])
   nowMs += 10_000
@@ -113,7 +113,7 @@ test('[HOST-172] a pod whose start the disk refuses waits, and starts by itself 
   expect(reports.at(-1)).toMatchObject({ state: 'running', reason: null })
 })
 
-test('[HOST-172] a disk that fills up while the image comes: the pod waits, nothing runs, and it starts later', async () => {
+test('[HOST-172] a disk that fills up during the pull: the pod waits, nothing runs, and it starts later', async () => {
   const start = runtime.start.bind(runtime)
   runtime.start = (workload, hooks) => {
     disk.isFull = nowMs < 1_000
@@ -128,7 +128,7 @@ test('[HOST-172] a disk that fills up while the image comes: the pod waits, noth
   expect(said().at(-1)).toBe('running')
 })
 
-test('what the full disk refused is written once there is room', async () => {
+test('records that the full disk refused are written once there is room', async () => {
   await want(pod())
   disk.isFull = true
   await want(pod({ desired: 'held' }))
@@ -137,7 +137,7 @@ test('what the full disk refused is written once there is room', async () => {
   expect(new WorkloadRecords(join(dir, 'workloads'), 0).get('p-1')).toMatchObject({ state: 'exited', exitCode: 143 })
 })
 
-test('reports go out although the disk is full, and go on afterwards', async () => {
+test('reports are sent although the disk is full, and afterwards', async () => {
   const sent: number[] = []
   const path = join(dir, 'reports.json')
   const send = async (batch: WorkloadReport[]) => {

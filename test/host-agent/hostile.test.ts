@@ -30,7 +30,7 @@ const DESIRED = 4_500
 const ENGINE = 2_500
 const RELAY = 3_000
 const BATCH = 10
-/** Says which desired state is the last. */
+/** Marks the last desired state. */
 const LAST_MS = 4_242
 /** They take about 20 s; a busy machine takes longer. */
 const SLOW_MS = 120_000
@@ -43,7 +43,7 @@ const word = fc.oneof(
 )
 const junk = fc.jsonValue({ maxDepth: 4 })
 
-/** What a tenant says, and what a plane that is broken would say. */
+/** Workloads as a tenant, or a broken plane, may send them. */
 const id = fc.oneof({ weight: 40, arbitrary: fc.integer({ min: 0, max: 400 }).map((number) => `p-${number}`) }, word)
 const workload = fc.record(
   {
@@ -135,7 +135,7 @@ const answer = fc.record({
 })
 
 // Thousands of requests, a sample of them against programs.
-describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends the agent', { timeout: 120_000 }, () => {
+describe('[HOST-74] [C2] no input of a tenant, an engine or a plane ends the agent', { timeout: 120_000 }, () => {
   const uncaught: unknown[] = []
   const onUncaught = (error: unknown) => void uncaught.push(error)
 
@@ -160,7 +160,7 @@ describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends t
         if (kind !== 'call') return
         const { kind: as, text } = answers[answered++ % answers.length] ?? { kind: 'end' as const, text: '' }
         queueMicrotask(() => caller.take({ kind: as, call, payload: Buffer.from(text) }))
-        // Whatever it was, the call ends.
+        // On any answer the call ends.
         setImmediate(() => caller.take({ kind: 'failure', call, payload: Buffer.from('{"text":"over"}') }))
       })
       const calls = (Object.keys(CALL_RULES) as CallName[]).map((name) => [name, (...args: unknown[]) => caller.make(name, args)])
@@ -434,7 +434,7 @@ describe('[HOST-74] [C2] nothing that a tenant, an engine or a plane says ends t
   )
 })
 
-test('they are ten thousand together', () => {
+test('the inputs are ten thousand together', () => {
   expect(DESIRED + ENGINE + RELAY).toBeGreaterThanOrEqual(10_000)
 })
 
@@ -444,7 +444,7 @@ async function readAll(call: Promise<unknown>): Promise<void> {
   for await (const _piece of stream as AsyncIterable<Buffer>);
 }
 
-/** Sends bytes, and leaves soon, whatever the answer is. */
+/** Sends bytes, and disconnects soon, on any answer. */
 function sendRaw(port: number, text: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.end(text))

@@ -24,7 +24,7 @@ describe('flags', () => {
     expect(readOptions({ ...flags, runtime: ['docker,process'] }, {}).runtimes).toEqual(new Set(['docker', 'process']))
   })
 
-  test('that are wrong are named', ({ expect }) => {
+  test('are named when they are wrong', ({ expect }) => {
     expect(() => readOptions({ ...flags, url: 'localhost:8787' }, {})).toThrow(/^--url 'localhost:8787' is not/)
     expect(() => readOptions({ ...flags, runtime: ['podman'] }, {})).toThrow("--runtime 'podman' is unknown; use one of: docker, process")
     expect(() => readOptions({ ...flags, logLevel: 'loud' }, {})).toThrow(/^--log-level 'loud'/)
@@ -79,7 +79,7 @@ describe('flags', () => {
     expect(own.map((url) => urlOf(url))).toEqual(own)
   })
 
-  test('[HOST-160] what is done so that nobody reads along', ({ expect }) => {
+  test('[HOST-160] encryption between hosts', ({ expect }) => {
     const read = (overlayEncryption: string) => readOptions({ ...flags, overlayEncryption }, {}).overlayEncryption
     expect(['auto', 'require', 'off'].map(read)).toEqual(['auto', 'require', 'off'])
     expect(() => read('yes')).toThrow("--overlay-encryption 'yes' is unknown; use one of: auto, require, off")

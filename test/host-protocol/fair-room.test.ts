@@ -2,16 +2,16 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { fairRoom } from '../../src/host-protocol/fair-room.ts'
 
-describe('[HOST-147] what accounts share on a host', () => {
-  test('is all but a quarter for the one that is alone, and for each further one half of what is left', () => {
+describe('[HOST-147] the share of an account on a host', () => {
+  test('is three quarters for the only account, and half of the rest for each further one', () => {
     expect([fairRoom(100, 0), fairRoom(100, 75), fairRoom(100, 87), fairRoom(100, 100), fairRoom(100, 120)]).toEqual([75, 12, 6, 0, 0])
   })
 
-  test('is half for the one that was alone, once somebody else has something', () => {
+  test('is half for the first account once another one holds something', () => {
     expect([fairRoom(100, 1), fairRoom(100, 20)]).toEqual([49, 40])
   })
 
-  test('however many take all that they may, the next finds as much as the last has taken', () => {
+  test('leaves to the next account as much as the last one took, however many take all they may', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 12 }), (greed) => {
         const total = 1 << 20
@@ -21,7 +21,7 @@ describe('[HOST-147] what accounts share on a host', () => {
           const isAlone = taken === 0
           const takes = Math.floor(fairRoom(total, taken) * part)
           taken += takes
-          // Of one that had the host to itself a third as much is left.
+          // An account that was alone on the host leaves a third as much.
           last = isAlone ? Math.floor(takes / 3) : takes
         }
         expect(total - taken).toBeGreaterThanOrEqual(greed.length === 0 ? total : last)

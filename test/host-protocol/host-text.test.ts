@@ -4,8 +4,8 @@ import { LogBatch } from '../../src/host-protocol/logs.ts'
 import { OverlayGap, OverlayInventory } from '../../src/host-protocol/overlays.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
-describe('[HOST-190] words of a host', () => {
-  it('keep what can be read, and lose what writes to a terminal, turns text or stands nowhere', () => {
+describe('[HOST-190] texts of a host', () => {
+  it('keep readable characters, and lose those that control a terminal, reverse text or have no glyph', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         const read = hostText(200).parse(text)
@@ -28,7 +28,7 @@ describe('[HOST-190] words of a host', () => {
   })
 })
 
-describe('[S17] [EDG-6] words about a failure', () => {
+describe('[S17] [EDG-6] texts about a failure', () => {
   it.each([
     ['mount src=/run/podplane/7e/p, dst=/data', 'mount src=(a path of the host), dst=/data'],
     ['/var/lib/docker/overlay2/ab/merged: busy', '(a path of the host): busy'],
@@ -55,7 +55,7 @@ describe('[S17] [EDG-6] words about a failure', () => {
     }
   })
 
-  it('are so in lines that the platform adds to a log, and in none of a program', () => {
+  it('are cleaned in lines that the platform adds to a log, and not in those of a program', () => {
     const line = (source: 'system' | 'container', text: string) => {
       const batch = { workloadId: 'w', access: { kind: 'pod', ownerId: 'p', grant: 'g' }, lines: [{ seq: 1, at: 0, source, line: text }] }
       return LogBatch.parse(batch).lines[0]?.line

@@ -9,7 +9,7 @@ function takes(publicKey: string): boolean {
 }
 
 describe('[HOST-165] the key of a host', () => {
-  test('is taken in the one spelling of its bytes, and in no other', () => {
+  test('is accepted in the one spelling of its bytes, and in no other', () => {
     for (const end of LAST) {
       const key = `${'a'.repeat(42)}${end}=`
       const isOwnSpelling = Buffer.from(key, 'base64').toString('base64') === key
@@ -17,7 +17,7 @@ describe('[HOST-165] the key of a host', () => {
     }
   })
 
-  test('is taken as every host makes it', () => {
+  test('is accepted as every host makes it', () => {
     for (let made = 0; made < 50; made += 1) {
       const { x = '' } = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' })
       expect(takes(Buffer.from(x, 'base64url').toString('base64'))).toBe(true)

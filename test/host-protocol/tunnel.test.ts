@@ -15,7 +15,7 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const TARGET: Omit<OpenTarget, 'window'> = { kind: 'http', workloadId: 'w1', port: 80, method: 'POST', path: '/', headers: [] }
 
-/** Two ends of a tunnel, and what is on its way between them: delivered when the test says so. */
+/** Two ends of a tunnel, and the messages in flight between them, which the test delivers. */
 class Wire {
   readonly toAgent: Uint8Array[] = []
   readonly toPlane: Uint8Array[] = []
@@ -29,7 +29,7 @@ class Wire {
     if (message) (down ? this.agent : this.plane).receive(message)
   }
 
-  /** Delivers all, also what is said in answer to it. */
+  /** Delivers all messages, including the replies to them. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       await tick()
@@ -61,7 +61,7 @@ async function readAll(stream: TunnelStream): Promise<number[]> {
   return all
 }
 
-describe('[NET-53] what a client or a workload says', () => {
+describe('[NET-53] invalid heads of a client or a workload', () => {
   const many = Array.from({ length: 257 }, (_, n): [string, string] => [`x-${n}`, ''])
   const neighbours = async () => {
     const wire = new Wire()
@@ -90,7 +90,7 @@ describe('[NET-53] what a client or a workload says', () => {
         ],
       },
     ],
-  ] as [string, StreamHead][])('an answer with %s ends its own stream alone', async (_, head) => {
+  ] as [string, StreamHead][])('an answer with %s ends only its own stream', async (_, head) => {
     const scene = await neighbours()
     const stream = scene.wire.plane.open(TARGET, 'a')
     await scene.wire.settle()
@@ -106,7 +106,7 @@ describe('[NET-53] what a client or a workload says', () => {
     ['257 headers', { headers: many }],
     ['a path of 16,385 characters', { path: `/${'x'.repeat(16_384)}` }],
     ['a method that is none', { method: 'a b' }],
-  ])('a request with %s is not sent, and other streams go on', async (_, change) => {
+  ])('a request with %s is not sent, and other streams continue', async (_, change) => {
     const scene = await neighbours()
     const stream = scene.wire.plane.open({ ...TARGET, ...change } as typeof TARGET, 'a')
     await expect(stream?.accepted).rejects.toThrow('the request is too large')
@@ -142,7 +142,7 @@ describe('frames of the tunnel', () => {
     )
   })
 
-  it('[HOST-121] data that is too long, targets with a foreign path or method, and counts of nothing are violations', () => {
+  it('[HOST-121] oversized data, targets with an unknown path or method, and zero counts are violations', () => {
     const long = encodeFrame({ type: 'data', stream: 1, bytes: new Uint8Array(MAX_DATA_BYTES + 1) })
     const path = encodeFrame({ type: 'open', stream: 1, target: { ...TARGET, path: 'http://elsewhere/', window: 1 } })
     const method = encodeFrame({ type: 'open', stream: 1, target: { ...TARGET, method: 'GET / HTTP/1.1\r\nx: y', window: 1 } })
@@ -221,7 +221,7 @@ describe('streams of the tunnel', () => {
     await flooded
   })
 
-  it('[HOST-121] data beyond the window, out of turn or behind the end is a violation', async () => {
+  it('[HOST-121] data beyond the window, out of order or after the end is a violation', async () => {
     const beyond = await new Wire().stream()
     const part = { type: 'data', stream: 0, bytes: new Uint8Array(MAX_DATA_BYTES) } as const
     expect(() => {
@@ -237,7 +237,7 @@ describe('streams of the tunnel', () => {
     expect(() => ended.agent.receive({ type: 'accept', stream: 0, window: 1 })).toThrow('an acceptance out of turn')
   })
 
-  it('[HOST-121] the plane is opened no stream, and no number is given twice', async () => {
+  it('[HOST-121] no stream is opened towards the plane, and no number is used twice', async () => {
     const wire = new Wire()
     await wire.stream()
     const again = encodeFrame({ type: 'open', stream: 0, target: { ...TARGET, window: 1 } })
@@ -245,7 +245,7 @@ describe('streams of the tunnel', () => {
     expect(() => wire.agent.receive(again)).toThrow(TunnelViolation)
   })
 
-  it('[HOST-121] what comes late for a stream that is over changes nothing', async () => {
+  it('[HOST-121] late messages for an ended stream change nothing', async () => {
     const wire = new Wire()
     const { plane } = await wire.stream()
     plane.reset({ code: 'cancelled', detail: 'left' })
@@ -253,7 +253,7 @@ describe('streams of the tunnel', () => {
     expect(wire.plane.size).toBe(0)
   })
 
-  it('[HOST-120] whoever waits for a stream hears that its tunnel is gone', async () => {
+  it('[HOST-120] callers that wait for a stream are notified that its tunnel is gone', async () => {
     const wire = new Wire()
     const { plane } = await wire.stream()
     const waits = [
@@ -265,7 +265,7 @@ describe('streams of the tunnel', () => {
     await expect(plane.write(new Uint8Array(1))).rejects.toThrow('no connection')
   })
 
-  it('[HOST-123] one workload gets its share of streams and of large windows, and another one its own', () => {
+  it('[HOST-123] each workload gets its own share of streams and of large windows', () => {
     const windows = new Windows()
     const opener = (workloadId: string) => ({ workloadId, account: 'one', isTerminal: false })
     const sizes = Array.from({ length: MAX_STREAMS_OF_ONE + 1 }, () => windows.open(opener('greedy')))
@@ -277,7 +277,7 @@ describe('streams of the tunnel', () => {
 })
 
 describe('messages of a WebSocket on a stream', () => {
-  it('[HOST-124] they come out as they went in, however the bytes are cut', () => {
+  it('[HOST-124] arrive as they were sent, however the bytes are split', () => {
     const record: fc.Arbitrary<SocketRecord> = fc.oneof(
       fc.string({ unit: 'grapheme' }).map((text): SocketRecord => ({ kind: 'text', text })),
       fc.uint8Array({ maxLength: 400 }).map((bytes): SocketRecord => ({ kind: 'binary', bytes })),
@@ -294,7 +294,7 @@ describe('messages of a WebSocket on a stream', () => {
     )
   })
 
-  it('[HOST-124] a message above a megabyte is not sent, and one that says so is a violation', () => {
+  it('[HOST-124] a message above a megabyte is not sent, and a header that announces one is a violation', () => {
     expect(encodeRecord({ kind: 'binary', bytes: new Uint8Array(MAX_MESSAGE_BYTES + 1) })).toBeNull()
     expect(() => new RecordReader().push(new Uint8Array([2, 255, 0, 0, 0]))).toThrow(TunnelViolation)
     expect(() => new RecordReader().push(new Uint8Array([9, 0, 0, 0, 0]))).toThrow(TunnelViolation)

@@ -29,7 +29,7 @@ function fill(windows: Windows, account: string, wanted: number): number {
 }
 
 describe('streams of a tunnel, by account', () => {
-  it('[S16] [SHR-30] an account has as many as it leaves to others: one before, at and after each bound', () => {
+  it('[S16] [SHR-30] an account has as many as it leaves to others: one below, at and above each bound', () => {
     const alone = (SHARED * 3) / 4
     expect([alone - 1, alone, alone + 1].map((own) => mayOpen(share(own), share(own), false))).toEqual([true, false, false])
     const half = (SHARED - 96) / 2
@@ -45,7 +45,7 @@ describe('streams of a tunnel, by account', () => {
     expect(fill(windows, 'b', 1_024)).toBe((SHARED * 3) / 4)
     expect(fill(windows, 'a', 1_024)).toBe(SHARED / 8)
     expect([windows.open(opener('a', 0, true)), windows.open(opener('a', 0, true))].map((size) => size !== null)).toEqual([true, false])
-    // The first of the others is past its half now, and keeps what it has.
+    // The first of the others is above its half and keeps the streams that it has.
     expect([windows.streamsOfAccount('b'), windows.open(opener('b', 0))]).toEqual([(SHARED * 3) / 4, null])
   })
 
@@ -70,7 +70,7 @@ describe('streams of a tunnel, by account', () => {
     }
   })
 
-  it('[SHR-31] the end that is opened a stream refuses none that the other end may open', () => {
+  it('[SHR-31] an end refuses no stream that the other end may open', () => {
     const refused: unknown[] = []
     const agent: TunnelEnd = new TunnelEnd({ send: (message) => refused.push(message), onOpen: () => undefined })
     const plane = new TunnelEnd({ send: (message) => agent.receive(message) })
@@ -104,7 +104,7 @@ describe('a request that is silent', () => {
     return { end, open, ended }
   }
 
-  it('[SHR-33] gives its place after the time, the most silent of that account or workload first; a WebSocket never does', async () => {
+  it('[SHR-33] loses its place after the time, the most silent of that account or workload first; a WebSocket never does', async () => {
     const { end, open, ended } = make()
     open('socket', 0, 'a1', 'websocket')
     open('of another account', 1, 'b1')
@@ -122,7 +122,7 @@ describe('a request that is silent', () => {
     expect(end.size).toBe(2)
   })
 
-  it('[SHR-33] is one that neither sends nor is sent anything', async () => {
+  it('[SHR-33] neither sends nor receives anything', async () => {
     const { end, open } = make()
     const [told, heard] = [open('told', 0, 'a1'), open('heard', 0, 'a1')]
     for (const stream of [told, heard]) stream?.receive({ type: 'accept', stream: stream.id, window: 1_024 })

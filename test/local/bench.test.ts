@@ -8,8 +8,8 @@ const WRK_REPORT = `Running 2s test @ http://127.0.0.1:1/
 Requests/sec:   3707.69
 `
 
-describe('what wrk reports', () => {
-  it('is read as a rate', () => {
+describe('the output of wrk', () => {
+  it('is parsed as a rate', () => {
     expect(parseReport(WRK_REPORT)).toEqual({ perSecond: 3707.69, requests: 7712, failures: 0 })
   })
 
@@ -18,7 +18,7 @@ describe('what wrk reports', () => {
     expect(parseReport(report).failures).toBe(15)
   })
 
-  it('is refused when it is no report', () => {
+  it('is refused when it is no report of wrk', () => {
     expect(() => parseReport('unable to connect')).toThrow('unable to connect')
   })
 })
@@ -39,7 +39,7 @@ describe('rows of the report', () => {
     expect(formatRows([amountRow('slow', 5, 'ms', { atMost: 1 })])).toBe('  slow  5 ms  target <= 1 ms  MISSED')
   })
 
-  it('percentiles of nothing are nothing', () => {
+  it('percentiles of no samples are null', () => {
     expect(percentiles([])).toEqual({ p50: 0, p99: 0 })
     expect(percentiles([3, 1, 2])).toEqual({ p50: 2, p99: 3 })
   })

@@ -37,22 +37,22 @@ describe('settings of npm start', () => {
     })
   })
 
-  it('[HOOK-7] let webhooks call this machine, unless told otherwise', () => {
+  it('[HOOK-7] let webhooks call this machine by default', () => {
     const allowOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.WEBHOOK_ALLOW
     expect(allowOf({})).toBe('localhost,127.0.0.0/8,::1/128')
     expect(allowOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8')
     expect(allowOf({ WEBHOOK_ALLOW: '' })).toBe('')
-    // Of everybody on this machine only the demo account's, unless the operator has a list of their own (PP-224).
+    // Only those of the demo account, unless the operator has a list of their own (PP-224).
     const usersOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.WEBHOOK_ALLOW_USERS
     expect([usersOf({}), usersOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })]).toEqual(['demo@podplane.local', undefined])
   })
 
-  it('[LEG-4] serve API v1, unless told otherwise', () => {
+  it('[LEG-4] serve API v1 by default', () => {
     const adapterOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.V1_ADAPTER
     expect([adapterOf({}), adapterOf({ V1_ADAPTER: '' })]).toEqual(['1', ''])
   })
 
-  it('[PP-153] put the limits of the job API out of reach, unless told otherwise', () => {
+  it('[PP-153] put the limits of the job API out of reach by default', () => {
     const limitsOf = (env: NodeJS.ProcessEnv) => readJobLimits(readStartSettings([], env).vars.JOB_LIMITS ?? '', '').limits
     for (const limit of Object.values(limitsOf({}))) expect(limit).toEqual({ rate: 1_000_000, concurrent: 1_000_000 })
     expect(limitsOf({ JOB_LIMITS: '{}' })).toEqual(DEFAULT_JOB_LIMITS.limits)
@@ -83,8 +83,8 @@ describe('simulated GPUs', () => {
   })
 })
 
-describe('an answer that refuses', () => {
-  it('is told with its reasons', async () => {
+describe('a refusal', () => {
+  it('is printed with its reasons', async () => {
     const server = createHttpServer((_, response) => {
       response.writeHead(422).end('{"title":"Unprocessable","detail":"input is wrong","errors":["$.email: not an address"]}')
     })
@@ -97,7 +97,7 @@ describe('an answer that refuses', () => {
 })
 
 describe('a port', () => {
-  it('is picked for 0, and refused with a way out when it is taken', async () => {
+  it('is chosen for 0, and refused with the next step when it is taken', async () => {
     const port = await claimPort(0)
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(port, LOOPBACK, resolve))
@@ -117,8 +117,8 @@ describe('the banner', () => {
   })
 })
 
-describe('[HOST-86] a machine that cannot keep containers apart', () => {
-  it('is told to the person at the terminal, with the reason, and no other is', () => {
+describe('[HOST-86] a machine that cannot isolate containers', () => {
+  it('is reported at the terminal, with the reason, and no other machine is', () => {
     const note = describeOpenNetwork({ network: false, networkReason: 'nft: not installed' })
     expect(note).toBe('containers reach one another, this machine and its network (nft: not installed); give keys to people you trust only')
     for (const network of [true, null]) expect(describeOpenNetwork({ network, networkReason: null })).toBeUndefined()
@@ -167,7 +167,7 @@ describe('npm run admin -- secrets reseal', () => {
     return { code, report: JSON.parse(Buffer.concat(pieces).toString()), cursors }
   }
 
-  it('[PP-238] goes on to the end, names what could not be opened and then fails', async () => {
+  it('[PP-238] continues to the end, names the secrets that could not be opened and then fails', async () => {
     expect(await reseal(STEPS)).toEqual({
       code: 1,
       report: {
@@ -181,7 +181,7 @@ describe('npm run admin -- secrets reseal', () => {
     expect((await reseal(STEPS.slice(1))).code).toBe(0)
   })
 
-  it('[CL-50] is podplane admin: the same words, the same exit codes', async () => {
+  it('[CL-50] is podplane admin: the same arguments, the same exit codes', async () => {
     const ran = (...argv: string[]) =>
       new Promise<unknown>((resolve) =>
         execFile(process.execPath, argv, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr })),
@@ -197,7 +197,7 @@ describe('npm run admin -- secrets reseal', () => {
     }
   })
 
-  it('[SEC-7] rotate-master walks until rows need nothing any more, and is not done before', async () => {
+  it('[SEC-7] rotate-master repeats until no row is left, and is not done before', async () => {
     const walk = (resealed: number, failed: string[] = []) => [
       { step: 'secrets', looked: 3, resealed, failed, nextCursor: 'host objects/' },
       { step: 'host objects', looked: 2, resealed: 2, failed: [], nextCursor: null },
@@ -213,7 +213,7 @@ describe('npm run admin -- secrets reseal', () => {
   })
 })
 
-it('[HOST-87] the banner names what this machine does not enforce, once each', () => {
+it('[HOST-87] the banner names each isolation that this machine does not enforce once', () => {
   const facts = { readyMs: 900, consoleLink: '/console/sign-in#link=once', demoFile: '/d/demo.json', logs: '/d/logs' }
   const notEnforced = ['built-in images: run as root', 'built-in images: have no group', 'runc: 1.1.5 is older than 1.1.12']
   expect(banner(DEMO, { ...facts, notEnforced })).toContain('Not enforced here: built-in images, runc.\n')

@@ -11,7 +11,7 @@ const WRITERS = new Set(
     .split(' ')
     .flatMap((name) => [name, `${name}Sync`]),
 )
-/** All that writes for itself, and why nothing of it has to survive a power cut; everything else goes through the first one. */
+/** All files that write directly, and why their data need not survive a power cut; all others use the first one. */
 const MAY_WRITE: Readonly<Record<string, string>> = {
   'src/node/durable-file.ts': 'writes what survives',
   'src/cli/core/cache.ts': 'a cache',
@@ -50,7 +50,7 @@ const MAY_WRITE: Readonly<Record<string, string>> = {
   'src/local/plane/storage-watch.ts': 'a reserve of zeros, made again by each start',
   'src/node/rotating-log.ts': 'a log',
 }
-/** What goes through the one function that replaces a file without syncing it, and why. */
+/** Files that use the function that replaces a file without syncing it, and why. */
 const MAY_LOSE: Readonly<Record<string, string>> = {
   'src/node/json-file.ts': 'hands it on',
   'src/host-agent/logs/spool.ts': 'logs: lines that the plane does not have yet may go with the power',
@@ -67,7 +67,7 @@ const SOURCES = readdirSync(join(PROJECT_ROOT, 'src'), { recursive: true })
   .filter((name) => /\.tsx?$/.test(name))
 const source = (file: string) => readFileSync(join(PROJECT_ROOT, file), 'utf8')
 
-/** What a file imports of `node:fs`, by the names there. */
+/** The names that a file imports from `node:fs`. */
 function importsOfFs(text: string): string[] {
   return [...text.matchAll(/import\s+(?:type\s+)?([^;'"]*?)\s+from\s+'(?:node:)?fs(?:\/promises)?'/g)].flatMap(([, clause = '']) =>
     clause
@@ -77,12 +77,12 @@ function importsOfFs(text: string): string[] {
   )
 }
 
-it('[DUR-1] only named files write for themselves, each with its reason; all others write what survives a power cut', () => {
+it('[DUR-1] only listed files write directly, each with its reason; the writes of all others survive a power cut', () => {
   const writing = SOURCES.filter((file) => importsOfFs(source(file)).some((name) => WRITERS.has(name)))
   expect(writing.toSorted()).toEqual(Object.keys(MAY_WRITE).toSorted())
 })
 
-it('[DUR-1] the file system is imported by the names of its functions, so that none of them is missed', () => {
+it('[DUR-1] the file system is imported by function name, so that the search misses none', () => {
   const whole = SOURCES.filter((file) => {
     const text = source(file)
     return (
@@ -94,7 +94,7 @@ it('[DUR-1] the file system is imported by the names of its functions, so that n
   expect(whole).toEqual([])
 })
 
-it('[DUR-2] what may be lost is listed, each with its reason', () => {
+it('[DUR-2] files that may be lost are listed, each with its reason', () => {
   const losing = SOURCES.filter(
     (file) => file !== 'src/node/durable-file.ts' && /\b(writeLosableJsonFile|replaceFileSync)\(/.test(source(file)),
   )
@@ -102,7 +102,7 @@ it('[DUR-2] what may be lost is listed, each with its reason', () => {
 })
 
 it.each([writeDurably, async (path: string, text: string) => writeDurablySync(path, text)])(
-  '[DUR-1] a file is replaced whole, for its owner alone; what fails leaves the old one and nothing else',
+  '[DUR-1] a file is replaced whole, for its owner alone; a failure leaves the old one and nothing else',
   async (write) => {
     const dir = tempDir('durable')
     makeDirDurably(join(dir, 'a/b'))

@@ -54,7 +54,7 @@ describe('static assets', () => {
     expect(await get('/app.js', {}, 'POST')).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } })
   })
 
-  it('end at their directory', async () => {
+  it('cannot leave their directory', async () => {
     for (const path of [
       '/../secrets.json',
       '/..%2fsecrets.json',
@@ -89,7 +89,7 @@ describe('the data directory', () => {
     expect(modeOf(join(dataDir.path, 'secrets.json'))).toBe(0o600)
   })
 
-  it('keeps its secrets, and has others than another one', () => {
+  it('keeps its secrets, which differ from those of another one', () => {
     const first = openDataDir(join(directory, 'first'))
     const secrets = loadSecrets(first)
     expect(isOperatorKey(secrets.OPERATOR_KEY)).toBe(true)
@@ -98,7 +98,7 @@ describe('the data directory', () => {
     expect(Object.values(secrets).filter((secret) => others.includes(secret))).toEqual([])
   })
 
-  it('[DUR-5] refuses damaged secrets instead of making new ones, which would void every key, and says what is lost', () => {
+  it('[DUR-5] refuses damaged secrets instead of making new ones, which would void every key, and names the loss', () => {
     const dataDir = openDataDir(directory)
     for (const text of ['{"OPERATOR_KEY":"x"}', '{"OPERATOR', '']) {
       writeFileSync(join(directory, 'secrets.json'), text)
@@ -119,17 +119,17 @@ describe('the data directory', () => {
     expect(readFileSync(join(directory, 'host-key.json'), 'utf8')).toBe(text)
   })
 
-  it.each(['', '{"hostId":"h"'])('[DUR-5] holds the name of a host, which is not taken for none when it is damaged: %j', (text) => {
+  it.each(['', '{"hostId":"h"'])('[DUR-5] holds the name of a host, and a damaged one does not count as none: %j', (text) => {
     writeFileSync(join(directory, 'host.json'), text)
     const said = thrownBy(() => readHostIdentity(directory))
     expect(said).toMatch(/host\.json is damaged; .* its pods and volumes are not lost, .* podplane admin hosts list shows$/)
-    // Written as the error says, it is a host again.
+    // Written as in the error message, it is a host again.
     const example = /'(\{.*\})'/.exec(said)?.[1] ?? ''
     writeFileSync(join(directory, 'host.json'), example)
     expect(readHostIdentity(directory)).toEqual({ hostId: '<id>', epoch: 1, dataCenterId: '<data center>', planeUrl: '<address>' })
   })
 
-  it('[DUR-5] says that a damaged demo account is forgotten here alone', () => {
+  it('[DUR-5] reports that a damaged demo account is forgotten only here', () => {
     const dataDir = openDataDir(directory)
     writeDemoAccount(dataDir, { apiKey: 'k', endpointId: 'e' })
     expect(readDemoAccount(dataDir)).toEqual({ apiKey: 'k', endpointId: 'e' })

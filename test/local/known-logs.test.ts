@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true })
 })
 
-/** The files as a plane that is killed leaves them. */
+/** The files as a killed plane leaves them. */
 function killed(): string {
   const copy = join(directory, 'killed')
   cpSync(storage, copy, { recursive: true, preserveTimestamps: true })
@@ -30,7 +30,7 @@ function killed(): string {
 }
 
 describe('[PLC-7] the log of a database', () => {
-  it('is missed when it is gone, and until that is acknowledged', async () => {
+  it('is reported missing when it is gone, until that is acknowledged', async () => {
     await noteLogs(storage)
     const left = killed()
     rmSync(join(left, `${PATH}-wal`))
@@ -41,12 +41,12 @@ describe('[PLC-7] the log of a database', () => {
     expect(await findLostLogs(left)).toEqual([])
   })
 
-  it('is not missed while it is there', async () => {
+  it('is not reported missing while it exists', async () => {
     await noteLogs(storage)
     expect(await findLostLogs(killed())).toEqual([])
   })
 
-  it('is not missed once it was written back, whether something was left to write or not', async () => {
+  it('is not reported missing once it was written back, with or without pending writes', async () => {
     await noteLogs(storage)
     database.close()
     expect(await findLostLogs(storage)).toEqual([])
@@ -57,7 +57,7 @@ describe('[PLC-7] the log of a database', () => {
     expect(await findLostLogs(storage)).toEqual([])
   })
 
-  it('is not missed with its database, nor where nothing was noted', async () => {
+  it('is not reported missing with its database, nor without a record', async () => {
     expect(await findLostLogs(storage)).toEqual([])
     await noteLogs(storage)
     const left = killed()

@@ -56,7 +56,7 @@ describe('the lock of a data directory', () => {
     expect(existsSync(join(directory, 'lock.json'))).toBe(false)
   })
 
-  it('never ends a process that merely has the pid of a former child', async () => {
+  it('never ends a process that merely has the pid of a previous child', async () => {
     const stranger = await startSleeper()
     writeLock({ owner: DEAD_OWNER, stopping: false, children: [{ pid: stranger.pid, startTime: '1' }] })
     const lock = await lockDataDir(directory)
@@ -82,7 +82,7 @@ describe('the lock of a data directory', () => {
     lock.release()
   })
 
-  it('[PLC-4] means nothing in a copy of the directory: neither is the copy in use, nor are processes of the first one ended', async () => {
+  it('[PLC-4] is ignored in a copy of the directory: the copy is not in use, and processes of the original are not ended', async () => {
     const lock = await lockDataDir(directory)
     const worker = await startSleeper()
     lock.addChild(worker.pid)
@@ -105,7 +105,7 @@ describe('the lock of a data directory', () => {
     lock.release()
   })
 
-  it('goes to one of two that start at once on the directory of a dead owner', async () => {
+  it('is obtained by one of two that start at once on the directory of a dead owner', async () => {
     writeLock({ owner: DEAD_OWNER, stopping: false, children: [] })
     const results = await Promise.allSettled([lockDataDir(directory), lockDataDir(directory)])
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])

@@ -10,7 +10,7 @@ interface Statement {
   values: unknown[]
 }
 
-/** D1's two calls over SQLite; a batch is one transaction, as D1 has it. */
+/** D1's two calls over SQLite; a batch is one transaction, as in D1. */
 function openDatabase(): MigrationDatabase<Statement> & { sqlite: DatabaseSync } {
   const sqlite = new DatabaseSync(':memory:')
   return {
@@ -57,7 +57,7 @@ describe('migrations', () => {
     ])
   })
 
-  it('leave nothing of a file that fails half-way, and name it', async () => {
+  it('roll back a file that fails half-way, and name it', async () => {
     const database = openDatabase()
     writeFileSync(join(directory, '0001_b.sql'), 'CREATE TABLE b (x TEXT);\n--> statement-breakpoint\nCREATE NONSENSE;')
     await expect(applyMigrations(database, directory)).rejects.toThrow(/0001_b\.sql failed and was not applied/)
@@ -66,7 +66,7 @@ describe('migrations', () => {
     expect(await applyMigrations(database, directory)).toEqual(['0001_b.sql'])
   })
 
-  it('are split where drizzle says so', () => {
+  it('are split at the markers of drizzle', () => {
     expect(splitStatements('A;\n--> statement-breakpoint\nB;\n\n--> statement-breakpoint\n')).toEqual(['A;', 'B;'])
   })
 })

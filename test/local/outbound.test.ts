@@ -46,7 +46,7 @@ describe('ports of the plane itself', () => {
     expect(requests).toEqual([])
   })
 
-  test('[M7][PP-224] are those that any server of this process is given', async () => {
+  test('[M7][PP-224] are the ports of all servers of this process', async () => {
     const ports = watchOwnPorts()
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
@@ -57,7 +57,7 @@ describe('ports of the plane itself', () => {
   })
 })
 
-describe('[PP-36] the way out of a local plane', () => {
+describe('[PP-36] outbound requests of a local plane', () => {
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost', 'LOCALHOST'])(
     '[HOOK-7] %s is not connected to, as an address or through its name',
     async (host) => {
@@ -71,17 +71,17 @@ describe('[PP-36] the way out of a local plane', () => {
     ['localhost', 'localhost'],
     ['localhost', '127.0.0.0/8'],
     ['127.0.0.1', '127.0.0.1'],
-  ])('[HOOK-7] %s is, when the allow list holds %s', async (host, allow) => {
+  ])('[HOOK-7] %s is connected to when the allow list has %s', async (host, allow) => {
     expect((await call(host, allow)).status).toBe(200)
     expect(requests).toHaveLength(1)
   })
 
-  test('[HOOK-7] a listed name does not open the address under another name', async () => {
+  test('[HOOK-7] a listed name does not allow its address under another name', async () => {
     expect((await call('localhost', 'hooks.corp.internal, 10.0.0.0/8')).status).toBe(502)
     expect(requests).toEqual([])
   })
 
-  test('passes method, headers and body on, and the answer back', async () => {
+  test('pass method, headers and body on, and the answer back', async () => {
     const headers = { 'content-type': 'application/json', 'content-length': '7', 'webhook-id': 'msg_1', 'mf-inner': 'x' }
     const response = await call('127.0.0.1', '127.0.0.1', '/hook?a=1', { method: 'POST', headers, body: '{"a":1}' })
     expect([response.status, response.headers.get('x-answer'), await response.text()]).toEqual([200, 'yes', 'thanks'])
@@ -102,7 +102,7 @@ describe('[PP-36] the way out of a local plane', () => {
     expect((await call('127.0.0.1', '127.0.0.1', '/none')).status).toBe(204)
   })
 
-  test('tells why there is no answer, without naming addresses', async () => {
+  test('report why there is no answer, without naming addresses', async () => {
     const outbound = createOutbound(parseAllowList('127.0.0.1'), () => false)
     const why = async (url: string) => (await outbound(new Request(url))).headers.get(OUTBOUND_ERROR_HEADER)
     expect(await why('http://127.0.0.1:1/')).toBe('the connection was refused')

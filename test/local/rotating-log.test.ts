@@ -21,7 +21,7 @@ test('[HOST-170] a log rotates while it is written: every line is whole, the new
   expect(log.dropped()).toBe(0)
 })
 
-test('[HOST-170] a log goes on behind what an earlier process wrote, at a line of its own, and counts its size', async () => {
+test('[HOST-170] a log continues after the lines of an earlier process, on a new line, and counts their size', async () => {
   writeFileSync(path, 'whole\ncut o')
   const log = openRotatingLog(path, { maxBytes: 24 })
   log.write('first')
@@ -40,7 +40,7 @@ test('[HOST-170] a line that is larger than a file has one of its own', async ()
   expect(linesOf(path)).toEqual(['y'])
 })
 
-test('[HOST-170] what a full disk refuses is dropped and counted, and nothing throws', async () => {
+test('[HOST-170] lines that a full disk refuses are dropped and counted, without an exception', async () => {
   symlinkSync('/dev/full', path)
   const log = openRotatingLog(path)
   for (let line = 0; line < 30; line += 1) log.write(`line ${line}`)
@@ -49,7 +49,7 @@ test('[HOST-170] what a full disk refuses is dropped and counted, and nothing th
   await log.close()
 })
 
-test('[HOST-170] one line says how many were dropped once writing works again, in the words of the caller', async () => {
+test('[HOST-170] one line says how many were dropped once writing works again, in the text of the caller', async () => {
   const log = openRotatingLog(path, { maxBytes: 10, keep: 1, noteDropped: (lines, reason) => `lost ${lines}: ${reason.slice(0, 8)}` })
   log.write('line 1')
   mkdirSync(`${path}.1`)

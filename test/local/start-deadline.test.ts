@@ -20,7 +20,7 @@ describe('[PLC-1] the deadline of a step', () => {
     expect(late).toEqual(['reaching the plane took more than 0 s'])
   })
 
-  it('is put off while the plane answers, and not for ever', async () => {
+  it('is extended while the plane answers, and not for ever', async () => {
     const { late, deadline } = watched()
     deadline.step('reaching the plane', async () => true)
     await vi.advanceTimersByTimeAsync(80)
@@ -29,7 +29,7 @@ describe('[PLC-1] the deadline of a step', () => {
     expect(late).toEqual(['reaching the plane took more than 0 s'])
   })
 
-  it('means nothing once the step has ended, also during the question', async () => {
+  it('has no effect once the step has ended, also during a check', async () => {
     const { late, deadline } = watched()
     const answer = Promise.withResolvers<boolean>()
     deadline.step('reaching the plane', () => answer.promise)

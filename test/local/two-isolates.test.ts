@@ -7,7 +7,7 @@ import { PROJECT_ROOT } from '../../src/local/paths.ts'
 import { loadBundle, type WorkerBundle } from '../../src/local/plane/bundle.ts'
 import { applyMigrations } from '../../src/local/plane/migrations.ts'
 
-// One plane in two isolates of the real runtime: one database, one set of objects, and what each of them remembers is its own.
+// One plane in two isolates of the real runtime: one database, one set of objects, and a separate memory in each.
 
 const OPERATOR_KEY = 'ppo_0123456789012345678901234567890123456789012Lz7jWy'
 const SECRETS = {
@@ -17,7 +17,7 @@ const SECRETS = {
   LOG_LEVEL: 'error',
 }
 
-/** The longest that anybody may go on with what another isolate has taken away. */
+/** The longest time for which a caller may use access that another isolate has revoked. */
 const FELT_WITHIN_MS = 60_000
 const STEP_MS = 2_500
 
@@ -124,7 +124,7 @@ async function makeMember() {
   return { owner, member, team }
 }
 
-/** How long after a change the other isolate goes on as before, by its own clock. */
+/** For how long after a change the other isolate continues as before, by its own clock. */
 async function feltAfterMs(probe: () => Promise<Answer>, before: number, after: number): Promise<number> {
   const fromMs = aheadMs
   for (;;) {
@@ -136,7 +136,7 @@ async function feltAfterMs(probe: () => Promise<Answer>, before: number, after: 
   }
 }
 
-describe('[SEC-9] what one isolate takes away, measured in another one that remembers it', { timeout: 120_000 }, () => {
+describe('[SEC-9] access that one isolate revokes, measured in another one that has cached it', { timeout: 120_000 }, () => {
   test('a revoked key: at once where it was done, within 60 s on REST and on the job API', async () => {
     const user = await makeUser()
     const endpointId = await makeEndpoint(user.key)
@@ -163,7 +163,7 @@ describe('[SEC-9] what one isolate takes away, measured in another one that reme
 
   test('a role that grants less', async () => {
     const { owner, member, team } = await makeMember()
-    // 400 says that the scope was there.
+    // 400 shows that the scope was granted.
     const probe = () => callElsewhere('POST', '/v2/templates', member.key, {})
     const granted = (await probe()).status
     expect([400, 422]).toContain(granted)

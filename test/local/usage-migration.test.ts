@@ -36,7 +36,7 @@ const formerRow = fc.record({
 })
 
 describe('migration of usage', () => {
-  it('[BIL-9] rows of the release before the bills come over with the amounts that they were worth, also those written after it', () => {
+  it('[BIL-9] rows of the release before the bills are migrated with their amounts, also those written after the migration', () => {
     fc.assert(
       fc.property(fc.array(formerRow, { maxLength: 20 }), fc.integer({ min: 0, max: 20 }), (rows, before) => {
         const database = formerDatabase()
@@ -64,7 +64,7 @@ describe('migration of usage', () => {
     )
   })
 
-  it('[BIL-40] rows that are there get their daily sums, and those of the release before too', () => {
+  it('[BIL-40] existing rows get their daily sums, and those that the previous release writes too', () => {
     const sums = FILES.find((file) => file.endsWith('_usage_days.sql')) ?? ''
     const columns = 'workload_id, sequence, kind, resource_id, team_id, started_at, ended_at, disk_nanos_per_hour, disk_micros, volume_type'
     const interval = fc.record({

@@ -20,7 +20,7 @@ function stepAfter(...errors: Error[]) {
 }
 
 describe('[PLC-3] a start on a full disk', () => {
-  it('goes on once there is room, and says once that it waits', async () => {
+  it('continues once there is room, and reports once that it waits', async () => {
     let waits = 0
     const withRoom = roomWaiter(
       () => waits++,
@@ -32,7 +32,7 @@ describe('[PLC-3] a start on a full disk', () => {
     expect(waits).toBe(1)
   })
 
-  it('ends with any other error, and with that of the disk while everything is stopped', async () => {
+  it('fails with any other error, and with that of the disk during a shutdown', async () => {
     const refused = new ApiError('POST /v2/endpoints', new Response(null, { status: 503 }), '{}')
     const never = () => expect.unreachable()
     await expect(roomWaiter(never, () => false)(stepAfter(refused))).rejects.toBe(refused)

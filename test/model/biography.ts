@@ -2,7 +2,7 @@
 
 import { type Boot, type Fact, isAfter, type Moment } from './facts.ts'
 
-/** Numbers of the rules, written out again on purpose. */
+/** Numbers of the rules, repeated here on purpose. */
 const PING_MS = 10_000
 const ACK_MS = 3 * PING_MS
 export const LEASE_MS = 4 * PING_MS
@@ -17,11 +17,11 @@ const HOST_LOSSES = 20
 export interface Attempt {
   boot: Boot
   startAt: number
-  /** When it stopped to be the running one; null while it is. */
+  /** When the attempt stopped being the running one; null while it runs. */
   endAt: number | null
 }
 
-/** What is known of a queue: facts by the job or the boot that they are about. */
+/** The known facts of a queue, by job and by boot. */
 export interface Annals {
   about(job: string): readonly Fact[]
   birth(job: string): Fact & { kind: 'submitted' }
@@ -29,9 +29,9 @@ export interface Annals {
   firstPurgeAfter(moment: Moment): Fact | undefined
   /** The first instant at which a boot has not pinged for so long that its work is given up (LSE-7). */
   silentAt(boot: Boot): number
-  /** Whether the silence of a boot's machine is waited out when something happens (HOST-36). */
+  /** Whether the queue waits for the silent machine of a boot at a moment (HOST-36). */
   isExcused(boot: Boot, moment: Moment): boolean
-  /** Whether a boot had been told to take no more before this fact. */
+  /** Whether a boot was draining before this fact. */
   wasDraining(boot: Boot, moment: Moment): boolean
 }
 
@@ -45,7 +45,7 @@ export interface Chapter {
   attempt: Attempt | null
   output?: unknown
   error?: string
-  /** Leases since the submit or the last `/retry` that ended before anybody confirmed them (PP-175). */
+  /** Leases since the submit or the last `/retry` that ended unconfirmed (PP-175). */
   unconfirmed: number
   /** Leases since then that were lost with a machine (LSE-20). */
   hostLosses: number
@@ -80,7 +80,7 @@ function afterWaiting(annals: Annals, job: string, chapter: Chapter): Chapter[] 
   for (const fact of facts) {
     if (fact.kind === 'cancelled') endings.push({ ...chapter, state: 'CANCELLED', from: fact })
     if (fact.kind === 'taken') endings.push({ ...chapter, state: 'running', from: fact, attempt: begin(fact) })
-    // LSE-11: nobody else has begun, so the last holder's late result counts and there is no rerun.
+    // LSE-11: no other boot has begun, so the last holder's late result counts and there is no rerun.
     if (fact.kind === 'posted' && chapter.attempt?.boot === fact.boot) endings.push(concluded(chapter, fact))
   }
   return endings
@@ -105,7 +105,7 @@ function afterTheEnd(annals: Annals, job: string, chapter: Chapter): Chapter[] {
   const endings: Chapter[] = [{ ...chapter, state: 'gone', from: timer(chapter.from.at + annals.birth(job).retentionMs) }]
   const retry = annals.about(job).find((fact) => fact.kind === 'retried' && isAfter(fact, chapter.from))
   if (retry && chapter.state === 'FAILED') {
-    // A run of its own that starts at the tail: what earlier attempts left behind, late results included, is not part of it.
+    // A new run that starts at the tail: earlier attempts, late results included, have no part in it.
     endings.push({ state: 'waiting', from: retry, place: retry.n, retries: 0, unconfirmed: 0, hostLosses: 0, attempt: null })
   }
   return endings
@@ -127,7 +127,7 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
   for (const fact of annals.by(boot).filter((fact) => isAfter(fact, chapter.from))) {
     if (fact.at >= endAt()) break
     // WRK-29: an assignment that crossed a drain, or that the platform took back, is not the job's fault.
-    // A crash is the fault of what the boot held, confirmed or not.
+    // A crash is attributed to every job that the boot held, confirmed or not.
     if (fact.kind === 'ended') {
       if (fact.by === 'the platform' || (!acked && annals.wasDraining(boot, fact))) return { ...fact, cost: 'nothing' }
       return { ...fact, cost: fact.by === 'its host' ? 'a machine' : 'retry' }
@@ -136,15 +136,15 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
     const signs = (fact.kind === 'progressed' || fact.kind === 'streamed') && fact.job === job
     const lists = fact.kind === 'pinged' && fact.listed.includes(job)
     if (signs || lists) acked = true
-    // LSE-20: once it shows the job again, the silence of its machine is over for it.
+    // LSE-20: once the boot shows the job again, the silence of its machine is over for that job.
     if (signs || lists) machineSilent = false
     // LSE-4 excepts LSE-3: once the boot has shown that it holds nothing, nothing extends the lease.
     if ((signs || lists) && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
-    // LSE-24: it may have shown the job until the queue was loaded, unless it had not since the last time.
+    // LSE-24: the boot may have shown the job until this load, unless it did not show it since the previous one.
     if (fact.kind === 'loaded' && mayHaveShown && idleFrom === Number.POSITIVE_INFINITY) renewedTo = Math.max(renewedTo, fact.at + LEASE_MS)
     if (signs || lists) mayHaveShown = true
     else if (fact.kind === 'loaded' || fact.kind === 'host silent') mayHaveShown = false
-    // HOST-36: as long as it had run when its machine fell silent; one more lease when that is back.
+    // HOST-36: the job waits as long as it had run when its machine fell silent; one more lease when the machine is back.
     if (fact.kind === 'host silent' && idleFrom === Number.POSITIVE_INFINITY) {
       machineSilent = true
       renewedTo = Math.max(renewedTo, fact.since + silenceWait(fact.since - chapter.from.at))
@@ -153,7 +153,7 @@ function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
     if (signs || lists) missing = 0
     else if (fact.kind === 'pinged' && acked && ++missing === MISSING_PINGS) return { ...fact, cost: 'retry' }
   }
-  // WRK-19: what its boot has shown lost may have run, unless the silence of the boot was first to end it.
+  // WRK-19: a job that its boot has shown lost may have run, unless the silence of the boot ended the lease first.
   const shownLost = idleFrom !== Number.POSITIVE_INFINITY && Math.min(renewedTo, idleFrom + IDLE_GRACE_MS) <= silentAt
   if (machineSilent && idleFrom === Number.POSITIVE_INFINITY) return { ...timer(endAt()), cost: 'a machine' }
   return { ...timer(endAt()), cost: acked || shownLost ? 'retry' : 'a confirmation' }
@@ -196,7 +196,7 @@ function timer(at: number): Moment {
   return { at, n: -1 }
 }
 
-/** The first of several; of two timers at one instant the one named first. */
+/** The earliest ending; of two timers at one instant the one listed first. */
 function earliest(chapters: readonly Chapter[]): Chapter {
   return chapters.reduce((first, chapter) => (isAfter(first.from, chapter.from) ? chapter : first))
 }

@@ -10,13 +10,13 @@ export interface HistoryChecks {
   operations: number
   /** Records and counters are compared after every so many operations. */
   checkEvery: number
-  /** Whether a failing history is made smaller; not worth it where one takes seconds. */
+  /** Whether a failing history is shrunk; not worth it where one history takes seconds. */
   shrink: boolean
   /** Repeats the histories of a failure. */
   seed?: number
 }
 
-/** Plays random histories against fresh queues. A failure says its seed and path, the first difference, and what was done before it. */
+/** Plays random histories against fresh queues. A failure reports its seed and path, the first difference, and the operations before it. */
 export async function checkHistories({ queue, histories, operations, checkEvery, shrink, seed }: HistoryChecks): Promise<void> {
   const property = fc.asyncProperty(historyOf(operations), async (history) => new History(await queue(), { checkEvery }).play(history))
   await fc.assert(property, {

@@ -49,7 +49,7 @@ export type Row = PodState & {
   triedHosts: string[] | null
 }
 
-/** A machine: what it was told last, and what it has. */
+/** A machine with its state and its containers. */
 export interface Machine {
   id: string
   dataCenterId: string
@@ -63,7 +63,7 @@ export interface Machine {
   containers: Map<string, 'prepared' | 'running' | 'failed'>
 }
 
-/** Where the object ends: in front of a step, or behind it. */
+/** Where the object ends: before or after a step. */
 export type Crash = { after: number; when: 'before' | 'after' } | null
 
 export class ClusterEnded extends Error {}
@@ -75,16 +75,16 @@ export class ClusterWorld {
   rows: Row[] = []
   isDeleted = false
   isForgotten = false
-  /** What the rows of D1 hold of the network. */
+  /** Number of the reachability check, as the rows of D1 hold it. */
   checkNumber = 0
   /** By owner and host: GPUs that are reserved. */
   reserved = new Map<string, { memberId: string; hostId: string }>()
-  /** What the object keeps when it ends. */
+  /** The stored state of the object, which survives its end. */
   check: Check | null = null
   answers = new Map<string, Answers[number]>()
   /** Pairs of machines that do not reach each other. */
   broken = new Set<string>()
-  /** Members that a host has said to reach all others, at which place. */
+  /** `<member>/<host>/<generation>` of members that a host has reported to reach all others. */
   readonly saidReady = new Set<string>()
   /** Containers that have started, in order. */
   readonly started: string[] = []
@@ -122,7 +122,7 @@ export class ClusterWorld {
     return [...this.reserved.values()].filter((held) => held.hostId === hostId).length
   }
 
-  /** The object looks; it may end in the middle. */
+  /** The object reconciles; it may end between two steps. */
   look(crash: Crash = null): void {
     let left = crash?.after ?? Number.POSITIVE_INFINITY
     for (let round = 0; round < 50 && !this.isForgotten; round += 1) {
@@ -201,7 +201,7 @@ export class ClusterWorld {
     return true
   }
 
-  /** A machine does all that it was told, and says so. */
+  /** A machine carries out its desired state, and reports it. */
   work(machine: Machine): void {
     if (!machine.isUp) return
     for (const row of this.rows) this.workOn(machine, row)
@@ -246,7 +246,7 @@ export class ClusterWorld {
     })
   }
 
-  // As an agent: once all its members are made ready, to the question that it was told last.
+  // Like an agent, answers the newest check once all its members are ready.
   private answer(machine: Machine): void {
     const own = this.members().filter(({ hostId, status, hostLost }) => hostId === machine.id && status !== 'ERROR' && !hostLost)
     if (own.length === 0 || own.some((member) => !machine.containers.has(`${member.id}/${member.generation}`))) return
@@ -256,7 +256,7 @@ export class ClusterWorld {
         .map((other) => ({ from: member.id, to: other.id, reason: 'no answer' })),
     )
     const ready = own.filter(({ id }) => !gaps.some(({ from }) => from === id))
-    // Those that are not there need not be reached.
+    // Members that are lost or in error need not be reached.
     const there = new Set(this.members().flatMap(({ id, status, hostLost }) => (status === 'ERROR' || hostLost ? [] : [id])))
     const met = own.filter(({ id }) => !gaps.some(({ from, to }) => from === id && there.has(to)))
     for (const { id, hostId, generation } of met) this.saidReady.add(`${id}/${hostId}/${generation}`)
@@ -270,7 +270,7 @@ export class ClusterWorld {
     return there?.isUp === true && !isBroken && there.containers.has(`${id}/${generation}`)
   }
 
-  /** Nobody has heard of a machine for so long that it counts as lost; its containers are gone with it. */
+  /** A machine has been silent for so long that it counts as lost; its containers are gone with it. */
   lose(machine: Machine): void {
     machine.isUp = false
     for (const row of this.rows.filter(({ hostId }) => hostId === machine.id)) {
@@ -278,12 +278,12 @@ export class ClusterWorld {
     }
   }
 
-  /** It is back, with what it had. */
+  /** The machine is back, with the containers that it had. */
   comeBack(machine: Machine): void {
     machine.isUp = true
     for (const row of this.rows.filter(({ hostId, hostLost }) => hostId === machine.id && hostLost)) {
       if (machine.containers.get(`${row.id}/${row.generation}`) === 'running') this.report(machine, row.id, row.generation, 'running')
-      // Made ready and never started: it goes on waiting, which no report says.
+      // Ready and never started: it continues to wait, and no report says so.
       else if (row.readyGeneration < row.generation) this.decide(row.id, decideWaitsAgain)
     }
   }
@@ -303,7 +303,7 @@ export class ClusterWorld {
     this.rows = this.rows.map((row) => (row.id === id ? { ...row, ...change(row) } : row))
   }
 
-  /** Whether a member is to run somewhere. */
+  /** Whether the desired state of a member is to run. */
   isLive(row: Row): boolean {
     return isToRun(row)
   }

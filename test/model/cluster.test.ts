@@ -44,7 +44,7 @@ const setting = fc.record({
 })
 
 describe('histories of a cluster', () => {
-  it('[CLU-14] [CLU-16] [CLU-17] [CLU-18] [CLU-19] [CLU-22] [CLU-25] keep what is promised, and come to an end', () => {
+  it('[CLU-14] [CLU-16] [CLU-17] [CLU-18] [CLU-19] [CLU-22] [CLU-25] keep the promises, and come to an end', () => {
     let created = 0
     let ran = 0
     fc.assert(
@@ -75,7 +75,7 @@ describe('histories of a cluster', () => {
       }),
       { numRuns: HISTORIES, ...SEED },
     )
-    // Histories that never got anywhere would prove nothing.
+    // Histories that create or start no cluster would prove nothing.
     expect(created).toBeGreaterThan(HISTORIES / 2)
     expect(ran).toBeGreaterThan(HISTORIES / 10)
   }, 120_000)
@@ -107,7 +107,7 @@ function look(world: ClusterWorld, crash: Crash): void {
   }
 }
 
-/** What holds at every moment, whatever has happened. */
+/** Checks the invariants after every step. */
 class Watch {
   private readonly world: ClusterWorld
   private readonly places: string[]
@@ -138,12 +138,12 @@ class Watch {
     if (this.world.isLive(row)) expect([row.id, reserved.has(`${row.id}@${row.hostId}`)]).toEqual([row.id, true])
     if (before?.status === 'TERMINATED') expect(row).toEqual(before)
     expect((row.triedHosts ?? []).length).toBeLessThan(MAX_PLACES)
-    // Who has run stays where it is, unless its host is lost or being emptied and it was to be replaced.
+    // A member that has run stays on its host, unless the host is lost or drained and replacement was requested.
     const hasMoved = before && before.hostId !== row.hostId
     const isEmptied = this.world.machines.some(({ id, isDraining }) => id === before?.hostId && isDraining)
     if (hasMoved && before.triedHosts === null) expect([before.hostLost || isEmptied, this.world.onHostLoss]).toEqual([true, 'REPLACE'])
     if (row.readyGeneration > 0 && !this.released.has(`${row.id}/${row.readyGeneration}`)) {
-      // Nobody may start of whom its host has not said that it reaches all others.
+      // A member may start only after its host has reported that it reaches all others.
       expect(this.world.saidReady).toContain(`${row.id}/${row.hostId}/${row.readyGeneration}`)
       this.released.add(`${row.id}/${row.readyGeneration}`)
     }
@@ -153,12 +153,12 @@ class Watch {
     const { started } = this.world
     expect(new Set(started).size).toBe(started.length)
     for (const key of started) expect(this.released).toContain(key)
-    // The first to start has everybody beside it, ready.
+    // When the first member starts, all others are ready.
     if (started.length === 1) expect(this.world.rows.every(({ readyGeneration }) => readyGeneration > 0)).toBe(true)
   }
 }
 
-/** Everything is mended, everybody does what is to be done: it must come to rest, and as promised. */
+/** All faults are repaired and every party acts: the cluster must come to rest in a promised state. */
 function end(world: ClusterWorld, watch: Watch): void {
   world.broken.clear()
   for (const machine of world.machines) {
@@ -167,7 +167,7 @@ function end(world: ClusterWorld, watch: Watch): void {
     if (!machine.isUp) world.comeBack(machine)
   }
   settle(world, watch)
-  // Whoever finds no other place is given up by then.
+  // Members that find no other place are given up by then.
   world.nowMs += PLACE_PATIENCE_MS
   settle(world, watch)
   if (!world.isDeleted) {

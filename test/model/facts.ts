@@ -12,14 +12,14 @@ export type Happening =
   | { kind: 'cancelled'; job: string }
   | { kind: 'retried'; job: string }
   | { kind: 'purged' }
-  /** The queue was loaded anew, which forgets what its workers have shown since their rows were written. */
+  /** The queue was loaded anew, which forgets the pings of its workers since their rows were written. */
   | { kind: 'loaded' }
   | { kind: 'booted'; boot: Boot }
   | { kind: 'pinged'; boot: Boot; listed: readonly string[] }
   | { kind: 'polled idle'; boot: Boot }
   | { kind: 'ended'; boot: Boot; by: 'itself' | 'its host' | 'the platform' }
   | { kind: 'drained'; boot: Boot }
-  /** The queue hears that the boot's machine has been silent since then, and the boot held these jobs, each since it was given it. */
+  /** The queue is notified that the boot's machine is silent since then; `held` are its jobs, each with the time of its take. */
   | { kind: 'host silent'; boot: Boot; since: number; held: readonly { job: string; startAt: number }[] }
   | { kind: 'host heard'; boot: Boot }
 

@@ -3,7 +3,7 @@ import type { Operation } from './operations.ts'
 import type { PostBody, QueueUnderTest, SubmitOptions } from './queue-under-test.ts'
 import { Witness } from './witness.ts'
 
-/** How often a worker SDK pings, and after how long this one asks again when nothing came. Milliseconds. */
+/** Ping interval of a worker SDK, and pause of this one before it polls again without a job. Milliseconds. */
 const PING_EVERY_MS = 10_000
 const POLL_AGAIN_MS = 20_000
 const LAST_ROUNDS = 90
@@ -11,7 +11,7 @@ const LAST_ROUND_MS = 10_000
 const BECKON_EVERY_ROUNDS = 10
 const ORDINARY_JOB = { low: false, sync: false, ttlMs: 86_400_000, executionMs: 600_000 }
 
-/** Plays one history against a queue; a witness compares after every operation what is seen with what the rules say. */
+/** Plays one history against a queue; after every operation a witness compares the observations with the rules. */
 export class History {
   private readonly queue: QueueUnderTest
   private readonly checkEvery: number
@@ -32,7 +32,7 @@ export class History {
       await this.witness.settle()
       if (index % this.checkEvery !== 0) continue
       await this.witness.checkRecords()
-      // A scaler may take any look at the queue for its own: what it decided then is seen before time moves on.
+      // A scaler may run on any read of the queue; its decisions are observed before time moves on.
       if (this.queue.scales) await this.witness.settle()
     }
     await this.finish()
@@ -198,7 +198,7 @@ export class History {
     await this.queue.crash(chosen, byHost)
   }
 
-  /** What a machine's silence means for a boot that has asked for work before (HOST-36). */
+  /** The silence or return of a machine, for a boot that has asked for work before (HOST-36). */
   private async hostChanges(operation: Extract<Operation, { kind: 'host silent' | 'host heard' }>): Promise<void> {
     const known = this.witness.present().filter((one) => this.witness.lastTakeAt.has(one))
     const boot = pick(known, operation.boot)
@@ -279,7 +279,7 @@ export class History {
     this.witness.oracle.note(this.witness.now(), { kind: 'loaded' })
   }
 
-  /** Moves the clock from one deadline to the next, so that each is looked at when it has come. */
+  /** Moves the clock from one deadline to the next, so that each is handled when it is due. */
   private async moveTo(target: number): Promise<void> {
     while (this.witness.now() < target) {
       const alarm = (await this.queue.alarmAtMs()) ?? target

@@ -45,7 +45,7 @@ export class MemoryQueue implements QueueUnderTest {
   private readonly open = new Map<Boot, ParkedTake>()
   private answered: { boot: Boot; jobs: string[] }[] = []
 
-  /** Unless it scales it always has three workers, so that its history does not depend on scaling. */
+  /** A queue that does not scale always has three workers, so that its history does not depend on scaling. */
   constructor({ scales }: { scales: boolean }) {
     this.scales = scales
     const workers = scales ? { min: 0, max: 3, idleTimeout: 20 } : { min: 3, max: 3, idleTimeout: 3_600 }
@@ -65,7 +65,7 @@ export class MemoryQueue implements QueueUnderTest {
 
   async moveTo(atMs: number): Promise<void> {
     for (const id of [...this.toStop]) this.end(id, 0)
-    // What the host did may have brought the alarm forward: it does not wait for `atMs`.
+    // The host may have caused an earlier alarm, which does not wait for `atMs`.
     for (let due = this.state.meta.alarmAtMs(); due !== null && due <= atMs; due = this.state.meta.alarmAtMs()) {
       this.nowMs = Math.max(this.nowMs, due)
       this.commit((tx) => {
@@ -159,7 +159,7 @@ export class MemoryQueue implements QueueUnderTest {
       capacity,
       batch: true,
       parkedAtMs: this.nowMs,
-      // An earlier take of the same boot has lost its place, and nobody reads its answer.
+      // A later take of the same boot displaces an earlier one, whose answer is dropped.
       answer: (body) => {
         if (this.open.get(boot) !== take) return
         this.open.delete(boot)
@@ -225,7 +225,7 @@ export class MemoryQueue implements QueueUnderTest {
     this.commit((tx) => applyWorkloadReport(tx, report))
   }
 
-  /** One operation and all that follows from it, calls to the played host included. */
+  /** One operation and all its consequences, calls to the played host included. */
   private commit<T>(run: (tx: Tx) => T): T {
     const effects = new Effects()
     const tx: Tx = { state: this.state, nowMs: this.nowMs, effects }
@@ -241,7 +241,7 @@ export class MemoryQueue implements QueueUnderTest {
     return value
   }
 
-  // A host takes every worker, and ends what it is to stop when time moves on.
+  // A host accepts every worker, and ends the workers to be stopped when time moves on.
   private callOutside(): void {
     for (const { kind, worker } of dueCalls(this.state, this.nowMs, NO_CALLS)) {
       if (kind === 'place') {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { SubmitOptions } from './queue-under-test.ts'
 
 /**
- * What can happen to a queue. `boot`, `job` and `pick` are positions in lists that the history knows, taken modulo their length, so that a
+ * The operations on a queue. `boot`, `job` and `pick` are positions in lists that the history knows, taken modulo their length, so that a
  * history stays playable however it is shortened.
  */
 export type Operation =
@@ -16,9 +16,9 @@ export type Operation =
   | { kind: 'stray done'; boot: number; job: number; foreign: boolean; error: boolean }
   | { kind: 'progress'; boot: number; job: number; stray: boolean }
   | { kind: 'chunk'; boot: number; job: number; stray: boolean }
-  /** `byHost`: its machine or agent says that it ended it, or went with it. */
+  /** `byHost`: its machine or agent reports that it ended the container, or the container ended with the machine. */
   | { kind: 'crash'; boot: number; byHost: boolean }
-  /** The machine of a worker is said to be silent since a while ago; pings may come through all the same. */
+  /** The machine of a worker is reported silent since some time ago; pings may still come through. */
   | { kind: 'host silent'; boot: number; agoMs: number }
   | { kind: 'host heard'; boot: number }
   | { kind: 'cancel'; job: number }

@@ -1,4 +1,4 @@
-// What a reader must see, derived from nothing but the facts of a history and the rules in docs/SPEC.md.
+// The answers that a reader must see, derived only from the facts of a history and the rules in docs/SPEC.md.
 //
 // DELIBERATELY INDEPENDENT: this file imports nothing of src/ or durable-objects/ and is built another way. There is no state that
 // operations change. The chronicle only grows; a job's biography (its chapters, future ones included) is worked out anew from the facts,
@@ -7,7 +7,7 @@
 import { type Annals, type Chapter, LEASE_MS, SILENCE_MIN_MS, silenceWait, writeBiography } from './biography.ts'
 import { type Boot, type Fact, type Happening, isAfter, type Moment } from './facts.ts'
 
-/** What `/status` must and may say. Null: 404. */
+/** The members that `/status` must and may have. Null: 404. */
 export type Sighting = { must: Record<string, unknown>; may: Record<string, unknown> } | null
 
 /** A connection that waits for work. */
@@ -16,7 +16,7 @@ export interface OpenTake {
   capacity: number
 }
 
-/** Everything that happened, in order, and what follows from it. */
+/** All facts in order, and their consequences. */
 export class Chronicle implements Annals {
   readonly facts: Fact[] = []
   private readonly ofJob = new Map<string, Fact[]>()
@@ -38,7 +38,7 @@ export class Chronicle implements Annals {
     return [...this.ofJob.keys()]
   }
 
-  /** What `/status` must answer at an instant. */
+  /** The required answer of `/status` at an instant. */
   sighting(job: string, at: number): Sighting {
     return describe(this, job, this.chapter(job, at), at)
   }
@@ -48,7 +48,7 @@ export class Chronicle implements Annals {
     return this.chapter(job, at).state
   }
 
-  /** The next instant at which time alone changes a job or a boot, so at which something has to look. */
+  /** The next instant at which time alone changes a job or a boot, so at which the alarm is due. */
   nextChange(at: number): number | null {
     const starts = this.jobs().flatMap((job) => this.biography(job).map((chapter) => chapter.from.at))
     const silences = [...this.ofBoot.keys()].filter((boot) => this.mayTake(boot, at)).map((boot) => this.silentAt(boot))
@@ -56,7 +56,7 @@ export class Chronicle implements Annals {
     return later.length === 0 ? null : Math.min(...later)
   }
 
-  /** `/health`: jobs now, and how often each end was reached. */
+  /** `/health`: jobs by state at an instant, and how often each terminal state was reached. */
   counts(at: number): Record<'inQueue' | 'inProgress' | 'completed' | 'failed' | 'retried', number> {
     const counts = { inQueue: 0, inProgress: 0, completed: 0, failed: 0, retried: 0 }
     for (const job of this.jobs()) {
@@ -78,7 +78,7 @@ export class Chronicle implements Annals {
     return waiting.sort((a, b) => rank(a) - rank(b) || this.chapter(a, at).place - this.chapter(b, at).place)
   }
 
-  /** Who gets what, given the connections that wait, the longest waiting first (WRK-12, LSE-9, PP-11). */
+  /** The assignment of jobs to the waiting connections, the longest waiting first (WRK-12, LSE-9, PP-11). */
   takes(open: readonly OpenTake[], at: number): { boot: Boot; job: string }[] {
     const given: { boot: Boot; job: string }[] = []
     const load = (boot: Boot) => this.heldBy(boot, at).length + given.filter((gift) => gift.boot === boot).length
@@ -116,7 +116,7 @@ export class Chronicle implements Annals {
     return this.jobs().some((job) => this.biography(job).some((chapter) => chapter.from.at <= at && chapter.lost === boot))
   }
 
-  /** Whether a boot had been told to take no more before this fact. */
+  /** Whether a boot was draining before this fact. */
   wasDraining(boot: Boot, moment: Moment): boolean {
     return this.by(boot).some((fact) => fact.kind === 'drained' && isAfter(moment, fact))
   }
@@ -131,19 +131,19 @@ export class Chronicle implements Annals {
     const silentAt = () => Math.max(seenAt + LEASE_MS, excusedTo)
     for (const fact of this.by(boot)) {
       if (fact.at >= silentAt()) return silentAt()
-      // LSE-24: it may have pinged until the queue was loaded, unless it had not since the last time.
+      // LSE-24: the boot may have pinged until this load, unless it did not ping since the previous one.
       if (fact.kind === 'booted' || fact.kind === 'pinged' || (fact.kind === 'loaded' && mayHavePinged)) {
         seenAt = fact.at
         mayHavePinged = fact.kind !== 'loaded'
       }
-      // HOST-36: it is waited for as long as any of its jobs.
+      // HOST-36: the queue waits for the boot as long as for any of its jobs.
       if (fact.kind === 'host silent') excusedTo = Math.max(excusedTo, ...waits(fact), fact.since + SILENCE_MIN_MS)
       if (fact.kind === 'host heard' && excusedTo > fact.at) excusedTo = fact.at + LEASE_MS
     }
     return silentAt()
   }
 
-  /** Whether the silence of a boot's machine is waited out at an instant (HOST-36). */
+  /** Whether the queue waits for the silent machine of a boot at an instant (HOST-36). */
   isExcused(boot: Boot, moment: Moment): boolean {
     let excusedTo = 0
     for (const fact of this.by(boot).filter((fact) => isAfter(moment, fact))) {
@@ -153,7 +153,7 @@ export class Chronicle implements Annals {
     return moment.at < excusedTo
   }
 
-  /** When a boot was given a job that it holds. */
+  /** The instant at which a boot got a job that it holds. */
   startOf(job: string, boot: Boot): number {
     const taken = this.about(job).findLast((fact) => fact.kind === 'taken' && fact.boot === boot)
     if (!taken) throw new Error(`${boot} was never given ${job}`)
@@ -201,7 +201,7 @@ export class Chronicle implements Annals {
   }
 }
 
-/** Until when each job that a silent machine holds is waited for. */
+/** The instant until which the queue waits for each job that a silent machine holds. */
 function waits({ since, held }: Fact & { kind: 'host silent' }): number[] {
   return held.map(({ startAt }) => since + silenceWait(since - startAt))
 }

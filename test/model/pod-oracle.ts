@@ -1,7 +1,7 @@
 /**
- * What must be true of a pod, from what happened to it and the rules alone (POD-13 to POD-15, POD-19, POD-23, P8). It imports nothing of the
- * platform and is built another way: a pod is a row of containers, each with what is known of it, and status, charge and actions are read off
- * the last one. `told` is when the plane learns a fact, `at` when its host says it happened.
+ * The required state of a pod, from the facts and the rules alone (POD-13 to POD-15, POD-19, POD-23, P8). It imports nothing of the
+ * platform and is built another way: a pod is a row of containers, each with its known facts, and status, charge and actions follow from
+ * the last one. `told` is the time at which the plane receives a fact, `at` the time at which it happened according to the host.
  */
 export type PodFact =
   | { kind: 'asked'; action: 'start' | 'stop' | 'restart' | 'terminate'; told: number }
@@ -9,15 +9,15 @@ export type PodFact =
   | { kind: 'locked'; locked: boolean }
   | { kind: 'said'; container: number; what: 'pulling' | 'starting' | 'running' | 'exited' | 'error' | 'gone'; at: number; told: number }
   | { kind: 'lost' | 'moved'; lastHeard: number; told: number }
-  /** The machine was silent from then on, and has just been heard of again. */
+  /** The machine was silent since `lastHeard`, and has just reported again. */
   | { kind: 'heard again'; lastHeard: number; told: number }
 
 interface Container {
-  /** Anything was heard of it, or it follows another one, whose pod was beyond being made. */
+  /** Its host has reported something of it, or it follows another container of a pod that was past PROVISIONING. */
   isUnderWay: boolean
   runningSince: number | null
   chargedSince: number | null
-  /** Why it is not to run any more. */
+  /** Why it is not to run any more; null while it is to run. */
   end: 'asked' | 'ended' | 'failed' | null
   isHostSilent: boolean
 }
@@ -27,7 +27,7 @@ export class PodOracle {
   readonly charged: { startedAtMs: number; endedAtMs: number }[] = []
   isTerminated = false
   isLocked = false
-  /** Nothing that the last container wrote may be gone on with. */
+  /** Whether the next container must not use the disk of the last one. */
   isDiskLost = false
   goesOnWithDisk = false
   private lastMoment: number
@@ -97,7 +97,7 @@ export class PodOracle {
       this.stopCharging(told)
       this.moment(told)
       this.nextContainer(false)
-      // A machine that nobody hears of makes the new one when it is back.
+      // A silent machine makes the new container when it is back.
       this.last.isHostSilent = isHostSilent
     }
     this.isDiskLost = true
@@ -111,7 +111,7 @@ export class PodOracle {
     this.last.isHostSilent = true
   }
 
-  // The container ran on: only the time in which nobody heard of it is left out.
+  // The container kept running: only the time without reports is not charged.
   private excuse(lastHeard: number, told: number): void {
     const { chargedSince } = this.last
     if (this.status !== 'RUNNING' || chargedSince === null || chargedSince >= told) return
@@ -146,7 +146,7 @@ export class PodOracle {
 
   private runs(when: number, told: number): void {
     if (this.last.chargedSince !== null) return
-    // While nobody heard of the machine, nobody is charged; the container ran all the same.
+    // The time in which the machine was silent is not charged, although the container ran.
     this.last.chargedSince = this.last.isHostSilent ? this.believed(told, told) : when
     this.last.runningSince ??= when
     this.moment(this.last.chargedSince)

@@ -15,15 +15,15 @@ interface Container {
 }
 
 /**
- * A pod, the plane's copy of what its host is to do, and a host that does it: it starts a container at most once and only when those that it
- * replaces are down, and repeats what it has to say until it is heard. Whoever drives the world decides how far each lags behind.
+ * A pod, the plane's copy of its desired state, and a host that carries it out: it starts a container at most once and only when those that
+ * it replaces are down, and repeats its reports until they are received. The caller decides how far each lags behind.
  */
 export class PodWorld {
   nowMs = 1_000
   pod: PodState
   readonly charged: UsageInterval[] = []
   readonly containers = new Map<number, Container>()
-  /** Time that containers ran while their machine was not heard of. */
+  /** Milliseconds that containers ran while their machine was silent. */
   unheardMs = 0
   private isSilent = false
   private silentSinceMs = 0
@@ -54,25 +54,25 @@ export class PodWorld {
     if (outcome.ok) this.take(outcome.change)
   }
 
-  /** The host object puts in force what the row says. */
+  /** The host object derives the desired state from the row. */
   sync(): void {
     this.wishes = desiredContainers({ ...this.pod, readyGeneration: null }, [...this.known])
     for (const { generation } of this.wishes) this.known.add(generation)
   }
 
-  /** The agent hears of the desired state, unless its machine is cut off. */
+  /** The agent receives the desired state, unless its machine is cut off. */
   send(): void {
     if (!this.isSilent) this.applied = this.wishes
   }
 
-  /** The agent has stopped what was to stop: that takes as long as it takes. */
+  /** The agent has stopped the containers that were to stop, after any time. */
   stopOld(): void {
     for (const { generation, desired } of this.applied) {
       if (desired !== 'running') this.end(generation, desired === 'stopped' ? 'gone' : 'exited')
     }
   }
 
-  /** The agent starts what may start. */
+  /** The agent starts the containers that may start. */
   startNew(): void {
     for (const { generation, desired, replaces } of this.applied) {
       const isFree = replaces.every((former) => !this.live.includes(former))
@@ -86,7 +86,7 @@ export class PodWorld {
     if (generation !== undefined) this.end(generation, 'exited')
   }
 
-  /** The plane hears what the agent has to say, the first `count` of it, some of it twice. */
+  /** The plane receives the first `count` reports of the agent, some of them twice. */
   hear(count: number, isRepeated = false): void {
     if (this.isSilent) return
     const said = this.unsaid.splice(0, count)
@@ -108,7 +108,7 @@ export class PodWorld {
     for (const { startedAtMs, endedAtMs } of this.containers.values()) {
       this.unheardMs += Math.max(0, (endedAtMs ?? this.nowMs) - Math.max(startedAtMs, this.silentSinceMs))
     }
-    // What runs is told again: the plane believes it lost.
+    // Running containers are reported again: the plane believes them lost.
     for (const generation of this.live) this.say(generation, 'running')
   }
 

@@ -14,7 +14,7 @@ export interface PostBody {
   stopPod?: true
 }
 
-/** What the queue says about a worker's boot. `accepting`: it may get work. */
+/** The queue's view of a worker's boot. `accepting`: it may get work. */
 export interface BootView {
   boot: Boot
   phase: 'accepting' | 'draining' | 'failed' | 'removed'
@@ -27,8 +27,8 @@ export interface Reply {
 }
 
 /**
- * A queue as its clients, its workers and its clock see it. Two things stand behind it: the pure rules of `src/domain` in memory, and the real
- * object in workerd. Everything is settled when a call has returned.
+ * A queue as its clients, its workers and its clock see it. It has two implementations: the pure rules of `src/domain` in memory, and the
+ * real object in workerd. When a call returns, all its effects are done.
  */
 export interface QueueUnderTest {
   /** Whether workers come and go with the load: then any worker without a job may be sent away. */
@@ -36,9 +36,9 @@ export interface QueueUnderTest {
   now(): number
   /** Moves the clock, and wakes the queue if its alarm is due by then. */
   moveTo(atMs: number): Promise<void>
-  /** When the queue wants to be woken. */
+  /** The due time of the queue's alarm. */
   alarmAtMs(): Promise<number | null>
-  /** The queue's process ends and starts again, and something is asked of it; open connections break. */
+  /** The queue's process ends, starts again and serves a request; open connections break. */
   restart(): Promise<void>
 
   submit(options: SubmitOptions): Promise<string>
@@ -52,7 +52,7 @@ export interface QueueUnderTest {
   /** Boots of workers that have started since the last call and may be played. */
   newBoots(): Promise<Boot[]>
   boots(): Promise<BootView[]>
-  /** Opens a take; what it brings comes with `deliveries`. A second take of a boot displaces the first. */
+  /** Opens a take; its jobs come with `deliveries`. A second take of a boot displaces the first. */
   take(boot: Boot, capacity: number, idle: boolean): Promise<void>
   /** Takes that were answered since the last call: with jobs or, when the worker is not to get any, with none. */
   deliveries(): Promise<{ boot: Boot; jobs: string[] }[]>
@@ -62,8 +62,8 @@ export interface QueueUnderTest {
   chunk(boot: Boot, job: string): Promise<void>
   /** The host reports that the boot's container ended, by itself or `byHost`. */
   crash(boot: Boot, byHost: boolean): Promise<void>
-  /** The boot's machine has not been heard of since then. */
+  /** The boot's machine is silent since then. */
   hostSilent(boot: Boot, sinceMs: number): Promise<void>
-  /** The boot's machine is heard of again. */
+  /** The boot's machine reports again. */
   hostHeard(boot: Boot): Promise<void>
 }

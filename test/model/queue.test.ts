@@ -2,7 +2,7 @@ import { test } from 'vitest'
 import { checkHistories } from './check-histories.ts'
 import { MemoryQueue } from './memory-queue.ts'
 
-/** `MODEL_HISTORIES=5000` looks longer, `MODEL_SEED=…` repeats the run that a failure named. */
+/** `MODEL_HISTORIES=5000` plays more histories, `MODEL_SEED=…` repeats the run that a failure named. */
 const HISTORIES = Number(process.env.MODEL_HISTORIES ?? 300)
 const SEED = process.env.MODEL_SEED
 const TIME_PER_HISTORY_MS = 400

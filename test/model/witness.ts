@@ -6,13 +6,13 @@ import type { BootView, QueueUnderTest, Reply } from './queue-under-test.ts'
 const WEDGED_MS = 120_000
 const STOP_GRACE_MS = 30_000
 
-/** Watches a queue beside the oracle and compares everything that a client or a worker sees with what the rules say. */
+/** Feeds the facts of a queue to the oracle and compares everything that a client or a worker sees with the rules. */
 export class Witness {
   readonly queue: QueueUnderTest
   readonly oracle = new Chronicle()
   readonly jobs: string[] = []
   readonly boots: Boot[] = []
-  /** Boots that get no more work, as the queue has said. */
+  /** Boots that get no more work according to the queue. */
   readonly draining = new Set<Boot>()
   /** Boots whose container ended or that were given up. */
   readonly over = new Set<Boot>()
@@ -26,9 +26,9 @@ export class Witness {
     this.queue = queue
   }
 
-  /** After every operation and every deadline: who is given work is exactly who the rules say. */
+  /** After every operation and every deadline, exactly the boots that the rules name get work. */
   async settle(): Promise<void> {
-    // Ends first, then drains that need no other boot as a reason: whether a boot may make room depends on who is left.
+    // Ends first, then drains that need no other boot as a reason: whether a boot may be preempted depends on the boots that are left.
     const views = await this.queue.boots()
     for (const view of views) this.observeEnd(view)
     const [sure, others] = [views.filter(({ boot }) => this.drainsByItself(boot)), views.filter(({ boot }) => !this.drainsByItself(boot))]
@@ -53,7 +53,7 @@ export class Witness {
     if (alarm === null || alarm > change) this.fail(`the next deadline is in ${change - this.now()} ms, the alarm is ${alarm}`)
   }
 
-  /** Which boots exist is a fact that the queue tells; that one is given up needs a reason. */
+  /** The queue decides which boots exist, but it must have a reason to give one up. */
   private observeEnd({ boot, phase, reason }: BootView): void {
     if (!this.boots.includes(boot) || this.over.has(boot) || (phase !== 'failed' && phase !== 'removed')) return
     const silent = this.now() >= this.oracle.silentAt(boot)
@@ -64,7 +64,7 @@ export class Witness {
     if (!silent) this.oracle.note(this.now(), { kind: 'ended', boot, by: killed ? 'the platform' : 'itself' })
   }
 
-  /** The same for one that finishes what it holds and gets no more. */
+  /** The same for a boot that finishes its jobs and gets no more. */
   private observeDrain({ boot, phase, reason }: BootView): void {
     if (!this.boots.includes(boot) || this.over.has(boot)) return
     if (phase === 'accepting' && !this.oracle.mayTake(boot, this.now())) this.fail(`${this.name(boot)} must not get any more work`)
@@ -75,7 +75,7 @@ export class Witness {
     this.oracle.note(this.now(), { kind: 'drained', boot })
   }
 
-  /** PP-11, WRK-16: it lost a job or asked to be stopped; or nobody needs it, which a scaler may decide. */
+  /** PP-11, WRK-16: the boot lost a job or asked to be stopped; or it is idle, and a scaler may stop it. */
   private drainsByItself(boot: Boot): boolean {
     if (!this.oracle.mayTake(boot, this.now()) || this.askedToStop.has(boot)) return true
     return this.queue.scales && this.held(boot).length === 0

@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of clusters: where members go, when they start, what becomes of those that cannot, and what they are told.
+// Bugs of clusters: placement, start and failure of members, and their environment.
 
 const LIFE = 'src/domain/cluster/life.ts'
 const GANG = 'src/domain/cluster/gang.ts'

@@ -360,7 +360,7 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   },
 ]
 
-/** In the object: commits, alarm, those who wait, answers. */
+/** In the object: commits, alarm, waiting connections, answers. */
 export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a job is remembered as it was before it was written',

@@ -2,7 +2,7 @@ import { finding } from './finding.ts'
 import { SECOND_FINDING_MUTANTS } from './second-findings.ts'
 import type { Mutant } from './table.ts'
 
-// For each finding of docs/SECURITY.md one of its guards is taken away; most have others behind it. L3 and L5 are kept as they were, and have none.
+// For each finding of docs/SECURITY.md one of its guards is removed; most have further ones. L3 and L5 were accepted, and have none.
 
 const OWN = 'src/objects/ownership/own.ts'
 const FORMER = 'if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw'

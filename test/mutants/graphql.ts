@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of GraphQL: of its words, and of what guards it.
+// Bugs of GraphQL: of its texts and of its limits.
 
 const WORDS = 'src/domain/graphql/words.ts'
 const ACCESS = 'src/http/graphql/access.ts'

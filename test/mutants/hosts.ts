@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of what is known about machines: presence, health, identity, and what follows for the work on them.
+// Bugs of hosts: presence, health, identity, and their effect on the workloads there.
 
 const PRESENCE = 'src/domain/host/presence.ts'
 const HEALTH = 'src/domain/host/health.ts'

@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of /v2/pods: what a request comes to, and how it is written.
+// Bugs of /v2/pods: reading a request, and writing an answer.
 
 const REQUEST = 'src/domain/pod/request/request.ts'
 const PATCH = 'src/domain/pod/request/patch.ts'

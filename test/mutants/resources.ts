@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of what pods refer to: volumes, templates, registry credentials, data centers.
+// Bugs of the resources that pods refer to: volumes, templates, registry credentials, data centers.
 
 const VOLUME = 'src/domain/resources/network-volume.ts'
 const TEMPLATE = 'src/domain/resources/template.ts'

@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of what every REST route has in common, and of what is refused at create.
+// Bugs of the parts common to all REST routes, and of refusals at create.
 
 const FAULT = 'src/domain/text/json-fault.ts'
 const BUILTIN = 'src/domain/resources/builtin-image.ts'

@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-/** Bugs that only cost time: every answer stays right, and a table is read as a whole. */
+/** Bugs that only cost time: every answer stays right, but a table is scanned. */
 export const STATEMENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'beside an index over every state, a take reads the whole queue',

@@ -1,11 +1,11 @@
 import type { Mutant } from './table.ts'
 
-// Bugs that somebody with an account, or with a stolen host, would use.
+// Bugs that a tenant, or an attacker with a stolen host, would use.
 
 const ENDS = 'src/domain/overlay/ends.ts'
 const ARCHIVES = 'src/db/logs/log-archives.ts'
 
-/** Killed by the tests of floods of plans, of what is read and kept, and of hosts that lie. */
+/** Killed by the tests of floods of plans, of bounds on reads and storage, and of hosts that lie. */
 export const STRANGER_MUTANTS: readonly Mutant[] = [
   {
     id: 'large results are read without a bound',

@@ -1,6 +1,6 @@
 import type { Mutant } from './table.ts'
 
-// Bugs of what stands before the queue: limits, idempotency keys, retention and secrets of a submit.
+// Bugs of the checks before the queue: limits, idempotency keys, retention and secrets of a submit.
 
 const LIMITS = 'src/domain/job/limits.ts'
 const KEYS = 'src/domain/idempotency.ts'

@@ -4,7 +4,7 @@ export interface Mutant {
   file: string
   find: string
   replace: string
-  /** Arguments of the run that has to fail; without them the tests of its suite are asked. */
+  /** Arguments of the run that must fail; without them the tests of its suite run. */
   tests?: readonly string[]
 }
 

@@ -55,7 +55,7 @@ test('[CLK-3] an object that rested while the clock was set back finds out by it
   expect(job()).toBe('IN_QUEUE')
 })
 
-test('[CLK-4] what runs while the plane is away does not run out of its execution timeout', () => {
+test('[CLK-4] a job that runs while the plane is away does not exceed its execution timeout by that', () => {
   const { tx, job, state } = running(30_000)
   state.meta.setAlarmAtMs(SEEN_MS + 20_000)
   const nowMs = SEEN_MS + HOUR_MS
@@ -71,7 +71,7 @@ test.each([
   ['asks for work', workerIn('READY', 'w', { idleSinceMs: null })],
   ['was once waited for', workerIn('READY', 'w', { idleSinceMs: null, excusedUntilMs: SEEN_MS + 5_000 })],
   ['finishes its last job', workerIn('DRAINING', 'w')],
-])('[CLK-4] [LSE-24] pings that no row has do not lengthen an execution: a worker that %s', (_, worker) => {
+])('[CLK-4] [LSE-24] pings that are in no row do not lengthen an execution: a worker that %s', (_, worker) => {
   const { tx, job, state } = running(4 * HOUR_MS)
   state.workers.save({ ...worker, lastSeenAtMs: SEEN_MS })
   // It pinged for three hours, and the alarm was set by the last ping.

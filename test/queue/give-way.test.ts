@@ -20,7 +20,7 @@ const FOREIGN = { endpointId: 'stranger', own: false }
 const idle = (id: string, forMs: number) =>
   workerIn('READY', id, { idleSinceMs: NOW_MS - forMs, lastSeenAtMs: NOW_MS, lastTakeAtMs: NOW_MS })
 
-/** An endpoint at one instant, with workers that are not at work unless a job says so. */
+/** An endpoint at one instant, with workers that are idle unless a job is given. */
 function queueWith(workers: readonly Worker[], { min = 0, idleTimeout = 600 } = {}) {
   const state = new MemoryState({ open: () => [] })
   const noted: Parameters<DecisionRows['note']>[] = []
@@ -47,8 +47,8 @@ function hold(state: MemoryState, workerId: string): void {
   state.jobs.insert(leaseJob(job, { workerId, boot: 'b' }, 0, { pingIntervalMs: 10_000 }))
 }
 
-describe('[PP-180] workers that are told to give way', () => {
-  test('go, and the decision says for whom', () => {
+describe('[PP-180] preempted workers', () => {
+  test('leave, and the decision names the requester', () => {
     const { state, tx, noted, phases } = queueWith([idle('a', 5_000), idle('b', 5_000)])
     const now = tx()
     expect(giveWay(now, { asker: OWN, workerIds: ['a'] })).toBe(true)
@@ -61,21 +61,21 @@ describe('[PP-180] workers that are told to give way', () => {
     expect(leavingWorkers(state)).toEqual(['a'])
   })
 
-  test('[PP-184] of another account nothing is said', () => {
+  test('[PP-184] leave without naming another account', () => {
     const { tx, noted } = queueWith([idle('a', 10_000)])
     expect(giveWay(tx(), { asker: FOREIGN, workerIds: ['a'] })).toBe(true)
     expect(noted.map(([decision]) => decision.reason)).toEqual(['gave way to another account'])
   })
 
   test.each<[string, readonly Worker[], string[], (state: MemoryState, tx: Tx) => void, object]>([
-    ['one that has a job by now', [idle('a', 5_000)], ['a'], (state) => hold(state, 'a'), {}],
+    ['a worker that has a job by then', [idle('a', 5_000)], ['a'], (state) => hold(state, 'a'), {}],
     ['one beside a job that came meanwhile', [idle('a', 5_000)], ['a'], (_, tx) => submit(tx), {}],
     ['one beside a low priority job that came meanwhile', [idle('a', 5_000)], ['a'], (_, tx) => submit(tx, true), {}],
-    ['one that was idle for too short a time', [idle('a', 999)], ['a'], () => undefined, {}],
+    ['a worker that was idle for too short a time', [idle('a', 999)], ['a'], () => undefined, {}],
     ['the last of workers.min', [idle('a', 5_000)], ['a'], () => undefined, { min: 1 }],
     ['more than can be spared', [idle('a', 5_000), idle('b', 5_000)], ['a', 'b'], () => undefined, { min: 1 }],
     ['one of which one is not known', [idle('a', 5_000), idle('b', 5_000)], ['a', 'x'], () => undefined, {}],
-  ])('[PP-181] nobody goes: %s', (_case, workers, workerIds, meanwhile, bounds) => {
+  ])('[PP-181] no worker leaves: %s', (_case, workers, workerIds, meanwhile, bounds) => {
     const { state, tx, noted, phases } = queueWith(workers, bounds)
     meanwhile(state, tx())
     expect(giveWay(tx(), { asker: OWN, workerIds })).toBe(false)
@@ -84,8 +84,8 @@ describe('[PP-180] workers that are told to give way', () => {
   })
 })
 
-describe('[PP-182] who asked for room', () => {
-  test('is told when a worker may go, at the very instant', () => {
+describe('[PP-182] a requester of room', () => {
+  test('is notified at the instant at which a worker may leave', () => {
     const { tx } = queueWith([idle('a', 600)])
     expect(askRoom(tx(), OWN)).toMatchObject({ spare: 1, holders: [{ workerId: 'a', use: 'idle', idleMs: 600 }] })
     const now = tx()
@@ -99,7 +99,7 @@ describe('[PP-182] who asked for room', () => {
     expect([...again.effects.roomSeekers], 'once').toEqual([])
   })
 
-  test('[PP-183] is told after 10 s when it is of another account', () => {
+  test('[PP-183] of another account is notified after 10 s', () => {
     const { tx } = queueWith([idle('a', 600)])
     askRoom(tx(), FOREIGN)
     expect(endCommit(tx(), true).scaleAtMs).toBe(NOW_MS + 9_400)
@@ -108,14 +108,14 @@ describe('[PP-182] who asked for room', () => {
     expect([...later.effects.roomSeekers]).toEqual(['stranger'])
   })
 
-  test('an ask makes the endpoint look for that instant', () => {
+  test('makes the endpoint check again at that instant', () => {
     const { tx } = queueWith([idle('a', 600)])
     const now = tx()
     askRoom(now, OWN)
     expect(now.effects.scale).toBe(true)
   })
 
-  test('is forgotten once it was given room', () => {
+  test('is forgotten once it has room', () => {
     const { state, tx } = queueWith([idle('a', 5_000), idle('b', 600)])
     askRoom(tx(), OWN)
     giveWay(tx(), { asker: OWN, workerIds: ['a'] })
@@ -137,7 +137,7 @@ describe('[PP-181] a job that waits', () => {
     expect(isJobWaiting(state)).toBe(waits)
   })
 
-  test('makes a worker that found no room look again, 5 s after it last did', () => {
+  test('makes a worker without room search again, 5 s after its last search', () => {
     const throttled = (attempts: number, nextAttemptAtMs: number) => workerIn('PLACING', 'p', { attempts, nextAttemptAtMs, reason: 'full' })
     const nextOf = (worker: Worker, lowPriority = false) => {
       const { state, tx } = queueWith([worker])
@@ -145,7 +145,7 @@ describe('[PP-181] a job that waits', () => {
       submit(tx(), lowPriority)
       return state.workers.get('p')
     }
-    // Looked 20 s ago and would look in 40 s; looked 2 s ago and would look in 8 s; would look in a moment.
+    // Last search 20 s ago, next in 40 s; last 2 s ago, next in 8 s; next in a moment.
     expect(nextOf(throttled(5, NOW_MS + 40_000))).toMatchObject({ nextAttemptAtMs: NOW_MS })
     expect(nextOf(throttled(2, NOW_MS + 8_000))).toMatchObject({ nextAttemptAtMs: NOW_MS + 3_000 })
     expect(nextOf(throttled(1, NOW_MS + 4_000))).toMatchObject({ nextAttemptAtMs: NOW_MS + 4_000 })

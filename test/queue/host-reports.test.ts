@@ -5,7 +5,7 @@ import { MemoryState } from '../support/memory-state.ts'
 import { describe, expect, it } from '../support/unit.ts'
 import { workerIn } from '../support/workers.ts'
 
-/** What is left of a worker of that phase once its host has reported. */
+/** The worker after the report of its host; null when its row is deleted. */
 function leftOf(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exited') {
   const state = new MemoryState({ open: () => [] })
   state.workers.save(workerIn(phase, 'w'))
@@ -14,14 +14,14 @@ function leftOf(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exit
   return state.workers.get('w')
 }
 
-describe('what a host reports of a container', () => {
-  it('[WRK-24] nobody asks for the removal of one that is gone; a failure stays readable', () => {
+describe('a report of a host about a container', () => {
+  it('[WRK-24] that is gone requests no removal; a failure stays readable', () => {
     expect(leftOf('READY', 'gone')).toMatchObject({ phase: 'FAILED', released: true, reason: 'its container disappeared from the host' })
     expect(leftOf('FAILED', 'gone')).toMatchObject({ phase: 'FAILED', released: true })
     expect(leftOf('DRAINING', 'gone')).toBeNull()
   })
 
-  it('[WRK-24] one that has ended is still to be removed', () => {
+  it('[WRK-24] that has ended still requests its removal', () => {
     expect(leftOf('READY', 'exited')).toMatchObject({ phase: 'FAILED', released: false })
   })
 })

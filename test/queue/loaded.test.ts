@@ -42,7 +42,7 @@ function ping(state: MemoryState, nowMs: number): void {
   if (job) takePing(at(state, nowMs), HOLDER, { listed: new Set([job.id]), sdkVersion: null, unhealthy: null })
 }
 
-/** Its object ended, and this is the first commit of the next one. */
+/** The first commit after the object was loaded anew. */
 function loaded(state: MemoryState, nowMs: number): MemoryState {
   const next = state.restarted(TAKES)
   beginCommit(at(next, nowMs), true)
@@ -74,7 +74,7 @@ test('[LSE-24] however often it is loaded, a worker that does not ping again is 
   expect(seen(loaded(state, 305_000 + TERM))).toEqual(['IN_QUEUE', 'FAILED'])
 })
 
-test('[LSE-24] one that pings is waited for each time', () => {
+test('[LSE-24] a worker that pings is waited for after each load', () => {
   let state = queue()
   for (let ms = 10_000; ms <= 900_000; ms += P) {
     ping(state, ms)
@@ -83,7 +83,7 @@ test('[LSE-24] one that pings is waited for each time', () => {
   expect(seen(state)).toEqual(['IN_PROGRESS', 'READY'])
 })
 
-test('[LSE-24] what a worker has shown lost, and a worker that never confirmed its job, get no term', () => {
+test('[LSE-24] a job that its worker has shown lost, and a worker that never confirmed its job, get no term', () => {
   const state = queue()
   const job = state.jobs.bySeq(1)
   if (!job) throw new Error('no job')
@@ -93,7 +93,7 @@ test('[LSE-24] what a worker has shown lost, and a worker that never confirmed i
   }
 })
 
-test('[LSE-24] [PP-28] an idle worker that pings and asks for nothing is found out, however often its queue is loaded', () => {
+test('[LSE-24] [PP-28] an idle worker that pings and takes nothing is detected, however often its queue is loaded', () => {
   const NO_TAKE_MS = 120_000
   const GRAIN_MS = 60_000
   let state = queue({ lastTakeAtMs: 1_000, idleSinceMs: 1_000 })

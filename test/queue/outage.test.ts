@@ -7,7 +7,7 @@ import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { MemoryState } from '../support/memory-state.ts'
 import { workerIn } from '../support/workers.ts'
 
-// The plane was away: its alarm, due at ARMED_MS, is looked at only at BACK_MS.
+// The plane was away: its alarm, due at ARMED_MS, runs only at BACK_MS.
 const ARMED_MS = 10_000
 const BACK_MS = 100_000
 
@@ -28,7 +28,7 @@ function look(tx: Tx): void {
 test.each([
   [1_000, 35_000],
   [10_000, 40_000],
-])('[PP-13, LSE-20] with pings every %i ms a job waits %i ms for a host that comes back behind its plane', (pingIntervalMs, waitMs) => {
+])('[PP-13, LSE-20] with pings every %i ms a job waits %i ms for a host that returns after its plane', (pingIntervalMs, waitMs) => {
   const { state, tx } = queueWith(workerIn('READY', 'w', { lastSeenAtMs: 0 }), pingIntervalMs)
   const submitted = submitJob({
     ...{ seq: state.jobs.nextSequence(), id: 'j', lowPriority: false, webhook: null, hasS3Config: false },
@@ -42,7 +42,7 @@ test.each([
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'still waited for').toEqual(['IN_PROGRESS', 'READY'])
   look(tx(BACK_MS + waitMs))
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'not for ever').toEqual(['IN_QUEUE', 'FAILED'])
-  // LSE-20: nobody knows what became of the worker while the plane was away.
+  // LSE-20: the state of the worker while the plane was away is unknown.
   expect(state.jobs.bySeq(1)).toMatchObject({ retries: 0, hostLosses: 1, errorDetail: expect.stringContaining('the plane was away') })
 })
 

@@ -27,7 +27,7 @@ const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } 
   hide: { kind: 'hide' },
 }
 
-/** What each phase becomes; an event that is not named changes nothing. `gone`: its row goes. */
+/** The next phase by phase and event; an event that is not listed changes nothing. `gone`: the row is deleted. */
 const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase | 'gone'>>> = {
   PLACING: {
     placed: 'STARTING',
@@ -88,19 +88,19 @@ describe('the life of a worker', () => {
     },
   )
 
-  test('one that is placed has its place; what its search left behind goes', () => {
+  test('a placed worker has its host, and the state of its search is cleared', () => {
     expect(nextWorker(workerIn('PLACING', 'w', { attempts: 3, reason: 'full', startedAtMs: null }), EVENTS.placed, NOW)).toEqual(
       workerIn('STARTING', 'w', { hostId: 'host', gpuTypeId: 'gpu', dataCenterId: 'DC', startedAtMs: null, reason: 'starting' }),
     )
   })
 
-  test('one without room counts its attempts', () => {
+  test('a worker without room counts its attempts', () => {
     const searched = nextWorker(workerIn('PLACING', 'w', { attempts: 3 }), EVENTS['no room'], NOW)
     expect(searched).toEqual(workerIn('PLACING', 'w', { attempts: 4, reason: 'full', nextAttemptAtMs: NOW + 5_000 }))
     expect(searched && nextWorker(searched, EVENTS['look again'], NOW + 1)).toMatchObject({ nextAttemptAtMs: NOW + 1, attempts: 4 })
   })
 
-  test('its first take makes it ready, idle and seen; the start of its container stays what its host said', () => {
+  test('its first take makes it ready, idle and seen; the start time of its container stays as its host reported it', () => {
     const times = { lastSeenAtMs: NOW, lastTakeAtMs: NOW, idleSinceMs: NOW, reason: null }
     expect(nextWorker(workerIn('STARTING', 'w', { startedAtMs: 7 }), EVENTS.take, NOW)).toEqual(
       workerIn('READY', 'w', { ...times, startedAtMs: 7 }),
@@ -114,7 +114,7 @@ describe('the life of a worker', () => {
     expect(nextWorker(ready, EVENTS.ping, NOW)).toEqual({ ...ready, lastSeenAtMs: NOW })
   })
 
-  test('[LSE-24] a queue that is loaded is noted until the next ping, and only of a worker that pings', () => {
+  test('[LSE-24] a load of the queue is recorded until the next ping, and only for a worker that pings', () => {
     const ready = workerIn('READY', 'w', { lastSeenAtMs: 1 })
     const loaded = nextWorker(ready, EVENTS.loaded, NOW)
     expect(loaded).toEqual({ ...ready, loadedAtMs: NOW, idleSinceMs: NOW })
@@ -127,7 +127,7 @@ describe('the life of a worker', () => {
     expect(nextWorker(serves, EVENTS.loaded, NOW)).toBe(serves)
   })
 
-  test('[PP-176] one that was given a job has worked, whatever becomes of it', () => {
+  test('[PP-176] a worker that got a job counts as having worked, whatever the outcome', () => {
     const busy = nextWorker(workerIn('READY', 'w', { idleSinceMs: 5 }), EVENTS.busy, NOW)
     expect(busy).toEqual(workerIn('READY', 'w', { idleSinceMs: null, worked: true }))
     expect(busy && nextWorker(busy, EVENTS.fail, NOW)).toMatchObject({ phase: 'FAILED', worked: true })
@@ -156,7 +156,7 @@ describe('the life of a worker', () => {
     expect(again && nextWorker(again, EVENTS['removal asked'], NOW)).toMatchObject({ attempts: 2, nextAttemptAtMs: NOW + 60_000 })
   })
 
-  test('a failed one that is gone from its host is removed when it has been shown; another goes on asking, unseen', () => {
+  test('a failed worker that is gone from its host is removed after it was shown; another stays hidden and repeats the request', () => {
     const failed = workerIn('FAILED', 'w', { reason: 'crashed', attempts: 4, nextAttemptAtMs: 99 })
     expect(nextWorker({ ...failed, released: true }, EVENTS.hide, NOW)).toBeNull()
     expect(nextWorker(failed, EVENTS.hide, NOW)).toEqual(

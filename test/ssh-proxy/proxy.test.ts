@@ -15,7 +15,7 @@ import { parseList } from '../../src/ssh-proxy/sftp/attributes.ts'
 import { tempDir } from '../host-agent/support/temp-dir.ts'
 import { waitUntil } from '../support/time.ts'
 
-/** One in some hundred that the library makes it cannot read itself. */
+/** The library cannot read about one in some hundred of the keys that it makes. */
 function makeKey(): { private: string; public: string } {
   const key = ssh2.utils.generateKeyPairSync('ed25519')
   return ssh2.utils.parseKey(key.private) instanceof Error ? makeKey() : key
@@ -97,7 +97,7 @@ const exec = (client: Client, command: string) =>
   new Promise<ClientChannel>((resolve, reject) => client.exec(command, (error, channel) => (error ? reject(error) : resolve(channel))))
 
 describe('the SSH proxy', () => {
-  test('[NET-21] lets a key in that is proven and that the plane knows, and nothing else', async () => {
+  test('[NET-21] admits only a key that is proven and that the plane knows', async () => {
     const { plane, proxy } = await setUp()
     await enter(proxy)
     expect(plane.admitted.map(({ connect, address, user }) => ({ connect, address, user }))).toEqual([
@@ -113,7 +113,7 @@ describe('the SSH proxy', () => {
     expect(plane.opened).toEqual([])
   })
 
-  test('[NET-29] a channel that asks for a second command has the first alone, and everyone else goes on', async () => {
+  test('[NET-29] runs only the first command of a channel, and other connections continue', async () => {
     const { plane, proxy } = await setUp()
     const [client, other] = [await enter(proxy), await enter(proxy)]
     const channel = await exec(client, 'first')
@@ -130,7 +130,7 @@ describe('the SSH proxy', () => {
     expect(commands).toEqual(['first', 'of another client'])
   })
 
-  test('[SHR-39] one network of IPv6 is one address', () => {
+  test('[SHR-39] counts one IPv6 network as one address', () => {
     const same = ['2001:db8:1:2::1', '2001:0db8:0001:0002:ffff::', '2001:db8:1:2:3:4:5:6']
     expect(new Set(same.map(sourceOf))).toEqual(new Set(['2001:db8:1:2::/64']))
     expect(['2001:db8:1:3::1', '::1', '192.0.2.1', '::ffff:192.0.2.1'].map(sourceOf)).toEqual([
@@ -184,7 +184,7 @@ describe('the SSH proxy', () => {
     expect(await asked).toBeInstanceOf(Error)
   })
 
-  test('[NET-9] ends a session whose door is closed, and says why', async () => {
+  test('[NET-9] ends a session whose access is closed, with the reason', async () => {
     const { plane, proxy } = await setUp()
     const channel = await exec(await enter(proxy), 'stay')
     await waitUntil('a command', () => plane.sockets.length === 1)
@@ -200,7 +200,7 @@ describe('the SSH proxy', () => {
     expect(err).toBe('the pod does not run any more\r\n')
   })
 
-  test('[NET-24] turns away whom it has no room for before a byte of theirs is read', async () => {
+  test('[NET-24] refuses connections that it has no room for before it reads a byte', async () => {
     const { proxy } = await setUp({ ...LIMITS, strangersPerAddress: 1 })
     const first = connect(proxy.port, '127.0.0.1')
     closers.push(() => first.destroy())
@@ -214,7 +214,7 @@ describe('the SSH proxy', () => {
     expect(heard).toBe('')
   })
 
-  test('[NET-23] has one host key, which nobody else reads', async () => {
+  test('[NET-23] has one host key, readable by its user alone', async () => {
     const dir = tempDir('ssh-key')
     const path = join(dir, 'ssh_host_ed25519_key')
     const made = loadHostKey(dir)
@@ -226,10 +226,10 @@ describe('the SSH proxy', () => {
   })
 })
 
-describe('[NET-24] strangers at the SSH proxy', () => {
+describe('[NET-24] unauthenticated clients of the SSH proxy', () => {
   const SMALL: Limits = { perAddress: 3, all: 4, strangersPerAddress: 2, strangers: 3, failuresPerMinute: 2 }
 
-  test('are bounded by address and in all; who has proven a key makes room', () => {
+  test('are bounded by address and in total; a client with a proven key does not count among them', () => {
     const turnstile = new Turnstile(SMALL, () => 0)
     const [first] = [turnstile.enter('a'), turnstile.enter('a')]
     expect(turnstile.enter('a')).toBeNull()
@@ -240,7 +240,7 @@ describe('[NET-24] strangers at the SSH proxy', () => {
     expect(turnstile.enter('c')).toBeNull()
   })
 
-  test('who fail again and again wait for a minute; leaving twice counts once', () => {
+  test('wait for a minute after repeated failures; leaving twice counts once', () => {
     let nowMs = 0
     const turnstile = new Turnstile(SMALL, () => nowMs)
     const fail = () => turnstile.enter('a')?.leave()
@@ -256,7 +256,7 @@ describe('[NET-24] strangers at the SSH proxy', () => {
   })
 })
 
-test.each(['stranger', 'known'] as const)('[SHR-39] ten addresses that take all that they may leave a place to the next, %s', (kind) => {
+test.each(['stranger', 'known'] as const)('[SHR-39] ten addresses that take all they may leave a place to the next one, %s', (kind) => {
   const turnstile = new Turnstile(LIMITS, () => 0)
   const enter = (address: string) => {
     const entry = turnstile.enter(address)

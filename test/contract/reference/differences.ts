@@ -1,8 +1,8 @@
-// What the reference structure says and this document does not, by the names that the comparison gives. A row that no longer differs fails.
+// Statements of the reference structure that this document lacks, by the names that the comparison gives. A row without a difference fails.
 
-/** Where the document differs on purpose, with the rules that say so. */
+/** Deliberate differences of the document, with the rules that state them. */
 export const DELIBERATE: Readonly<Record<string, string>> = {
-  // A template may supply the image, and what lacks both is 400; a schema could only say 422.
+  // A template may supply the image, and a request without either is 400; a schema could only express 422.
   'request CreatePodRequest: condition': 'POD-5',
   'request CreateEndpointRequest: condition': 'END-3',
   // A template decides these where the body does not, so nothing is true of every create (PP-122).
@@ -15,15 +15,15 @@ export const DELIBERATE: Readonly<Record<string, string>> = {
   'request CreateEndpointRequest.timeout: default': 'END-7',
   // Refused beside REQUEST_COUNT, so no value could be sent always.
   'request CreateEndpointRequest.workers.idleTimeout: default': 'END-6',
-  // Refused without `include`, so neither could this: generated clients send what is documented as a default.
+  // Refused without `include`, so it has no default either: generated clients send documented defaults.
   'request GET /v2/catalog/gpus query count: default': 'PP-122',
   'request GET /v2/catalog/gpus/{id} query count: default': 'PP-122',
-  // What an update leaves out stays as it is.
+  // An update leaves omitted members unchanged.
   'request UpdateEndpointGpuConfig.count: default': 'STRICT-3',
-  // A bare time is the older form; an id of today has a counter behind it.
+  // A bare time is the older form; an id also has a counter after the time.
   'request GET /v2/pods/{id}/logs header Last-Event-ID: format': 'LOG-3',
   'request GET /v2/serverless/{id}/workers/{workerId}/logs header Last-Event-ID: format': 'LOG-3',
-  // No URLs until the id of a job stands in them.
+  // Templates, which are URLs only once the id of a job is inserted.
   'answer QueueBasedRequestUrls.status: format': 'PP-122',
   'answer QueueBasedRequestUrls.stream: format': 'PP-122',
   'answer QueueBasedRequestUrls.cancel: format': 'PP-122',

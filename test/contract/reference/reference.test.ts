@@ -14,14 +14,14 @@ describe('[PP-260] the document and the published structure', () => {
   const comparison = compareDocuments(reference, ours())
   const listed = Object.keys(DELIBERATE)
 
-  it('every path, method, parameter, answer, member, value and bound of the structure is there, or stands in the table', () => {
+  it('every path, method, parameter, answer, member, value and bound of the structure is in the document or in the table', () => {
     const found = [...comparison.differences].filter(([name]) => !listed.includes(name))
     expect(Object.fromEntries(found)).toEqual({})
-    // It has looked at something: an empty walk would find no difference either.
+    // The comparison is not empty: an empty one would find no difference either.
     expect(comparison.compared).toBeGreaterThan(2000)
   })
 
-  it('every row of the table still differs, and names a rule that there is', () => {
+  it('every row of the table still differs, and names an existing rule', () => {
     expect(listed.filter((name) => !comparison.differences.has(name))).toEqual([])
     for (const rule of Object.values(DELIBERATE)) expect(spec).toContain(`| ${rule} |`)
   })

@@ -12,10 +12,10 @@ const value = fc.oneof(
   fc.constant(null),
 )
 const state = fc.dictionary(fc.constantFrom(...NAMES), value, { maxKeys: NAMES.length })
-/** What becomes of a resource: the states that it has in turn, and whether it is deleted in the end. */
+/** The history of a resource: its states in order, and whether it is deleted in the end. */
 const history = fc.record({ states: fc.array(state, { minLength: 1, maxLength: 12 }), isDeleted: fc.boolean() })
 
-/** The rows of a history, and what the resource was after each of them. */
+/** The rows of a history, and the state of the resource after each of them. */
 function told({ states, isDeleted }: { states: AuditState[]; isDeleted: boolean }) {
   const rows: Contents[] = []
   const snapshots: (AuditState | null)[] = []
@@ -32,8 +32,8 @@ function told({ states, isDeleted }: { states: AuditState[]; isDeleted: boolean 
   return { rows, snapshots }
 }
 
-describe('[AUD-9] a resource as it was', () => {
-  it('is what a snapshot says, at every moment of every history', () => {
+describe('[AUD-9] the past state of a resource', () => {
+  it('equals a snapshot, at every moment of every history', () => {
     fc.assert(
       fc.property(history, (lived) => {
         const { rows, snapshots } = told(lived)
@@ -45,7 +45,7 @@ describe('[AUD-9] a resource as it was', () => {
     )
   })
 
-  it('is never another one when its first rows are gone: what is said is so, and what has changed since is said', () => {
+  it('is never wrong when its first rows are gone: known members are right, and members changed since are marked', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 11 }), (lived, gone) => {
         const { rows, snapshots } = told(lived)

@@ -11,14 +11,14 @@ function choose(change: Partial<ChoiceFacts>): string | null {
 }
 
 describe('the worker of a request', () => {
-  it('[LB-4] is the one with the fewest, of several the first, and none when all have as many as they may', () => {
+  it('[LB-4] is the first one with the fewest requests, and none when all are at their limit', () => {
     const workers = [ready('a'), ready('b'), ready('c')]
     expect(choose({ workers, held: new Map(Object.entries({ a: 2, b: 1, c: 1 })) })).toBe('b')
     expect(choose({ workers, held: new Map(Object.entries({ a: 1, b: 2, c: 2 })) })).toBe('a')
     expect(choose({ workers, held: new Map(Object.entries({ a: 3, b: 3, c: 3 })) })).toBeNull()
   })
 
-  it('[LB-9, LB-17] is ready, of the current release, on a host that is heard, and not one that was just out of reach', () => {
+  it('[LB-9, LB-17] is ready, of the current release, on a connected host, and was not just unreachable', () => {
     const starting = workerIn('STARTING', 'starting', { hostId: 'h', version: 1 })
     const others = [starting, ready('old', { version: 0 }), ready('silent', { excusedUntilMs: NOW_MS + 1 }), ready('gone')]
     const avoided = new Map([['gone', NOW_MS + 1]])

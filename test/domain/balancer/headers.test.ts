@@ -19,7 +19,7 @@ const SAID = [
 ]
 
 describe('headers of a request', () => {
-  it('[LB-12] reach the worker without the key, the connection, and what only the plane may say', () => {
+  it('[LB-12] reach the worker without the key, connection headers and headers reserved to the plane', () => {
     const given: [string, string][] = [
       ['Authorization', 'Bearer rpa_secret'],
       ['Connection', 'keep-alive, X-Hop'],
@@ -47,7 +47,7 @@ describe('headers of a request', () => {
 })
 
 describe('headers of an answer', () => {
-  it('[LB-13] reach the client without the connection, and under the plane without what speaks for its origin', () => {
+  it('[LB-13] reach the client without connection headers, and under the plane without origin-wide ones', () => {
     const given: [string, string][] = [
       ['Connection', 'X-Hop'],
       ['X-Hop', '1'],
@@ -64,26 +64,26 @@ describe('headers of an answer', () => {
     ])
   })
 
-  it('[S7] [EDG-11] none that speaks for the whole origin of the plane passes below it', () => {
+  it('[S7] [EDG-11] no origin-wide header passes under the origin of the plane', () => {
     expect(new Set(SPOKEN_FOR_OTHERS).size).toBeGreaterThanOrEqual(35)
     const given = SPOKEN_FOR_OTHERS.map((name): [string, string] => [name, 'x'])
     expect(headersForClient(given, false).map(([name]) => name)).toEqual(['content-security-policy', 'x-content-type-options'])
   })
 
-  it('[S7] what is about one answer passes, and what an application says of its own', () => {
+  it('[S7] headers about one answer pass, and those of an application', () => {
     const given = OF_ONE_ANSWER.map((name): [string, string] => [name, 'x'])
     expect(headersForClient(given, false).slice(0, -2)).toEqual(given)
   })
 
   it.each(['javascript:alert(1)', 'data:text/html,x', ' javascript:x', 'java\tscript:x', 'vbscript:x', 'blob:x', 'view-source:x'])(
-    '[S7] [EDG-11] below the plane no redirect leads to what runs: %s',
+    '[S7] [EDG-11] under the plane no redirect leads to code that a browser runs: %s',
     (value) => {
       expect(headersForClient([['Location', value]], false)).toHaveLength(2)
     },
   )
 
   it.each(['/lab', 'lab?x=a:b', '?next=1', '//elsewhere.example/x', 'https://elsewhere.example/', 'HTTP://x/'])(
-    '[S7] [EDG-11] one to a page passes: %s',
+    '[S7] [EDG-11] a redirect to a page passes: %s',
     (value) => {
       expect(headersForClient([['Location', value]], false)[0]).toEqual(['Location', value])
     },

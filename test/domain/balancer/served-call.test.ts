@@ -7,7 +7,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 const DOMAIN = 'lb.example.com'
 const parse = (url: string, domain: string | null = DOMAIN) => parseServedCall(new URL(url), domain)
 
-describe('[LB-2] whose request it is', () => {
+describe('[LB-2] the endpoint of a request', () => {
   it.each([
     ['https://abc123.lb.example.com/v1/chat?x=1', { endpointId: 'abc123', path: '/v1/chat?x=1', prefix: null }],
     ['https://ABC123.LB.example.com', { endpointId: 'abc123', path: '/', prefix: null }],
@@ -23,13 +23,13 @@ describe('[LB-2] whose request it is', () => {
     'https://evil-lb.example.com/x',
     'https://plane.example.com/v2/pods',
     'https://plane.example.com/lb/',
-  ])('nobody: %s', (url) => expect(parse(url)).toBeNull())
+  ])('none: %s', (url) => expect(parse(url)).toBeNull())
 
   it('a host name counts only where the operator has named the domain', () => {
     expect(parse('https://abc123.lb.example.com/x', null)).toBeNull()
   })
 
-  it('requestUrls name what works: the host name under a domain, the path without one', () => {
+  it('requestUrls name working addresses: the host name under a domain, the path without one', () => {
     const body = { name: 'n', image: 'i', type: 'LOAD_BALANCER' as const, gpu: { pools: ['ADA_24'] } }
     const made = createEndpointConfig(SEED_CATALOG, body, { id: 'abc123', teamId: 't' }, 0)
     if (!made.ok) throw new Error(JSON.stringify(made.problem))

@@ -27,7 +27,7 @@ const interval = fc
   })
   .map(({ ms, ...rest }): ChargedInterval => ({ ...rest, endedAtMs: ms === null ? null : Math.min(NOW_MS, rest.startedAtMs + ms) }))
 
-/** What an interval has come to at a moment: in whole units of a billionth of a USD and a millisecond, shared with nothing in the source. */
+/** The amount of an interval up to a moment, in integers (rates in billionths of a USD, times in ms), sharing no code with the source. */
 function amountAt(interval: ChargedInterval, rate: number, ms: number): bigint {
   const end = Math.min(ms, interval.endedAtMs ?? NOW_MS)
   const spent = BigInt(Math.max(0, end - interval.startedAtMs)) * BigInt(rate)
@@ -62,7 +62,7 @@ const byName = (a: Charge, b: Charge) =>
   a.bucketStartMs - b.bucketStartMs || a.resourceId.localeCompare(b.resourceId) || a.kind.localeCompare(b.kind)
 
 describe('bills', () => {
-  it('[BIL-5][BIL-6][BIL-13] equal what each bucket costs by itself, for any intervals and any window', () => {
+  it('[BIL-5][BIL-6][BIL-13] equal the cost of each bucket by itself, for any intervals and any window', () => {
     const window = fc.record({
       bucketSize: fc.constantFrom(...BUCKET_SIZES),
       from: fc.integer({ min: START_MS - DAYS_MS, max: NOW_MS - 1 }),
@@ -79,7 +79,7 @@ describe('bills', () => {
     )
   })
 
-  it('[BIL-5] cost the same, however they are cut', () => {
+  it('[BIL-5] sum to the same, however intervals are cut', () => {
     fc.assert(
       fc.property(fc.array(interval, { maxLength: 12 }), (intervals) => {
         const window = { startTime: new Date(START_MS - DAYS_MS).toISOString(), endTime: new Date(NOW_MS).toISOString() }

@@ -58,7 +58,7 @@ describe('buckets of a bill', () => {
     expect(result).toMatchObject({ ok: false, problem: { key: 'badRequest', detail: expect.stringContaining(detail) } })
   })
 
-  it('[BIL-2] buckets follow one another without gaps, hold what was asked for, and no whole bucket more', () => {
+  it('[BIL-2] buckets are contiguous, cover the requested window, and no whole bucket more', () => {
     const moment = fc.integer({ min: Date.UTC(1971, 0), max: Date.UTC(2100, 0) })
     fc.assert(
       fc.property(fc.constantFrom(...BUCKET_SIZES), moment, fc.integer({ min: 1, max: 300 * 86_400_000 }), (bucketSize, startMs, ms) => {

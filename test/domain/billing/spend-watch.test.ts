@@ -68,7 +68,7 @@ describe('pods that the limit stops', () => {
     expect(idsOf(perHour, month, pods)).toEqual(ids)
   })
 
-  it('[S2] [SHR-2] past a shared ceiling are the newest of all accounts, and an account stops its own of these', () => {
+  it('[S2] [SHR-2] above a shared ceiling are the newest of all accounts, and an account stops its own among these', () => {
     const limits = spendLimitsOf({ ...NO_SPEND_SETTINGS, ceilingMicrosPerHour: 3 * USD }, 80 * USD)
     const of = (teamId: string, id: string, createdAtMs: number) => ({ ...pod(id, createdAtMs), teamId })
     const all = [of('t', 'a', 1), of('u', 'b', 2), of('t', 'c', 3), of('u', 'd', 4)]
@@ -97,7 +97,7 @@ describe('pods that the limit stops', () => {
     expect(figuresOf(4.5, 101)).toEqual({ limit: 'MONTH', used: 101, bound: 100, share: 1.01, month: '2026-11' })
   })
 
-  it('[BIL-27] bring the rate to the limit where they can, and the last of them was needed', () => {
+  it('[BIL-27] bring the rate to the limit where possible, and none of them is unnecessary', () => {
     const pods = fc.array(fc.record({ createdAtMs: fc.nat(50), usd: fc.nat(5), locked: fc.boolean() }), { maxLength: 12 })
     fc.assert(
       fc.property(pods, fc.nat(20), (given, limit) => {

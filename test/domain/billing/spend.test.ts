@@ -33,14 +33,14 @@ describe('the limits of an account', () => {
     [{ microsPerMonth: 100 * USD }, [80, 80], [100, null]],
     [{ ceilingMicrosPerMonth: 50 * USD }, [80, 80], [50, 50]],
     [{ microsPerMonth: 100 * USD, ceilingMicrosPerMonth: 50 * USD }, [80, 80], [50, 50]],
-  ])('[BIL-20] [BIL-21] %j are its own as far as the operator lets it', (change, hour, month) => {
+  ])('[BIL-20] [BIL-21] %j are its own within the bounds of the operator', (change, hour, month) => {
     const limits = spendLimitsOf(settings(change), DEFAULT)
     const inUsd = (micros: number | null) => (micros === null ? null : micros / USD)
     expect([limits.hour.limitMicros, limits.hour.ceilingMicros].map(inUsd)).toEqual(hour)
     expect([limits.month.limitMicros, limits.month.ceilingMicros].map(inUsd)).toEqual(month)
   })
 
-  it('[BIL-21] are never above what the operator lets it spend', () => {
+  it('[BIL-21] are never above the limit of the operator', () => {
     const amount = fc.option(fc.nat(1000), { nil: null })
     fc.assert(
       fc.property(amount, amount, amount, amount, (a, b, c, d) => {
@@ -54,7 +54,7 @@ describe('the limits of an account', () => {
   })
 })
 
-describe('what costs something', () => {
+describe('a request that costs money', () => {
   const limits = spendLimitsOf(settings({ microsPerMonth: 500 * USD }), DEFAULT)
 
   it.each([
@@ -66,7 +66,7 @@ describe('what costs something', () => {
     expect(refuseSpend(limits, use(inUse, 0), need * NANOS)).toBeNull()
   })
 
-  it('[BIL-22] is refused with the figures, and what to do', () => {
+  it('[BIL-22] is refused with the figures and the next step', () => {
     expect(refuseSpend(limits, use(78.4, 0), 2.69 * NANOS)).toEqual({
       key: 'insufficientBalance',
       detail: 'spend limit: 78.40 of 80.00 USD per hour in use, this needs 2.69; stop something that runs, or ask the operator for more',
@@ -78,7 +78,7 @@ describe('what costs something', () => {
     )
   })
 
-  it('[S2] [SHR-1] is refused by what all accounts of the person spend together, which the account cannot raise', () => {
+  it('[S2] [SHR-1] is refused by the total of all accounts of the person, whose limit the account cannot raise', () => {
     const ceiling = spendLimitsOf(
       settings({ microsPerHour: 1 * USD, ceilingMicrosPerHour: 2 * USD, ceilingMicrosPerMonth: 9 * USD }),
       DEFAULT,
@@ -91,7 +91,7 @@ describe('what costs something', () => {
     expect(refuseSpend(ceiling, { ...use(0, 0), together: use(0, 9) }, NANOS)?.detail).toMatch(
       /^spend limit: 9.00 of 9.00 USD of this month .* one person/,
     )
-    // Its own limit is for its own.
+    // The limit of the account counts only its own spend.
     expect(refuseSpend(ceiling, both(0.5, 0.5), NANOS)?.detail).toMatch(
       /^spend limit: 0.50 of 1.00 USD per hour in use, .* raise it with PATCH/,
     )
@@ -118,7 +118,7 @@ describe('a month', () => {
     expect([month.name, new Date(month.startMs).toISOString(), new Date(month.endMs).toISOString()]).toEqual([name, start, end])
   })
 
-  it('[BIL-25] is estimated from what is spent and the rate of now', () => {
+  it('[BIL-25] is estimated from the amount spent and the current rate', () => {
     const nowMs = Date.parse('2026-11-30T14:00:00Z')
     expect(estimateMicros(5 * USD, 2 * NANOS, monthOf(nowMs), nowMs)).toBe(25 * USD)
   })

@@ -15,8 +15,8 @@ function lasting(workloadId: string, startedAtMs: number, gpuNanosPerHour: numbe
   return { kind: 'POD', resourceId: workloadId, workloadId, startedAtMs, endedAtMs: null, gpuNanosPerHour, ...nothing }
 }
 
-describe('what costs something', () => {
-  it('[SPD-1] is listed the dearest first, by id where it costs the same; what costs nothing and does not run is left out', () => {
+describe('a resource that costs money', () => {
+  it('[SPD-1] is listed by descending cost, then by id; stopped resources without cost are left out', () => {
     const listed = listSpending(
       [
         spender({ id: 'b', nanosPerHour: 5 }),
@@ -33,7 +33,7 @@ describe('what costs something', () => {
     expect(listed.map(({ id }) => id)).toEqual(['dear', 'a', 'b', 'kept', 'free'])
   })
 
-  it('[SPD-2] what runs of one thing is added up: since the first started, with what was charged before a silence', () => {
+  it('[SPD-2] sums its runs since the first start, with charges from before a silence', () => {
     const of = { kind: 'ENDPOINT' as const, id: 'ep', name: 'chat' }
     const spenders = [
       spender({ ...of, workloadId: 'w1', nanosPerHour: 7, startedAtMs: NOW_MS - 3 * HOUR_MS, closedMicros: 40 }),
@@ -57,8 +57,8 @@ describe('what costs something', () => {
   })
 })
 
-describe('what stands on a silent host', () => {
-  it('[BIL-30] costs nothing from its last sign of life on; what else the thing has goes on', () => {
+describe('a resource on a silent host', () => {
+  it('[BIL-30] costs nothing after the last sign of life; its other parts are still charged', () => {
     const of = { kind: 'CLUSTER' as const, id: 'ring', name: 'ring', stoppedNanosPerHour: 2 }
     const spenders = [spender({ ...of, workloadId: 'heard', nanosPerHour: 7 }), spender({ ...of, workloadId: 'silent', nanosPerHour: 8 })]
     const intervals = [lasting('heard', NOW_MS - 2 * HOUR_MS, 1_000_000), lasting('silent', NOW_MS - 2 * HOUR_MS, 1_000_000)]
@@ -71,17 +71,17 @@ describe('what stands on a silent host', () => {
   })
 })
 
-describe('what does nothing', () => {
+describe('an idle resource', () => {
   const part = (workloadId: string, change = {}) => ({ workloadId, nanosPerHour: 440_000_000, soFarMicros: 300_000, ...change })
 
-  it('[SPD-4] is charged from then on, never more than for its run', () => {
+  it('[SPD-4] has its cost since it is idle, never more than for its run', () => {
     const waste = (minutes: number, sinceMs = 0) =>
       idlingOf({ parts: [part('pod')] }, new Map([['pod', sinceMs]]), minutes * 60_000).wasteMicros
     expect([0, 1, 30, 60].map((minutes) => waste(minutes))).toEqual([0, 7_333, 220_000, 300_000])
     expect(waste(0, 60_000)).toBe(0)
   })
 
-  it('[SPD-7] of an endpoint or a cluster is counted one by one; what works, or is not known, is left out', () => {
+  it('[SPD-7] of an endpoint or a cluster is counted per worker or member; busy or unknown ones are left out', () => {
     const parts = [part('w1'), part('w2', { nanosPerHour: 220_000_000 }), part('busy')]
     const since = new Map([
       ['w1', 30 * 60_000],

@@ -57,10 +57,10 @@ describe('CPU flavors', () => {
   })
 })
 
-describe('what the operator says', () => {
+describe('the settings of the operator', () => {
   const L4 = 'NVIDIA L4'
 
-  it('[CAT-9] wins over the seed field by field, and new ids come behind it', () => {
+  it('[CAT-9] override the seed field by field, and new ids come after it', () => {
     const own = { name: 'TPU', manufacturer: 'UNKNOWN', memoryGb: 16, pool: null, securePrice: 1, communityPrice: null } as const
     const merged = mergeCatalog(SEED_CATALOG, [
       { kind: 'GPU', id: L4, body: { securePrice: 0.5 } },

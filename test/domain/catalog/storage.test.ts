@@ -7,7 +7,7 @@ import {
 } from '../../../src/domain/catalog/storage.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-describe('what storage costs', () => {
+describe('the price of storage', () => {
   it('[CAT-11] prices become whole billionths of a USD an hour; a month has 730 hours', () => {
     expect([nanosPerHour(0.69), nanosPerHour(0.1 + 0.2), nanosPerHour(0)]).toEqual([690_000_000, 300_000_000, 0])
     expect([monthlyNanosPerHour(730), monthlyNanosPerHour(0.1)]).toEqual([1_000_000_000, 136_986])

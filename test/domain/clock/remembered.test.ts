@@ -4,7 +4,7 @@ import { expect, it } from '../../support/unit.ts'
 const TTL_MS = 60_000
 const NOW_MS = 10 * TTL_MS
 
-it('[CLK-6] what was remembered an hour ahead of the clock is too old, and what requests remember out of order is not', () => {
+it('[CLK-6] an entry from an hour ahead of the clock is too old, and entries slightly out of order are not', () => {
   const remembered = new ExpiringCache<string>(TTL_MS, 10)
   remembered.set('a', 'kept', NOW_MS)
   expect(remembered.get('a', NOW_MS - 1_000)).toBe('kept')

@@ -5,13 +5,13 @@ const HOUR_MS = 3_600_000
 const quiet = { beforeMs: 100_000, nowMs: 100_000, wakeAtMs: null, steppedAtMs: null }
 
 describe('steps of the wall clock', () => {
-  it('[CLK-3] a clock that went back was set, by as much; one that is kept right was not', () => {
+  it('[CLK-3] a clock that went back was set by that amount; a small correction is no step', () => {
     expect(stepBetween({ ...quiet, nowMs: 100_000 - HOUR_MS })).toBe(-HOUR_MS)
     expect(stepBetween({ ...quiet, nowMs: 99_000 })).toBe(-1_000)
     expect(stepBetween({ ...quiet, nowMs: 99_001 })).toBe(0)
   })
 
-  it('[CLK-4] time that went on far beyond the alarm was set or stood still; without an alarm, or a little late, it has passed', () => {
+  it('[CLK-4] time far beyond the alarm was set or suspended; without an alarm, or slightly late, it has passed', () => {
     expect(stepBetween({ ...quiet, nowMs: 100_000 + HOUR_MS, wakeAtMs: 130_000 })).toBe(HOUR_MS)
     expect(stepBetween({ ...quiet, nowMs: 131_999, wakeAtMs: 130_000 })).toBe(0)
     expect(stepBetween({ ...quiet, nowMs: 100_000 + HOUR_MS })).toBe(0)
@@ -22,14 +22,14 @@ describe('steps of the wall clock', () => {
     expect(stepBetween({ beforeMs: 102_000, nowMs: 150_000, wakeAtMs: 140_000, steppedAtMs: 100_000 })).toBe(48_000)
   })
 
-  it('[CLK-3, CLK-4] over a rest the newest row tells of a step back, and the alarm of an outage', () => {
+  it('[CLK-3, CLK-4] across a rest the newest row shows a step back, and the alarm an outage', () => {
     expect(stepOverRest(100_000, 40_000, false)).toBe(-60_000)
     expect(stepOverRest(100_000, 160_000, false)).toBe(0)
     expect(stepOverRest(100_000, 160_000, true)).toBe(60_000)
     expect(stepOverRest(null, 160_000, true)).toBe(0)
   })
 
-  it('[CLK-5] a retry that is further away than any can be is due', () => {
+  it('[CLK-5] a retry further away than the longest pause is due', () => {
     expect(believable(HOUR_MS, 0, 60_000)).toBe(0)
     expect(believable(60_000, 0, 60_000)).toBe(60_000)
   })

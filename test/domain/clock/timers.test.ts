@@ -18,7 +18,7 @@ class Clocks {
     sleep: (ms: number) => new Promise<void>((wake) => this.sleeps.push({ untilMs: this.realMs + ms, wake })),
   }
 
-  /** Real time passes, in steps in which what is awake can go to sleep again. */
+  /** Real time passes, in steps in which an awake task can sleep again. */
   async pass(ms: number): Promise<void> {
     for (const untilMs = this.realMs + ms; this.realMs < untilMs; ) {
       this.realMs += Math.min(500, untilMs - this.realMs)
@@ -52,7 +52,7 @@ describe('the timers of an object', () => {
     expect(fired).toEqual(['behind', 'before'])
   })
 
-  it('[CLK-3] an object that only waits hears of a step back within 5 s, and sees the wall clock as it is', async () => {
+  it('[CLK-3] an object that only waits detects a step back within 5 s, and then has the right wall clock', async () => {
     const clocks = new Clocks()
     const timers = new Timers(clocks.source)
     const steps: number[] = []
@@ -67,7 +67,7 @@ describe('the timers of an object', () => {
     expect(timers.look()).toBe(clocks.source.wallMs())
   })
 
-  it('[CLK-2] what was taken back does not run', async () => {
+  it('[CLK-2] a cancelled timer does not run', async () => {
     const clocks = new Clocks()
     const timers = new Timers(clocks.source)
     const fired: number[] = []

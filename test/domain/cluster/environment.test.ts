@@ -17,8 +17,8 @@ const spec = (type: 'TRAINING' | 'SLURM' | 'RAY') => ({ cluster: { type, podCoun
 const place = { rank: 2, address: '10.64.3.4', podCount: 3 }
 const facts = (type: 'TRAINING' | 'SLURM' | 'RAY') => ({ place, spec: spec(type), vcpus: 8, memoryMb: 32_768, mungeKey: 'a2V5' })
 
-describe('what a member is told', () => {
-  it('[ENV-3] every variable of the rendezvous', () => {
+describe('the environment of a member', () => {
+  it('[ENV-3] has every variable of the rendezvous', () => {
     expect(clusterEnv(place, { spec: spec('TRAINING') })).toEqual({
       PRIMARY_ADDR: '10.64.3.2',
       MASTER_ADDR: '10.64.3.2',

@@ -50,7 +50,7 @@ describe('places for all members', () => {
     expect(seatsOf(3, [...split, host('c', 1, { dataCenterId: 'DC-2' })])).toEqual({ dataCenterId: 'DC-2', seats: ['b', 'b', 'c'] })
   })
 
-  it('[CLU-8] data centers in the order asked for, and no other', () => {
+  it('[CLU-8] data centers are used in the requested order, and no others', () => {
     const hosts = [host('a', 4), host('b', 4, { dataCenterId: 'DC-2' }), host('c', 8, { dataCenterId: 'DC-3' })]
     expect(seatsOf(2, hosts, { dataCenterIds: ['DC-2', 'DC-1'] })).toEqual({ dataCenterId: 'DC-2', seats: ['b', 'b'] })
     expect(seatsOf(5, hosts, { dataCenterIds: ['DC-2', 'DC-1'] })).toEqual({ dataCenterId: 'DC-1', members: 4 })
@@ -70,7 +70,7 @@ describe('places for all members', () => {
     expect(seatsOf(2, [host('c', 4, { overlay: 'none' })])).toBeNull()
   })
 
-  it('[CLU-15] a host that would do for a pod alone is named as off the network', () => {
+  it('[CLU-15] a host that fits only a pod on its own is named as off the network', () => {
     const gang = placeGang('t', SPEC, 2, [host('a', 4, { overlay: 'none' }), host('b', 0)], 'pack')
     expect(gang).toEqual({
       ok: false,

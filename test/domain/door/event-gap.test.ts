@@ -9,7 +9,7 @@ const silentAfter = (...parts: string[]) => {
 }
 
 describe('a comment between events', () => {
-  it('[S16] [SHR-32] stands before the first event and behind a whole one, once nothing came for a time', () => {
+  it('[S16] [SHR-32] is sent before the first event and after a whole one, when nothing came for a time', () => {
     expect(new EventGap().isSilent()).toBe(true)
     expect(['data: 1\n\n', 'data: 1\r\n\r\n', 'data: 1\r\r', ': x\n\n'].map((text) => silentAfter(text))).toEqual(
       Array.from({ length: 4 }, () => [false, true]),
@@ -23,7 +23,7 @@ describe('a comment between events', () => {
     }
   })
 
-  it('[SHR-32] is for plain events of no announced length alone', () => {
+  it('[SHR-32] is sent only in plain event streams without an announced length', () => {
     const events = (...more: [string, string][]) => takesComments([['Content-Type', 'text/event-stream; charset=utf-8'], ...more])
     expect([events(), events(['content-encoding', 'identity'])]).toEqual([true, true])
     expect([events(['Content-Encoding', 'gzip']), events(['content-length', '9'])]).toEqual([false, false])

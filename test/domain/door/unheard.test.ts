@@ -20,8 +20,8 @@ interface Client {
 
 const named = (count: number): Client[] => Array.from({ length: count }, (_, at) => ({ name: `client ${at}` }))
 
-describe('what clients of WebSockets were told since they said anything', () => {
-  it('[NET-51] is bounded for each; a word of it begins anew', () => {
+describe('bytes sent to WebSocket clients since their last message', () => {
+  it('[NET-51] are bounded per client; a message of the client resets its count', () => {
     const unheard = new Unheard<Client>()
     const [one, other] = [{ name: 'one' }, { name: 'other' }]
     expect([HALF, HALF].map((bytes) => unheard.tell(POD, one, bytes, NOW))).toEqual([null, null])
@@ -31,7 +31,7 @@ describe('what clients of WebSockets were told since they said anything', () => 
     expect(unheard.tell(POD, other, HALF, NOW)).toBeNull()
   })
 
-  it('[NET-51] is bounded for all of a workload: who was told most goes, and counts until it has left, whatever it says', () => {
+  it('[NET-51] are bounded per workload: the client with most is closed, and counts until it has left, whatever it sends', () => {
     const unheard = new Unheard<Client>()
     const [a, b, c] = named(3) as [Client, Client, Client]
     const room = fairRoom(ALONE, 0)
@@ -48,12 +48,12 @@ describe('what clients of WebSockets were told since they said anything', () => 
     expect(unheard.tell(POD, { name: 'e' }, 2 ** 20, NOW)).toBeNull()
   })
 
-  it('[SHR-43] is shared by accounts: many workloads have no more than what one account leaves, and a newcomer has some', () => {
+  it('[SHR-43] are shared by account: many workloads have no more than one account, and a new account has a share', () => {
     const unheard = new Unheard<Client>()
     const victim = { workloadId: 'victim', account: 'other' }
     const [reader, late] = [{ name: 'reader' }, { name: 'late' }]
     expect(unheard.tell(victim, reader, 2 ** 20, NOW)).toBeNull()
-    // Clients that never take their end: what they were told stays in memory.
+    // Clients that never read the close: the bytes sent to them stay in memory.
     let told = 0
     for (const [at, client] of named(1_000).entries()) {
       const listener = { workloadId: `pod ${at % 50}`, account: 'attacker' }
@@ -71,7 +71,7 @@ describe('what clients of WebSockets were told since they said anything', () => 
     expect(unheard.tell({ workloadId: 'new', account: 'newcomer' }, late, 2 ** 20, NOW)).toBeNull()
   })
 
-  it('[SHR-43] closes no client for the sake of others that was told little', () => {
+  it('[SHR-43] close no client with few bytes for the sake of others', () => {
     const unheard = new Unheard<Client>()
     const [full, small] = [{ name: 'full' }, { name: 'small' }]
     expect(unheard.tell(POD, full, MAX_UNHEARD_BYTES + 1, NOW)).toBe(full)
@@ -81,29 +81,29 @@ describe('what clients of WebSockets were told since they said anything', () => 
     expect(unheard.tell(POD, small, 1, NOW)).toBe(small)
   })
 
-  it('[NET-51] is forgotten little by little: who is only shown something slowly may say nothing for hours', () => {
+  it('[NET-51] are forgotten gradually: a slow, silent reader stays open for hours', () => {
     const unheard = new Unheard<Client>()
     const one = { name: 'one' }
     const seconds = Array.from({ length: 3600 }, (_, second) => second)
     const slowly = seconds.map((second) => unheard.tell(POD, one, FORGOTTEN_BYTES_PER_SECOND, NOW + second * 1000))
     expect(slowly.filter((gone) => gone !== null)).toEqual([])
     const twice = seconds.map((second) => unheard.tell(POD, one, 2 * FORGOTTEN_BYTES_PER_SECOND, NOW + (3600 + second) * 1000))
-    // A quarter of a MiB a second too much: 24 MiB of it are there after 96 seconds.
+    // A quarter of a MiB a second too much: 24 MiB have accumulated after 96 seconds.
     expect(twice.indexOf(one)).toBe(95)
   })
 
-  it('[SHR-43] is forgotten no faster for many clients of one account than for four', () => {
+  it('[SHR-43] are forgotten no faster for many clients of one account than for four', () => {
     const unheard = new Unheard<Client>()
     const clients = named(64)
     const pace = (2 * FORGOTTEN_OF_ACCOUNT_PER_SECOND) / clients.length
     const gone = (second: number) =>
       clients.filter((client, at) => unheard.tell({ workloadId: `pod ${at}`, account: 'one' }, client, pace, NOW + second * 1000) !== null)
     const first = Array.from({ length: 120 }, (_, second) => second).find((second) => gone(second).length > 0)
-    // One MiB a second too much, of what an account has alone: its last workloads find a small part of it.
+    // One MiB a second above the share of a single account: its last workloads have a small part of it.
     expect(first).toBe(ALONE / 2 ** 20 - 2)
   })
 
-  it('[NET-51] a client that has left is not remembered by what it says', () => {
+  it('[NET-51] are not kept for a client that has left, even if it sends something', () => {
     const unheard = new Unheard<Client>()
     const one = { name: 'one' }
     unheard.leave(one)

@@ -36,7 +36,7 @@ describe('[PP-127] the cloud of workers', () => {
     expect(placementRequestOf(SEED_CATALOG, create({ cloud })).cloud).toBe(cloud)
   })
 
-  it('is SECURE for an endpoint that was made without one', () => {
+  it('is SECURE for an endpoint that was created without one', () => {
     const { cloud: _cloud, ...old } = create()
     expect(placementRequestOf(SEED_CATALOG, old).cloud).toBe('SECURE')
     expect(patch(old, { cloud: 'SECURE' }).changed).toBe(false)
@@ -187,7 +187,7 @@ describe('cpu', () => {
 })
 
 describe('patch', () => {
-  it('[STRICT-3] an empty body changes nothing, and so does one that repeats what holds', () => {
+  it('[STRICT-3] an empty body changes nothing, nor does one that repeats the current values', () => {
     const config = create()
     expect(patch(config, {})).toEqual({ ok: true, config, changed: false, releaseDiff: null })
     expect(patch(config, { name: 'n', type: 'QUEUE', workers: { max: 3 }, gpu: { pools: ['ADA_24'] } }).changed).toBe(false)
@@ -253,7 +253,7 @@ describe('patch', () => {
     expect(patchRefusal(config, { image: '' })).toBe('image cannot be empty')
   })
 
-  it('[END-6] bounds are checked against what stays', () => {
+  it('[END-6] bounds are checked against the unchanged ones', () => {
     expect(patchRefusal(create({ workers: { min: 2 } }), { workers: { max: 1 } })).toBe('workers.min 2 is above workers.max 1')
   })
 

@@ -32,7 +32,7 @@ function created(body: CreateEndpointRequest) {
 }
 
 describe('create', () => {
-  it('[END-2][END-8] takes from the template what the body leaves out, and remembers it', () => {
+  it('[END-2][END-8] takes members that the body leaves out from the template, and remembers the template', () => {
     expect(created({ gpu: GPU })).toMatchObject({
       name: 'from template',
       templateId: 't',
@@ -59,7 +59,7 @@ describe('create', () => {
     expect(created({ gpu: GPU, cmd: [] })).toMatchObject({ container: { args: '{"entrypoint":["e"]}' } })
   })
 
-  it('[CON-3] two commands are refused as ever', () => {
+  it('[CON-3] two commands are refused', () => {
     expect(created({ gpu: GPU, args: 'a', cmd: ['b'] })).toMatch(/describe different commands/)
   })
 

@@ -43,7 +43,7 @@ function place(change: Partial<EndpointConfig>): EndpointConfig {
 }
 
 describe('[END-20] network volumes of an endpoint', () => {
-  it('say where workers may run, in the order that the endpoint prefers', () => {
+  it('determine the data centers of workers, in the order that the endpoint prefers', () => {
     const both = place({ networkVolumes: ['v1', 'v2'] })
     expect(both.volumeAt).toEqual({ 'DC-1': 'v1', 'DC-2': 'v2' })
     expect(workerDataCenters(both)).toEqual(['DC-1', 'DC-2'])
@@ -51,7 +51,7 @@ describe('[END-20] network volumes of an endpoint', () => {
     expect(workerDataCenters(place({ dataCenterIds: ['DC-3'] }))).toEqual(['DC-3'])
   })
 
-  it('reach each worker as the one of its data center', () => {
+  it('are mounted in each worker from its own data center', () => {
     const both = place({ networkVolumes: ['v1', 'v2'] })
     expect(workerMounts(both, 'DC-2')).toEqual([{ kind: 'network', id: 'v2', path: '/runpod-volume' }])
     expect(workerMounts(CONFIG, 'DC-2')).toEqual([])
@@ -81,7 +81,7 @@ describe('[END-20] network volumes of an endpoint', () => {
 })
 
 it.each<[string, Partial<EndpointConfig>, string]>([
-  ['that nobody knows', { networkVolumes: ['v1', 'nope'] }, 'network volume nope not found'],
+  ['that do not exist', { networkVolumes: ['v1', 'nope'] }, 'network volume nope not found'],
   ['twice', { networkVolumes: ['v1', 'v1'] }, 'networkVolumes: v1 is listed twice'],
   ['of one data center', { networkVolumes: ['v1', 'twin'] }, 'networkVolumes: v1 and twin both lie in DC-1; list one for each data center'],
   [

@@ -24,7 +24,7 @@ const queriesOf = (input: LowestPriceInput) => lowestPriceQueries(input, PLACES)
 const [secure, community] = queriesOf({})
 
 describe('[GQL-34] the lowest price', () => {
-  it('is asked of the clouds that would do', () => {
+  it('is taken from the clouds that are allowed', () => {
     const cloudsOf = (secureCloud: boolean | null | undefined) =>
       queriesOf(secureCloud === undefined ? {} : { secureCloud }).map(({ cloud }) => cloud)
     expect([cloudsOf(true), cloudsOf(false), cloudsOf(null), cloudsOf(undefined)]).toEqual([
@@ -38,7 +38,7 @@ describe('[GQL-34] the lowest price', () => {
     ])
   })
 
-  it('[GQL-44] is of a pod as large as is said, where it is to be; zero, null and empty say nothing', () => {
+  it('[GQL-44] is of a pod of the given size and place; zero, null and empty mean any', () => {
     const of = (input: LowestPriceInput) => {
       const [{ needs, dataCenterIds } = {}] = queriesOf({ secureCloud: true, ...input })
       return { needs, dataCenterIds }
@@ -116,7 +116,7 @@ describe('a CPU machine', () => {
     expect(of('cpu3c-4-8', 'US-KS-2')).toEqual({ stockStatus: 'None', securePrice: 0.12, slsPrice: 0.08 })
   })
 
-  it('[GQL-71] is none of a size that its flavor does not have', () => {
+  it('[GQL-71] is null for a size that its flavor does not have', () => {
     expect([of('cpu3c-0-0'), of('cpu3c-1-2'), of('cpu3c-64-128'), of('cpu9x-2-4')]).toEqual([null, null, null, null])
   })
 })

@@ -18,7 +18,7 @@ describe('[GQL-43] a start script', () => {
     expect(argsOf(script)).toEqual({ entrypoint: [...shell, '-c', script, 'startScript'], cmd: [] })
   })
 
-  test('what is none of a shell is refused, with where it stood', () => {
+  test('text that is no shell script is refused with its position', () => {
     for (const line of ['#!/usr/bin/python3', '#!/usr/bin/env node', '#!/usr/bin/env', '#!/bin/sh x'])
       expect(argsOf(line)).toMatch(/^\$\.startScript: its first line names no shell/)
   })
@@ -28,13 +28,13 @@ describe('[GQL-43] a start script', () => {
     ['serve --port 80', 'serve --port 80'],
     [`say 'it''s' "two words" ''`, `say its 'two words' ''`],
     ['{"entrypoint":["a"],"cmd":["b c"]}', `a 'b c'`],
-  ] as const)('the words of dockerArgs %j are its arguments', ([dockerArgs, read]) => {
+  ] as const)('dockerArgs %j is split into its arguments', ([dockerArgs, read]) => {
     const made = argsOfStart({ startScript: 'exec "$@"', dockerArgs })
     expect(made.ok && startOfArgs(made.body)).toEqual({ startScript: 'exec "$@"', dockerArgs: read })
   })
 
   test.for(['', 'sleep 1', '{"entrypoint":["/bin/sh","-c","x"]}', '{"entrypoint":["/bin/bash","-c","x","startScript"]}'])(
-    'the command %j is none',
+    'the command %j is invalid',
     (args) => {
       expect(startOfArgs(args)).toEqual({ dockerArgs: args, startScript: '' })
     },

@@ -26,7 +26,7 @@ describe('texts', () => {
     expect([instanceOf('cpu3c-2-4'), instanceOf('cpu3c'), instanceOf('')]).toEqual([{ id: 'cpu3c', vcpuCount: 2, memory: 4 }, null, null])
   })
 
-  it('what is wrong is told by the name that was sent', () => {
+  it('errors name members as the client sent them', () => {
     expect(inFlatWords('$.image: want an image')).toBe('$.imageName: want an image')
     expect(inFlatWords('$.mounts.persistent.size: minimum')).toBe('$.volumeInGb: minimum')
     expect(inFlatWords('$.cpu.id: unknown')).toBe('$.instanceId: unknown')
@@ -37,7 +37,7 @@ describe('texts', () => {
 describe('errors', () => {
   const PASSING = /try again later|internal server error|service unavailable|too many requests|temporarily unavailable/i
 
-  it('[GQL-7] the words on which clients ask again lead what passes, and nothing else', () => {
+  it('[GQL-7] transient errors begin with the text on which clients retry, and no others do', () => {
     const said = Object.keys(PROBLEMS).map((key) => ({ key, message: graphqlError(new Problem(key as ProblemKey)).message }))
     expect(said.filter(({ message }) => PASSING.test(message)).map(({ key }) => key)).toEqual([
       'rateLimited',
@@ -47,7 +47,7 @@ describe('errors', () => {
     ])
   })
 
-  it('[GQL-5] a fault tells nothing of itself, a refusal all', () => {
+  it('[GQL-5] an internal fault shows no details, a refusal all', () => {
     const cause = new Error('secret')
     expect(graphqlError(new Problem('internal', { detail: 'secret', cause }))).toEqual({
       message: 'internal server error',

@@ -16,7 +16,7 @@ const cpu = (track: string, value: number, isIdle: boolean | null = null): Sampl
 })
 /** Bytes and back, as a restart does. */
 const stored = (chunk: Chunk) => decodeChunk(encodeChunk(chunk), chunk.level, chunk.startMs)
-/** How far a stored figure may be from what it was. */
+/** The allowed error of a stored figure. */
 const near = (value: number) => Math.max(0.032, value / 1_000)
 
 /** Keeps chunks as the object of a host does, by their starts, and each of them as bytes. */
@@ -62,7 +62,7 @@ class Rings {
 const figure = fc.oneof(fc.integer({ min: 0, max: 100 }), fc.double({ min: 0, max: 1e13, noNaN: true }))
 const history = fc.array(fc.tuple(fc.integer({ min: 0, max: 3 * QUARTER_MS - 1 }), figure), { minLength: 1, maxLength: 400 })
 
-/** The same from all samples at once: of a step of 5 s the last that came counts; then means of means, and the most of all. */
+/** The same from all samples at once: in each step of 5 s the last sample counts; then means of means, and maxima. */
 function naive(samples: readonly (readonly [number, number])[], level: Level): { points: (number | null)[]; maxima: (number | null)[] } {
   const slots = new Map(samples.map(([atMs, value]) => [Math.floor(atMs / 5_000), value]))
   let steps = Array.from({ length: (3 * QUARTER_MS) / 5_000 }, (_, index) => ({
@@ -87,7 +87,7 @@ function expectNear(got: readonly (number | null)[] | undefined, wanted: readonl
 }
 
 describe('history', () => {
-  it('[HIS-2] minutes and quarters are what all samples together say, through bytes and back, whatever the gaps', () => {
+  it('[HIS-2] minutes and quarter hours equal the result over all samples, after serialization, with any gaps', () => {
     fc.assert(
       fc.property(history, (samples) => {
         const inOrder = samples.toSorted(([a], [b]) => a - b)
@@ -148,7 +148,7 @@ describe('history', () => {
     expect(decodeChunk(new Uint8Array([9, 0, 1]), 0, 60_000)).toEqual(emptyChunk(0, 60_000))
   })
 
-  it('[HIS-3] what others start and end pushes out no history of what lives', () => {
+  it('[HIS-3] short-lived workloads do not push out the history of live ones', () => {
     const chunk = emptyChunk(2, 0)
     const quarter = (index: number, ids: string[]) => {
       const fine = emptyChunk(1, index * QUARTER_MS)
@@ -168,7 +168,7 @@ describe('history', () => {
     expect(encodeChunk(chunk).length).toBeLessThan(2_000_000)
   })
 
-  it('[HIS-8] idle is no work on any GPU, or below 5 % of its CPUs where it has none; what is not known is not idle', () => {
+  it('[HIS-8] idle means no work on any GPU, or below 5 % of the CPUs without a GPU; unknown is not idle', () => {
     expect(judgeIdle({ cpu: 90, gpus: [{ util: 0 }, { util: 0 }], gpuCount: 2 })).toBe(true)
     expect(judgeIdle({ cpu: 0, gpus: [{ util: 0 }, { util: 1 }], gpuCount: 2 })).toBe(false)
     expect(judgeIdle({ cpu: 0, gpus: [{ util: 0 }], gpuCount: 2 })).toBeNull()
@@ -176,7 +176,7 @@ describe('history', () => {
     expect([judgeIdle({ cpu: 4 }), judgeIdle({ cpu: 5 }), judgeIdle({})]).toEqual([true, false, null])
   })
 
-  it('[HIS-11] one that waits for a CPU a tenth of the time is not idle, with and without GPUs', () => {
+  it('[HIS-11] a workload that waits for a CPU a tenth of the time is not idle, with and without GPUs', () => {
     const ofCpu = (cpuWaiting: number) => judgeIdle({ cpu: 1, cpuWaiting })
     expect([ofCpu(0), ofCpu(9), ofCpu(10), ofCpu(100)]).toEqual([true, true, false, false])
     expect(judgeIdle({ cpu: 1, cpuWaiting: 80, gpus: [{ util: 0 }], gpuCount: 1 })).toBe(false)
@@ -184,7 +184,7 @@ describe('history', () => {
     expect(judgeIdle({ cpuWaiting: 9 })).toBeNull()
   })
 
-  it('[HIS-8] idle is counted from the first sample that says so, over minutes, and anew after what nobody saw', () => {
+  it('[HIS-8] idle is counted from the first idle sample, over minutes, and anew after a gap', () => {
     const minute = emptyChunk(0, 0)
     const sinceOf = (chunk: Chunk) => chunk.tracks.get('a')?.idleSinceMs
     noteSamples(minute, null, [cpu('a', 50, false)], 10_000)
@@ -225,7 +225,7 @@ describe('history', () => {
     )
   })
 
-  it('[HIS-6] what two hosts know is one series, and a gap stays one', () => {
+  it('[HIS-6] samples of two hosts form one series, and a gap stays one', () => {
     const one = (points: (number | null)[], gpu: number | null = null): Series => ({ metric: 'gpu', gpu, points, maxima: points })
     expect(joinSeries([[one([1, null, null, 3]), one([9], 1)], [one([null, null, 2, 5])]])).toEqual([
       { metric: 'gpu', gpu: null, points: [1, null, 2, 4], maxima: [1, null, 2, 5] },

@@ -26,7 +26,7 @@ const whole: Workload = {
 const login = { registryAuth: { username: 'u', password: 'p' } }
 
 describe('[HOST-68] a workload in brief', () => {
-  test('is what a host needs for keeping and removing it, and a workload to every agent', () => {
+  test('has the fields that a host needs for keeping and removing it, and is a valid workload for every agent', () => {
     const brief = briefOf({ ...whole, ...login })
     expect(brief).toEqual({
       id: 'p-3',
@@ -49,7 +49,7 @@ describe('[HOST-68] a workload in brief', () => {
     expect(PlaneMessage.parse(message)).toEqual(message)
   })
 
-  test('is whole again with its program, whatever it lacks', () => {
+  test('is complete again with its program, whichever fields it lacks', () => {
     const { log: _log, mounts: _mounts, ...least } = whole
     for (const workload of [whole, least, { ...whole, mounts: [] }]) {
       expect({ ...briefOf(workload), ...programOf(workload) }).toEqual(workload)

@@ -1,7 +1,7 @@
 import { describeConstraint } from '../../../src/domain/host/constraint-text.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-describe('[PP-128] a constraint as a tenant reads it: what is wanted, not what the host has', () => {
+describe('[PP-128] a constraint as a tenant reads it: the requirement, not the capacity of the host', () => {
   it.each([
     ['status: ONLINE > OFFLINE', 'needs a host that is online'],
     ['schedulable: yes > cordoned', 'needs a host that takes new work'],
@@ -24,7 +24,7 @@ describe('[PP-128] a constraint as a tenant reads it: what is wanted, not what t
     ['capacity: taken by another request, or its host does not answer', 'needs room that another request has just taken'],
   ])('%s', (failed, text) => expect(describeConstraint(failed)).toBe(text))
 
-  it('says no more than the name of one that has no words yet', () => {
+  it('is the bare name for one without a text', () => {
     expect(describeConstraint('secret: 7 > 42')).toBe('secret')
   })
 })

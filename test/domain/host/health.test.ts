@@ -19,13 +19,13 @@ describe('health of a host', () => {
     ['SUSPECT', { suspect: true, gpuProblems: 1 }],
     ['SUSPECT', { online: false }],
     ['LOST', { online: false, lost: true, gpuProblems: 1 }],
-  ])('[HOST-33] says the worst that is known: %s', (health, change) => {
+  ])('[HOST-33] is the worst known state: %s', (health, change) => {
     expect(healthOf({ ...facts, ...change })).toBe(health)
   })
 })
 
 describe('cordon for the health of GPUs', () => {
-  test('[HOST-42] names what is new, GPU by GPU', () => {
+  test('[HOST-42] names the new problems, GPU by GPU', () => {
     expect(cordonReason([], [ecc])).toBe('gpu 2: uncorrectable ECC errors')
     expect(cordonReason([ecc], [ecc, hot])).toBe('gpu 0: overheated (95 °C or more)')
     expect(cordonReason([], [driver])).toBe('gpus: nvidia-smi does not answer')
@@ -34,7 +34,7 @@ describe('cordon for the health of GPUs', () => {
     )
   })
 
-  test('[HOST-42] what is known already, and what has gone, is no reason; what comes back is', () => {
+  test('[HOST-42] a known or vanished problem is no reason; one that returns is', () => {
     expect(cordonReason([ecc, hot], [ecc])).toBeNull()
     expect(cordonReason([ecc], [])).toBeNull()
     expect(cordonReason([], [])).toBeNull()

@@ -4,12 +4,12 @@ import { describe, expect, it } from '../../support/unit.ts'
 const unused = { expiresAt: 1_000, usedAt: null, host: null }
 const used = { expiresAt: 1_000, usedAt: 500, host: { publicKeyX: 'own', lastSeenAt: null } }
 
-describe('what a join token is worth', () => {
+describe('a join token', () => {
   it('[HOST-1] lets one machine join until it expires', () => {
     expect([999, 1_000, 1_001].map((nowMs) => judgeJoin(unused, 'own', nowMs))).toEqual(['join', 'refused', 'refused'])
   })
 
-  it('[DUR-4] is good again for the same key alone, however late', () => {
+  it('[DUR-4] is valid again only for the same key, at any time', () => {
     expect(['own', 'other'].flatMap((key) => [600, 5_000].map((nowMs) => judgeJoin(used, key, nowMs)))).toEqual([
       'repeat',
       'repeat',

@@ -46,7 +46,7 @@ describe('[PP-219] a required runtime class', () => {
   })
 })
 
-describe('[PP-127] whose hardware', () => {
+describe('[PP-127] the owner of the hardware', () => {
   const clouds = ['SECURE', 'COMMUNITY'] as const
   const hosts = clouds.map((cloud) => host(cloud, { cloud }))
   test.each([
@@ -62,10 +62,10 @@ describe('[PP-127] whose hardware', () => {
 
 describe('[HOST-85] a host that cannot keep accounts apart', () => {
   test.each([
-    ['that is empty takes anybody', [], ['ada', 'bob']],
+    ['that is empty takes any account', [], ['ada', 'bob']],
     ['that an account holds takes that account', ['ada'], ['ada']],
     ['that two accounts hold takes neither', ['ada', 'bob'], []],
-    ['whose accounts trust one another, and one that keeps them apart, take anybody', null, ['ada', 'bob']],
+    ['whose accounts trust one another, and one that isolates them, take any account', null, ['ada', 'bob']],
   ] as const)('%s', (_name, heldBy, taken) => {
     const fits = (teamId: string) => rankHosts({ ...request, teamId }, [host('h', { heldBy })]).candidates.length > 0
     expect(['ada', 'bob'].filter(fits)).toEqual(taken)
@@ -73,7 +73,7 @@ describe('[HOST-85] a host that cannot keep accounts apart', () => {
 })
 
 describe('placement', () => {
-  test('[CAT-10] a workload of which nothing is offered any more fits nowhere, and is told so', () => {
+  test('[CAT-10] a workload whose products are all withdrawn fits nowhere, with that reason', () => {
     expect(rankHosts({ ...request, shapes: [] }, [host('a')])).toEqual({
       candidates: [],
       refusals: [{ hostId: 'a', failed: ['compute: offered > none'] }],
@@ -98,12 +98,12 @@ describe('placement', () => {
     ['dataCenter: EU-RO-1 > LOCAL-1', { ...request, dataCenterIds: ['EU-RO-1'] }, {}],
     ['cuda: 12.11 > 12.8', { ...request, minCudaVersion: '12.11' }, {}],
     ['cuda: 12.4 > 12.8', { ...request, allowedCudaVersions: ['12.4'] }, {}],
-  ])('[HOST-172] a host that does not fit says %s', (failed, wanted, change) => {
+  ])('[HOST-172] a host that does not fit has the reason %s', (failed, wanted, change) => {
     expect(rankHosts(wanted, [host('h', change)])).toEqual({ candidates: [], refusals: [{ hostId: 'h', failed: [failed] }] })
   })
 })
 
-describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () => {
+describe('[HLT-6, PP-55] the lacking resources of a host are the reason against it', () => {
   const TYPES = ['NVIDIA L4', 'NVIDIA H200', 'NVIDIA A40']
   const VERSIONS = ['12.2', '12.4', '12.11', '13.0']
   const small = fc.integer({ min: 0, max: 4 })
@@ -186,7 +186,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
         return { ...host, gpus: [...others, { typeId: type.join(' '), cudaVersion: null, total: 0, ...known, free: Number(value) }] }
       }
       case 'cuda': {
-        // On the GPUs it has and on those it would have to get.
+        // Once with its present GPUs, once with those that it would need.
         const cudaVersion = wanted.allowedCudaVersions[0] ?? wanted.minCudaVersion
         const missing = TYPES.filter((typeId) => host.gpus.every((gpu) => gpu.typeId !== typeId)).map((typeId) => ({
           typeId,
@@ -200,7 +200,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     }
   }
 
-  test('meeting exactly what is named makes a refused host a candidate, and leaving out any one does not', () => {
+  test('meeting exactly the named constraints makes a refused host a candidate, and leaving out any one does not', () => {
     let refusals = 0
     fc.assert(
       fc.property(anyRequest, anyHost, (wanted, host) => {
@@ -219,7 +219,7 @@ describe('[HLT-6, PP-55] what a host lacks is what keeps the worker off it', () 
     expect(refusals).toBeGreaterThan(500)
   })
 
-  test('hosts are judged nearest miss first, those that fit before all, and no more than asked for', () => {
+  test('hosts are listed fitting ones first, then by nearest miss, up to the requested number', () => {
     const hosts = [host('far', { vcpuFree: 0, online: false }), host('near', { vcpuFree: 0 }), host('fits')]
     expect(judgeHosts(request, hosts, 10)).toEqual([
       { hostId: 'fits', failed: [] },

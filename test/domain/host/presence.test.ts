@@ -20,7 +20,7 @@ describe('presence of a host', () => {
     [14_999, 'LIVE', 15_000],
     [15_000, 'SUSPECT', 30_000],
     [29_999, 'SUSPECT', 30_000],
-  ])('[HOST-33] after %i ms without a beat it is %s, and is looked at again at %i ms', (ms, stage, nextMs) => {
+  ])('[HOST-33] after %i ms without a beat it is %s, and is checked again at %i ms', (ms, stage, nextMs) => {
     expect(stageAfter(ms)).toEqual({ stage, nextAtMs: HEARD + nextMs })
   })
 
@@ -61,24 +61,24 @@ describe('presence of a host', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(2_000_000), (ranMs, maxMs) => {
         expect(silenceWaitMs(ranMs, maxMs) - hostPatienceMs(ranMs, maxMs)).toBe(10_000)
-        // The host hears of the job later and counts its silence from earlier: it takes the job for younger.
+        // The host gets the job later and counts its silence from earlier, so for the host the job is younger.
         expect(hostPatienceMs(ranMs, maxMs)).toBeLessThan(silenceWaitMs(ranMs + 1, maxMs))
       }),
     )
   })
 
-  test('[HOST-36] what is lost is at most twice the better choice, as soon as a job had run for the least wait', () => {
+  test('[HOST-36] the lost time is at most twice that of the better choice, once a job had run for the shortest wait', () => {
     fc.assert(
       fc.property(fc.integer({ min: SILENCE_MIN_MS, max: 600_000 }), fc.nat(2_000_000), (ranMs, silentMs) => {
         const waitMs = silenceWaitMs(ranMs, 600_000)
-        // Lost: the time in which nobody works, and what has to be done again.
+        // Lost: the idle time, and the time of work that is repeated.
         const lostMs = silentMs <= waitMs ? silentMs : waitMs + ranMs
         expect(lostMs).toBeLessThanOrEqual(2 * Math.min(silentMs, ranMs))
       }),
     )
   })
 
-  test('[HOST-35] an alarm more than a lease late says that the plane was away', () => {
+  test('[HOST-35] an alarm more than a lease late shows that the plane was away', () => {
     expect([30_000, 30_001].map((late) => planeWasAway(HEARD, HEARD + late))).toEqual([false, true])
   })
 

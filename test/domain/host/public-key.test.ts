@@ -4,7 +4,7 @@ import { SMALL_ORDER_KEYS } from '../../support/small-order-keys.ts'
 
 const bytes = (hex: string) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 
-test.each(SMALL_ORDER_KEYS)('[L2] [HOST-79] a key of small order is none, however it is written: %s', (hex) => {
+test.each(SMALL_ORDER_KEYS)('[L2] [HOST-79] a key of small order is refused in every encoding: %s', (hex) => {
   expect(faultOfPublicKey(bytes(hex))).not.toBeNull()
 })
 

@@ -26,7 +26,7 @@ describe('[HOST-22] deliveries of posts', () => {
     expect(leaseJob(job, { workerId: 'w', boot: 'b' }, 0, { pingIntervalMs: 10_000 }).delivery).toBeNull()
   })
 
-  it('the header is read as it is written, and anything else is none', () => {
+  it('the header is read as it is written, and any other text is ignored', () => {
     expect(DELIVERY_HEADER).toBe('podplane-delivery')
     expect(parseDelivery(formatDelivery(by(12)))).toEqual(by(12))
     const bad = [

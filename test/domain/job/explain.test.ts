@@ -28,7 +28,7 @@ const crash = { kind: 'failure', text: 'exited with code 1' } as const
 const behind = { normal: 2, low: 0 }
 const one = (status: keyof WorkerCounts) => counts({ [status]: 1 })
 
-describe('[HLT-6, PP-55] why a job is where it is', () => {
+describe('[HLT-6, PP-55] the explanation of a job', () => {
   test.each<[string, WaitReason, Partial<JobFacts>]>([
     ['a worker holds it', 'RUNNING', { state: 'IN_PROGRESS' }],
     ['it completed', 'FINISHED', { state: 'COMPLETED' }],
@@ -107,7 +107,7 @@ describe('[HLT-6, PP-55] why a job is where it is', () => {
   })
 })
 
-test('a worker says what it does, or what is the matter with it', () => {
+test('a worker has its activity, or its trouble', () => {
   expect(workerReason({ worker: workerIn('READY', 'r'), status: 'IDLE' })).toBe('asks for work')
   expect(workerReason({ worker: workerIn('FAILED', 'f', { reason: 'exited with code 1' }), status: 'UNHEALTHY' })).toBe(
     'exited with code 1',

@@ -66,7 +66,7 @@ describe('matchesFilter', () => {
 })
 
 describe('readCursor', () => {
-  it('[JL-2] goes on behind the job that it names, and knows what is none', () => {
+  it('[JL-2] continues after the job that it names, and an invalid one is refused', () => {
     expect(readCursor(null, MASK)).toBeNull()
     expect(readCursor(idOf(42), MASK)).toBe(42)
     expect(readCursor('42', MASK)).toBeUndefined()

@@ -23,7 +23,7 @@ const A = { workerId: 'w1', boot: 'b1' }
 const B = { workerId: 'w2', boot: 'b2' }
 
 describe('leases', () => {
-  test('[LSE-2, TMO-6] a lease nobody confirms ends exactly 3 ping intervals after its start', () => {
+  test('[LSE-2, TMO-6] an unconfirmed lease ends exactly 3 ping intervals after its start', () => {
     const job = leaseJob(queuedJob(), A, 5_000, TIMES)
     expect(applyTime(job, 34_999).kind).toBe('none')
     const due = applyTime(job, 35_000)
@@ -47,15 +47,15 @@ describe('leases', () => {
     expect(retryJob({ ...job, state: 'FAILED' }, 9).unconfirmed).toBe(0)
   })
 
-  test('[WRK-19, PP-175] one whose boot asks for work unasked may have run before any ping: that costs a retry', () => {
+  test('[WRK-19, PP-175] a job whose boot asks for work without a ping may have run: that costs a retry', () => {
     const leased = leaseJob(queuedJob(), A, 0, TIMES)
     expect(applyTime(showIdle(leased, 1_000), 3_000)).toMatchObject({ takeLost: false, job: { retries: 1, unconfirmed: 0 } })
-    // A later take says nothing new.
+    // A later take adds no information.
     expect(applyTime(showIdle(showIdle(leased, 1_000), 1_500, true), 3_000)).toMatchObject({ takeLost: false, job: { retries: 1 } })
     expect(applyTime(showIdle(showIdle(leased, 1_000, true), 1_500), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0 } })
   })
 
-  test('[PP-175] a busy boot whose take was lost keeps its leases; what it then shows lost it never had', () => {
+  test('[PP-175] a busy boot whose take was lost keeps its leases; the jobs that it then shows lost never reached it', () => {
     const doubted = doubtTake(leaseJob(queuedJob(), A, 0, TIMES))
     expect(applyTime(doubted, 29_999).kind).toBe('none')
     expect(applyTime(showIdle(doubted, 1_000), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0, unconfirmed: 1 } })
@@ -111,7 +111,7 @@ describe('leases', () => {
     expect(missPing(missPing(job, 1), 2)).toEqual(job)
   })
 
-  test('[LSE-3] a worker that says it holds nothing gets 2 s for a result in flight, and never a longer lease', () => {
+  test('[LSE-3] a worker that reports no jobs gets 2 s for a result in flight, and never a longer lease', () => {
     const job = renewLease(leaseJob(queuedJob(), A, 0, TIMES), 0, TIMES)
     const idle = showIdle(job, 10_000)
     expect(dueAtMs(idle)).toBe(12_000)
@@ -164,7 +164,7 @@ describe('fencing', () => {
     ['[LSE-10] once a newer attempt runs, the old one changes nothing', again, A, true, 'superseded'],
     ['a repeat of the committed result is a duplicate', finishJob(running, 'COMPLETED', 30), A, true, 'duplicate'],
     ['[JOB-6] progress after the end is not heard', finishJob(running, 'COMPLETED', 30), A, false, 'superseded'],
-    ['a job that never ran belongs to nobody', queuedJob(), A, true, 'superseded'],
+    ['a job that never ran belongs to no boot', queuedJob(), A, true, 'superseded'],
   ] as const)('%s', (_title, job, from, final, verdict) => {
     expect(judgePost(job, from, final)).toBe(verdict)
   })

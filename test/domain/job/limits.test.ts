@@ -19,7 +19,7 @@ describe('judgeCall', () => {
     expect(judgeCall(spent(3), LIMIT, 0, START + 10_001)).toBeNull()
   })
 
-  test('[API-7] who waits the named seconds is in the next window', () => {
+  test('[API-7] a caller that waits the named seconds is in the next window', () => {
     for (const offset of [0, 1, 999, 1_000, 5_500, 9_999]) {
       const refusal = judgeCall(spent(3), LIMIT, 0, START + offset)
       expect(windowOf(START + offset + (refusal?.retryAfterSeconds ?? 0) * 1000)).toBe(windowOf(START) + 1)
@@ -56,7 +56,7 @@ describe('settings', () => {
     expect(DEFAULT_JOB_LIMITS.limits['purge-queue']).toEqual({ rate: 2, concurrent: null })
   })
 
-  test('[PP-70] an operator overrides single parts; what cannot be used keeps its default', () => {
+  test('[PP-70] an operator overrides single parts; unusable values leave the default', () => {
     const read = readJobLimits('{"run":{"rate":5,"concurrent":null},"status":{"rate":-1,"concurrent":"x"},"cancel":7}', '25')
     expect(read.limits.run).toEqual({ rate: 5, concurrent: null })
     expect(read.limits.status).toEqual(DEFAULT_JOB_LIMITS.limits.status)

@@ -34,12 +34,12 @@ describe('resultRetention of an endpoint', () => {
       0,
     )
 
-  test('[PP-76] what is not named keeps its default; without it nothing is stored', () => {
+  test('[PP-76] omitted members have their default; without any nothing is stored', () => {
     expect(create()).not.toHaveProperty('config.retention')
     expect(create({ run: 3_600_000 })).toHaveProperty('config.retention', { runMs: 3_600_000, runSyncMs: 60_000 })
   })
 
-  test('[PP-76] a PATCH changes what it names, without a new release', () => {
+  test('[PP-76] a PATCH changes the named members, without a new release', () => {
     const created = create({ run: 3_600_000 })
     if (!created.ok) throw new Error('refused')
     const patched = patchEndpointConfig(SEED_CATALOG, created.config, { resultRetention: { runSync: 90_000 } })

@@ -13,7 +13,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 
 type Logs = Record<string, StoredLine[]>
 
-/** What a log would answer that looks at no more than so many lines. */
+/** The page of a log that reads at most `looked` lines. */
 function pageOf(workerId: string, all: StoredLine[], direction: Direction, after: LinePlace | null, looked: number): WorkerPage {
   const isOlder = direction === 'older'
   const ordered = isOlder ? [...all].reverse() : all
@@ -56,14 +56,14 @@ describe('mergePages', () => {
         const logs: Logs = { a, b, c }
         const all = Object.entries(logs).flatMap(([workerId, lines]) => lines.map(({ n, atMs }) => ({ workerId, n, atMs })))
         const names = all.sort(comparePlaces).map(({ workerId, n }) => `${workerId}${n}`)
-        // More than share one instant are looked at.
+        // 13: more lines than can share one instant.
         expect(walk(logs, 'newer', limit, 13)).toEqual(names)
         expect(walk(logs, 'older', limit, 13)).toEqual(names.toReversed())
       }),
     )
   })
 
-  it('[JL-14] ends where a log was left before its end', () => {
+  it('[JL-14] ends where the page of a log ends before the log does', () => {
     const line = (n: number, atMs: number): StoredLine => ({ n, atMs, source: 'container', line: '' })
     const page = (workerId: string, lines: StoredLine[], reachedAtMs: number, isEnd: boolean): WorkerPage => ({
       workerId,

@@ -28,7 +28,7 @@ describe('the job of a call', () => {
     expect(JSON.parse(inputOf('GET', '/"},"x":{"', ''))).toEqual({ openai_route: '/"},"x":{"' })
   })
 
-  it('[OAI-3, PP-41] a method that the input does not imply is named', () => {
+  it('[OAI-3, PP-41] a method that the input does not imply is sent along', () => {
     expect(inputOf('DELETE', '/v1/models/m', '')).toBe('{"openai_route":"/v1/models/m","openai_method":"DELETE"}')
     expect(inputOf('POST', '/v1/responses/r/cancel', '')).toBe('{"openai_route":"/v1/responses/r/cancel","openai_method":"POST"}')
     expect(inputOf('PUT', '/v1/x', '{}')).toBe('{"openai_route":"/v1/x","openai_method":"PUT","openai_input":{}}')
@@ -109,14 +109,14 @@ describe('errors', () => {
     expect(readWorkerError('handler: no weights \ntraceback: Traceback (most recent call last):\n  File "x.py"')).toEqual(wanted)
   })
 
-  it('[OAI-7] plain words, and statuses that are none, are 500', () => {
+  it('[OAI-7] plain text and invalid statuses are 500', () => {
     expect(readWorkerError('CUDA out of memory')).toEqual({ status: 500, message: 'CUDA out of memory', type: 'server_error', code: null })
     for (const code of [200, 399, 600, 40, 400.5, '4O0', null])
       expect(readWorkerError(JSON.stringify({ message: 'm', code })).status, String(code)).toBe(500)
     for (const code of [400, 599]) expect(readWorkerError(JSON.stringify({ message: 'm', code })).status).toBe(code)
   })
 
-  it('[OAI-7, PP-44] an output that is an error is one; an answer that speaks of errors is not', () => {
+  it('[OAI-7, PP-44] an output in the form of an error is an error; an answer that mentions errors is not', () => {
     expect(readErrorOutput('{"object":"error","message":"no","type":"BadRequestError","code":400}')).toMatchObject({
       status: 400,
       message: 'no',
@@ -126,7 +126,7 @@ describe('errors', () => {
       expect(readErrorOutput(output), output).toBeNull()
   })
 
-  it('[PP-42] an error speaks to clients of either API', () => {
+  it('[PP-42] an error has the members of both APIs', () => {
     expect(JSON.parse(openaiReply(openaiError(404, 'endpoint not found')).body)).toEqual({
       error: { message: 'endpoint not found', type: 'not_found_error', code: null },
       title: 'Not Found',
@@ -139,7 +139,7 @@ describe('errors', () => {
 })
 
 describe("Python's text form", () => {
-  it('[OAI-7] strings of both quotes, escapes and words', () => {
+  it('[OAI-7] strings of both quotes, escapes and literals', () => {
     expect(
       readPythonLiteral(
         `{'a': "it's", 'b': 'say "x"', 'c': ['\\n\\x41\\u00e9\\U0001f600\\\\\\''], 'd': True, 'e': False, 'f': None, 'g': -1.5}`,

@@ -41,7 +41,7 @@ describe('[DONE]', () => {
     expect(done(': data: [DONE]\n\n')).toBe(false)
   })
 
-  it('[OAI-5] is added once, behind a finished event', () => {
+  it('[OAI-5] is added once, after a finished event', () => {
     expect(doneText(sent('data: 1\n\n'))).toBe('data: [DONE]\n\n')
     expect(doneText(sent('data: 1\r\n\r\n'))).toBe('data: [DONE]\n\n')
     expect(doneText(sent('data: 1\r\n', '\r\n'))).toBe('data: [DONE]\n\n')
@@ -51,7 +51,7 @@ describe('[DONE]', () => {
   })
 })
 
-describe('what comes between', () => {
+describe('inserted events', () => {
   it('[OAI-6] a ping never breaks an event in two', () => {
     expect(pingText(NOTHING_SENT)).toBe(': ping\n\n')
     expect(pingText(sent('data: 1\n\n'))).toBe(': ping\n\n')

@@ -14,7 +14,7 @@ function network(id: string, ...members: NetworkMember[]): NetworkOnHost {
 }
 
 const OF_VICTIM = network('a', member('self'), member('victim'))
-/** What the machine is told of the host that lies, and of the one that it takes the place of. */
+/** The tunnel ends that a machine gets for the lying host, and for the one that it impersonates. */
 function told(before: readonly NetworkOnHost[], ...after: NetworkOnHost[]) {
   const { networks, doubts } = settleEnds('self', before, after)
   const seen = (hostId: string) =>
@@ -40,27 +40,27 @@ describe('[NET-61] ends of tunnels', () => {
     ['both', { hostAddress: '192.0.2.2', hostKey: 'key-victim' }],
     ['the address of the machine itself', { hostAddress: '192.0.2.1' }],
     ['the key of the machine itself', { hostKey: 'key-self' }],
-  ])('a host that says %s is not reached, and the other stays as it is', (_, lie) => {
+  ])('a host that claims %s is not reached, and the other stays as it is', (_, lie) => {
     const after = told([OF_VICTIM], OF_VICTIM, network('b', member('self'), member('thief', lie)))
     expect(after).toMatchObject({ ...OWN, thief: NOWHERE })
     expect(after.doubts).toEqual([{ hostId: 'thief', holderId: expect.stringMatching(/^(self|victim)$/) }])
   })
 
-  it('who comes later is the one that is not reached, whoever is right: nobody is sent what is another’s', () => {
+  it('the later claimant is not reached, whether it is right or not: no host gets traffic of another', () => {
     const lie = network('b', member('self'), member('thief', { hostAddress: '192.0.2.2' }))
     const after = told([lie], OF_VICTIM, lie)
     expect([after.victim, after.thief]).toEqual([NOWHERE, [['192.0.2.2', 'key-thief']]])
     expect(told([], OF_VICTIM, lie).victim).toEqual(NOWHERE)
   })
 
-  it('one that says its own again is reached again', () => {
+  it('a host that reports its own end again is reached again', () => {
     const lie = network('b', member('self'), member('thief', { hostAddress: '192.0.2.2' }))
     const { networks } = settleEnds('self', [OF_VICTIM], [OF_VICTIM, lie])
     const after = told(networks, OF_VICTIM, network('b', member('self'), member('thief')))
     expect(after).toEqual({ ...OWN, thief: [['192.0.2.3', 'key-thief']], doubts: [] })
   })
 
-  it('many members on one host are no contradiction, nor are hosts of which nothing is known', () => {
+  it('many members on one host are no contradiction, nor are unknown hosts', () => {
     const networks = [
       network('a', member('self'), member('victim'), member('victim', { podId: 'p2' })),
       network('b', member('victim'), member('thief', { hostAddress: null, hostKey: null })),

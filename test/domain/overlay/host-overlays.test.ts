@@ -16,8 +16,8 @@ function network(change: Partial<NetworkOnHost> = {}): NetworkOnHost {
   return { id: 'n', kind: 'cluster', slot: 3, checkNumber: 2, members, ...change }
 }
 
-describe('what a host is told of private networks', () => {
-  it('[NET-46] is the number, the range, the question and all members', () => {
+describe('the private networks in the state of a host', () => {
+  it('[NET-46] have the number, the range, the check and all members', () => {
     expect(describeOverlays([network()], 'podplane.internal')).toEqual([
       {
         id: 'n',
@@ -33,7 +33,7 @@ describe('what a host is told of private networks', () => {
     ])
   })
 
-  it('[NET-3] pods of an account are found under the internal domain, and nobody asks whether they are reached', () => {
+  it('[NET-3] list pods of an account under the internal domain, without a reachability check', () => {
     const members = [{ podId: 'Pod1', rank: null, address: '10.96.0.2', hostId: 'a', hostAddress: null, hostKey: null, hostMtu: null }]
     expect(describeOverlays([network({ kind: 'account', slot: 0, checkNumber: 0, members })], 'corp.internal')).toEqual([
       {
@@ -46,7 +46,7 @@ describe('what a host is told of private networks', () => {
     ])
   })
 
-  it('[HOST-161] [HOST-162] are the keys of hosts that have one, and the largest packet that all of them carry', () => {
+  it('[HOST-161] [HOST-162] have the keys of hosts with one, and the largest packet that all of them carry', () => {
     const [first, second] = network().members as [NetworkMember, NetworkMember]
     const members = [
       { ...first, hostKey: 'key-a', hostMtu: 8_950 },
@@ -61,7 +61,7 @@ describe('what a host is told of private networks', () => {
     expect(said(first, { ...second, hostAddress: null, hostKey: 'key-b' })).toEqual({ hosts: undefined, mtu: undefined })
   })
 
-  it('[NET-46] concerns hosts of networks that are not what they were, and no others', () => {
+  it('[NET-46] are sent to the hosts of changed networks, and to no others', () => {
     const moved = network({ members: network().members.map((member) => ({ ...member, hostId: member.rank === 1 ? 'c' : 'a' })) })
     const other = network({ id: 'o', members: network().members.map((member) => ({ ...member, hostId: 'z' })) })
     expect(othersConcerned('a', [network(), other], [moved, other])).toEqual(['b', 'c'])

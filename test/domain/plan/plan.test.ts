@@ -6,7 +6,7 @@ const ENDPOINT: ChangedResource = { kind: 'endpoint', id: 'e', name: 'chat' }
 const worker = (id: number): ChangedResource => ({ kind: 'worker', id: `w${id}`, name: null })
 
 describe('[DRY-5] a plan of many things', () => {
-  it('says all about the resource itself, names the first hundred others and counts the rest by what becomes of them', () => {
+  it('describes the resource itself fully, names the first hundred others and counts the rest by outcome', () => {
     const stops = Array.from({ length: MAX_NAMED + 3 }, (_, index) => effect(worker(index), 'STOPS', 'WARNING', 'it stops'))
     const moves = [effect(worker(900), 'MOVES', 'INFO', 'it moves'), effect(worker(901), 'MOVES', 'LOSS', 'it moves')]
     const own = effect(ENDPOINT, 'DELETES', 'LOSS', 'it is gone')
@@ -20,7 +20,7 @@ describe('[DRY-5] a plan of many things', () => {
     expect(bounded(ENDPOINT, [...stops.slice(0, MAX_NAMED), own])).toHaveLength(MAX_NAMED + 1)
   })
 
-  it('counts what a query has counted and not named', () => {
+  it('adds the counts of a query that names no objects', () => {
     const tell = (id: number) => effect(worker(id), 'STOPS', 'WARNING', 'it stops')
     expect(eachOf(ENDPOINT, { first: [1, 2], total: 5 }, tell)).toEqual([
       tell(1),

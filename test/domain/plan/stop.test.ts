@@ -34,14 +34,14 @@ describe('[SPD-8] of what is idle', () => {
   it.each([
     ['for as long as asked', ago(30), ['p']],
     ['for less', ago(30) + 1, []],
-    ['as far as nobody knows', null, []],
-  ])('a pod that does nothing %s', (_title, idleSinceMs, stopped) => {
+    ['for an unknown time', null, []],
+  ])('an idle pod %s', (_title, idleSinceMs, stopped) => {
     const plan = decide({ pods: [pod({ idleSinceMs })] })
     expect(plan.stops.map(({ id }) => id)).toEqual(stopped)
     expect(plan.stays.map(({ reason }) => reason)).toEqual(stopped.length > 0 ? [] : ['it is not known to have done nothing for 30 min'])
   })
 
-  it('a pod of a cluster stays, whatever it does, and one that is named must be idle too', () => {
+  it('a pod of a cluster always stays, and a named one must be idle too', () => {
     const plan = decide({ pods: [pod({ clusterId: 'c', clusterName: 'gang', idleSinceMs: 0 })] })
     expect(plan).toMatchObject({ stops: [], stays: [{ kind: 'CLUSTER', id: 'c' }] })
     expect(decide({ pods: [pod()] }, { ...IDLE, ids: ['p'] })).toMatchObject({ stops: [], stays: [{ id: 'p' }] })
@@ -51,7 +51,7 @@ describe('[SPD-8] of what is idle', () => {
   it.each<[string, StoppableEndpoint, object]>([
     ['an endpoint keeps no workers any more', endpoint([ago(30), ago(99)]), { min: 0, max: 3 }],
     ['not one with a worker that worked since', endpoint([ago(29), ago(99)]), {}],
-    ['not one with a worker of which nobody knows', endpoint([null, ago(99)]), {}],
+    ['not one with a worker of unknown activity', endpoint([null, ago(99)]), {}],
     ['not one with a job', { ...endpoint([ago(99)]), stake: { ...endpoint([ago(99)]).stake, ...busy } }, {}],
     ['not one without workers', endpoint([]), {}],
     ['not one whose workers leave by themselves', endpoint([ago(99)], { workers: { min: 0, max: 3 } }), {}],
@@ -61,7 +61,7 @@ describe('[SPD-8] of what is idle', () => {
     expect(Object.fromEntries(stoppedWorkers)).toEqual(Object.keys(bounds).length > 0 ? { e: bounds } : {})
   })
 
-  it('is another plan than a stop of all of it', () => {
+  it('differs from a plan to stop everything', () => {
     const one = { endpoints: [endpoint([ago(99)])] }
     expect(decide(one).facts).not.toBe(decide(one, { ...IDLE, idleForMs: null }).facts)
   })

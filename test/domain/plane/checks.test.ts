@@ -28,7 +28,7 @@ const verdicts = (facts: Partial<PlaneFacts>) =>
   Object.fromEntries(checkPlane({ ...GOOD, ...facts }).flatMap(({ id, verdict }) => (verdict === 'OK' ? [] : [[id, verdict]])))
 
 describe('[PLN-1] checks of the plane', () => {
-  it('a plane that is well has none', () => {
+  it('a healthy plane has no problem', () => {
     expect(verdicts({})).toEqual({})
     expect(checkPlane(GOOD).every(({ fix }) => fix === null)).toBe(true)
   })
@@ -43,7 +43,7 @@ describe('[PLN-1] checks of the plane', () => {
     ['a sick machine under repair', { hosts: [{ isOnline: false, isHealthy: false, isCordoned: true }] }, {}],
     ['a long wait', { waitingSinceMs: [GOOD.nowMs - 15 * 60_000 - 1, GOOD.nowMs] }, { waiting: 'WARN' }],
     ['a short wait', { waitingSinceMs: [GOOD.nowMs - 15 * 60_000] }, {}],
-    ['a former secret', { hasPreviousSecret: true }, { secrets: 'WARN' }],
+    ['a previous secret', { hasPreviousSecret: true }, { secrets: 'WARN' }],
     ['a disk that is nearly full', { storage: disk({ freeBytes: 4 * 2 ** 30 }) }, { disk: 'WARN' }],
     ['a full disk', { storage: disk({ freeBytes: 2 ** 20 }) }, { disk: 'FAIL' }],
     ['a damaged file', { storage: disk({ damaged: ['do/x.sqlite'] }) }, { files: 'FAIL' }],

@@ -33,7 +33,7 @@ describe('[PLC-3] the room on a disk', () => {
     expect(mayReserve({ freeBytes: 10 * MIB, totalBytes: 100 * MIB })).toBe(false)
   })
 
-  it('gives the reserve of a full disk up once nothing fills it any more, or a write has failed', () => {
+  it('releases the reserve of a full disk once it stops filling, or a write has failed', () => {
     const facts = { freeBytes: 3 * MIB, totalBytes: 100 * MIB, hasReserve: true }
     expect(mayGiveUpReserve(facts, 499, false)).toBe(false)
     expect(mayGiveUpReserve(facts, 500, false)).toBe(true)
@@ -42,7 +42,7 @@ describe('[PLC-3] the room on a disk', () => {
     expect(mayGiveUpReserve({ ...facts, hasReserve: false }, 500, true)).toBe(false)
   })
 
-  it('is told from other faults by the text of the error or of what caused it', () => {
+  it('is distinguished from other faults by the text of the error or its cause', () => {
     expect(isStorageFull(new Error('database or disk is full: SQLITE_FULL'))).toBe(true)
     expect(isStorageFull(new Error('Failed query', { cause: new Error('D1_ERROR: database or disk is full: SQLITE_FULL') }))).toBe(true)
     expect(isStorageFull(new Error('no such table'))).toBe(false)
@@ -84,7 +84,7 @@ describe('[PLC-5] database files as SQLite writes them', () => {
     expect(isLogDamaged(Buffer.alloc(100, 0xab))).toBe(true)
   })
 
-  it('a log of zeros holds nothing, which a power cut leaves behind', () => {
+  it('a log of zeros, as a power cut leaves it, holds nothing', () => {
     expect(isLogDamaged(Buffer.alloc(100))).toBe(false)
   })
 })

@@ -44,7 +44,7 @@ describe('ssh', () => {
 })
 
 describe('ports', () => {
-  it('[POD-21] http is never public, whatever the pod is called; tcp is where the host is', () => {
+  it('[POD-21] http is never public, whatever the cloud of the pod; tcp is on the address of the host', () => {
     for (const id of ['', 'a', '7h9k2m4n6p', 'zzzzzzzzzzzzzz', ...Array.from({ length: 200 }, (_, n) => `pod${n}`)]) {
       const [http] = portsView({ ...POD, id, ports: [{ private: 80, public: 30_080, type: 'http' }] })
       const [a, b, c, d] = (http?.ip ?? '').split('.').map(Number)
@@ -71,7 +71,7 @@ describe('cost', () => {
 
 describe('waiting', () => {
   const over = (status: PodStatus, wanted: PodStatus, hostLost = false) => isWaitOver({ status, hostLost }, wanted)
-  it('[PP-90] ends where the pod is, and where it cannot get by itself', () => {
+  it('[PP-90] ends at the awaited status, and at those that the pod cannot leave by itself', () => {
     const reachable: Record<string, PodStatus[]> = {
       PROVISIONING: ['STARTING', 'RUNNING', 'EXITED', 'ERROR'],
       STARTING: ['RUNNING', 'EXITED', 'ERROR'],
@@ -121,7 +121,7 @@ describe('refusals', () => {
     expect(refuseCapacity(many).errors).toHaveLength(16)
   })
 
-  it('[PP-134] volumes that nobody offers are the reason, beside the constraints', () => {
+  it('[PP-134] volumes that no host offers are the reason, beside the constraints', () => {
     const refusals = [{ hostId: 'h1', failed: ['networkVolumes: yes > none'] }]
     expect(refuseCapacity(refusals, { kind: 'network', dataCenterIds: ['A', 'B'] })).toEqual({
       key: 'badRequest',
@@ -132,7 +132,7 @@ describe('refusals', () => {
     expect(refuseCapacity([], { kind: 'global', dataCenterIds: [] }).detail).toMatch(/^No host offers global volumes\. /)
   })
 
-  it('[POD-17] keeps the part that other clients look for', () => {
+  it('[POD-17] keeps the part that other clients search for', () => {
     expect(refuseStart(true).detail).toContain('not enough free GPUs on the host machine')
     expect(refuseStart(false)).toMatchObject({ code: 'NO_CAPACITY' })
   })

@@ -88,7 +88,7 @@ describe('a time that has come', () => {
   })
 
   it.each<Partial<TimedPod>>([{ status: 'EXITED' }, { status: 'ERROR', statusReason: 'no such image' }])(
-    '[PP-254] finds nothing to stop in %j: it is over, and a later start is not undone',
+    '[PP-254] has no effect in %j: it is cleared, and a later start is not undone',
     (change) => {
       const pod = due(change)
       expect(decideDeadline(pod, NOW)).toEqual({ pod: { ...pod, stopAfterMs: null, version: 8 }, usage: null })
@@ -101,7 +101,7 @@ describe('a time that has come', () => {
   })
 
   it.each<Partial<TimedPod>>([{}, { locked: true }, { status: 'EXITED' }, { status: 'ERROR', hostLost: true }, { stopAfterMs: null }])(
-    '[PP-252] [PP-253] terminates %j, and a stop that was due as well is not told',
+    '[PP-252] [PP-253] terminates %j, and a stop due at the same time is not reported',
     (change) => {
       const ended = decideDeadline(due({ terminateAfterMs: NOW, ...change }), NOW)
       expect(ended?.pod).toMatchObject({

@@ -32,7 +32,7 @@ describe('disks of a pod', () => {
     expect(failed).toMatchObject({ pod: { diskChargedFromMs: 6_000 }, usage: null })
   })
 
-  it('[BIL-7][BIL-8] another size ends what the former one cost, running or stopped', () => {
+  it('[BIL-7][BIL-8] a new size ends the charge of the previous one, running or stopped', () => {
     const kept = (pod: ReturnType<typeof stopped>) => ({ pod: { ...pod, version: pod.version + 1 }, usage: null })
     const resting = stopped()
     expect(withDiskRates(resting, kept(resting), MORE, 8_000)).toMatchObject({

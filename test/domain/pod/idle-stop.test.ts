@@ -9,24 +9,24 @@ const HALF_HOUR = { afterSeconds: 1800, countsFromMs: 0 }
 const idlePod = (change: Partial<PodState> = {}, idleStop = HALF_HOUR): PodState & IdlePod => ({ ...makePod(change), spec: { idleStop } })
 const ago = (minutes: number) => NOW - minutes * MINUTE_MS
 
-describe('what a request makes of idleStop', () => {
+describe('idleStop after a request', () => {
   const present = { afterSeconds: 600, countsFromMs: 5 }
   it.each([
     [undefined, present],
     [null, undefined],
     [{ afterSeconds: 600 }, present],
     [{ afterSeconds: 900 }, { afterSeconds: 900, countsFromMs: NOW }],
-  ])('[SPD-5] %j: what is new counts from now, null clears, the same and what is left out stay', (asked, expected) => {
+  ])('[SPD-5] %j: a new value counts from now, null clears, an equal or omitted one stays', (asked, expected) => {
     expect(planIdleStop(present, asked, NOW)).toEqual(expected)
   })
 })
 
-describe('a pod that does nothing', () => {
+describe('an idle pod', () => {
   it.each<[string, PodState & IdlePod, number | null, number | null]>([
     ['since it was last seen to work', idlePod(), ago(10), ago(-20)],
     ['since its container started: a restart counts anew', idlePod({ startedAtMs: ago(5) }), ago(40), ago(-25)],
     ['since it was asked for', idlePod({}, { ...HALF_HOUR, countsFromMs: ago(1) }), ago(40), ago(-29)],
-    ['works, or nobody knows', idlePod(), null, null],
+    ['is busy or of unknown activity', idlePod(), null, null],
     ['is locked', idlePod({ locked: true }), ago(40), null],
     ['does not run', idlePod({ status: 'STARTING' }), ago(40), null],
     ['was not asked to', { ...makePod(), spec: {} }, ago(40), null],
@@ -55,12 +55,12 @@ describe('a pod that does nothing', () => {
   })
 
   it.each<[string, PodState & IdlePod, number | null, number | null]>([
-    ['one that works is looked at when it could have been idle for long enough', idlePod(), null, ago(-30)],
-    ['one that starts as well', idlePod({ status: 'STARTING' }), null, ago(-30)],
-    ['one that is idle when its time comes', idlePod(), ago(10), ago(-20)],
+    ['a busy pod is checked when it could have been idle for long enough', idlePod(), null, ago(-30)],
+    ['a starting pod as well', idlePod({ status: 'STARTING' }), null, ago(-30)],
+    ['an idle pod when its time comes', idlePod(), ago(10), ago(-20)],
     ['a locked one when its row changes', idlePod({ locked: true }), ago(10), null],
     ['a stopped one when its row changes', idlePod({ status: 'EXITED' }), null, null],
-    ['one that was not asked to never', { ...makePod(), spec: {} }, ago(10), null],
+    ['a pod without idleStop is never checked', { ...makePod(), spec: {} }, ago(10), null],
   ])('[SPD-6] %s', (_title, pod, idleSinceMs, lookMs) => {
     expect(nextIdleLookMs(pod, idleSinceMs, NOW)).toBe(lookMs)
   })

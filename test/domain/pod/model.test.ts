@@ -45,7 +45,7 @@ const anyDraft: fc.Arbitrary<Draft> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('asked' as const),
       passMs,
-      // A terminated pod has no further story, so that is rare.
+      // Termination is rare, because nothing follows it.
       action: fc.oneof(
         { weight: 12, arbitrary: fc.constantFrom('start' as const, 'stop' as const, 'restart' as const) },
         fc.constant('terminate' as const),
@@ -110,7 +110,7 @@ class PlayedPod {
   }
 }
 
-/** A draft becomes a fact when it is its turn: which containers there are is known only then. */
+/** A draft becomes a fact when it is its turn: the existing containers are known only then. */
 function factOf(draft: Draft, nowMs: number, containers: number, facts: readonly PodFact[]): PodFact | null {
   switch (draft.kind) {
     case 'said':
@@ -180,7 +180,7 @@ describe('a pod and the oracle', () => {
           played.tell(fact)
           oracle.tell(fact)
           expectAgreement(played, oracle)
-          // Whoever writes a row may die before its host is told: hosts skip what they never saw.
+          // The writer of a row may die before the host is notified: hosts skip generations that they never saw.
           if (draft.passMs % 3 !== 0) expectOneContainer(played, known)
         }
         expectNoOverlap(played.charged)
@@ -217,7 +217,7 @@ function step(world: PodWorld, next: { kind: string; action?: 'start' | 'stop' |
   else world.nowMs += next.n * 100
 }
 
-/** Everybody catches up, as often as one waits for another. */
+/** All parties catch up, as often as one waits for another. */
 function settle(world: PodWorld): void {
   for (let round = 0; round < 3; round += 1) {
     world.sync()
@@ -245,7 +245,7 @@ describe('a pod and its host', () => {
             endedAtMs: endedAtMs + CREATED_AT_MS,
           })),
         )
-        // Once everybody has caught up, what runs is what the row says.
+        // Once all parties have caught up, the running container is that of the row.
         world.returnHost()
         settle(world)
         expect(world.live).toEqual(isToRun(world.pod) ? [world.pod.generation] : [])
@@ -255,7 +255,7 @@ describe('a pod and its host', () => {
     )
   })
 
-  test('[POD-19, P8] with nobody lagging behind, the sum of what is charged is the time that containers ran, to the millisecond', () => {
+  test('[POD-19, P8] without lag, the sum of the charged intervals is the run time of the containers, to the millisecond', () => {
     fc.assert(
       fc.property(fc.array(worldStep, { minLength: 20, maxLength: 120 }), (steps) => {
         const world = newWorld()

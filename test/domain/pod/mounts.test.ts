@@ -43,7 +43,7 @@ describe('paths of mounts', () => {
 })
 
 describe('PATCH', () => {
-  it('[MNT-4] leaves out means stays; a global mount without path keeps its own', () => {
+  it('[MNT-4] keeps omitted mounts; a global mount without path keeps its own', () => {
     expect(patchMounts(BOTH, {})).toEqual({ ok: true, mounts: BOTH })
     expect(patchMounts(BOTH, { global: [{ volumeId: 'g' }] })).toEqual({ ok: true, mounts: BOTH })
   })
@@ -72,7 +72,7 @@ describe('PATCH', () => {
     expect(sameMountPaths(BOTH, { ...BOTH, global: { volumeId: 'g', path: '/x' } })).toBe(false)
   })
 
-  it('[MNT-1] reads back the kinds that are there and no others', () => {
+  it('[MNT-1] reads back the mounted kinds and no others', () => {
     expect(mountsView({})).toEqual({})
     expect(mountsView(BOTH)).toEqual({ network: [{ volumeId: 'n', path: '/n' }], global: [{ volumeId: 'g', path: '/g' }] })
   })

@@ -9,7 +9,7 @@ const noted = (change: Partial<PodState> & { hostId?: string; spec?: unknown } =
   ...makePod(change),
 })
 
-describe('[LOG-5, PP-110] what the plane adds to the log of a pod', () => {
+describe('[LOG-5, PP-110] lines that the plane adds to the log of a pod', () => {
   const next = { status: 'STARTING', generation: 4 } as const
   const lost = { status: 'ERROR', hostLost: true, statusReason: 'not heard of' } as const
 
@@ -30,7 +30,7 @@ describe('[LOG-5, PP-110] what the plane adds to the log of a pod', () => {
     expect(noteOfTransition(noted(before), noted(after))).toBe(line)
   })
 
-  test('of reports only that the host is back: the rest is told by its agent', () => {
+  test('include of reports only that the host is back: the agent writes the rest', () => {
     expect(noteOfReport(noted(lost), noted())).toBe('host is back: the container goes on')
     expect(noteOfReport(noted(lost), noted({ status: 'EXITED' }))).toBeNull()
     expect(noteOfReport(noted({ status: 'STARTING' }), noted())).toBeNull()

@@ -68,23 +68,23 @@ describe('a PATCH', () => {
     [{ env: { PUBLIC_KEY: 'mine' } }, {}, { PUBLIC_KEY: 'mine', JUPYTER_PASSWORD: 'password' }],
     [{ templateId: 't' }, { template: TEMPLATE }, { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', T: 't' }],
     [{ image: 'j' }, {}, { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password', A: '1', B: '2' }],
-  ])('[POD-20] %j keeps the variables by which the user gets in', (body, references, env) => {
+  ])('[POD-20] %j keeps the variables for access by the user', (body, references, env) => {
     const result = plan(body, { spec: { ...SPEC, accessEnv: ACCESS } }, references)
     expect(result.ok && envOf(result.pod.spec)).toEqual(env)
   })
 
-  it("[POD-20] a variable that its user replaced is the pod's again when he takes his own away", () => {
+  it("[POD-20] a variable that its user replaced is the pod's again when the user removes their own", () => {
     const own = plan({ env: { PUBLIC_KEY: 'mine' } }, { spec: { ...SPEC, accessEnv: ACCESS } })
     const back = plan({ env: {} }, own.ok ? own.pod : {})
     expect(back.ok && envOf(back.pod.spec)).toEqual(ACCESS)
   })
 
-  it('[POD-20] [POD-13] to send back what was read makes no new container', () => {
+  it('[POD-20] [POD-13] sending back the body that was read makes no new container', () => {
     const spec = { ...SPEC, accessEnv: ACCESS }
     expect(plan({ env: envOf(spec) }, { spec })).toMatchObject({ needsNewContainer: false })
   })
 
-  it('[CON-7] [POD-13] a credential that changes makes a new container; one that is not there is refused', () => {
+  it('[CON-7] [POD-13] a changed credential makes a new container; an unknown one is refused', () => {
     expect(plan({ registry: 'c' }, {}, { hasRegistry: true })).toMatchObject({ needsNewContainer: true })
     expect(plan({ registry: 'c' })).toMatchObject({ ok: false, problem: { detail: 'container registry auth c not found' } })
     const withCredential = { spec: { ...SPEC, container: { ...SPEC.container, registry: 'c' } } }
@@ -103,7 +103,7 @@ describe('a PATCH', () => {
     if (!ok) expect(plan(body, { locked })).toMatchObject({ problem: { key: 'conflict', detail: 'pod is locked', code: 'LOCKED' } })
   })
 
-  it('[POD-16] [ERR-6] a member of a cluster is refused, after what is wrong with the request itself', () => {
+  it('[POD-16] [ERR-6] a member of a cluster is refused, after the errors of the request itself', () => {
     expect(plan({ name: 'q' }, { clusterId: 'c' })).toMatchObject({ ok: false, problem: { key: 'conflict' } })
     expect(plan({ image: '' }, { clusterId: 'c' })).toMatchObject({ ok: false, problem: { key: 'badRequest' } })
   })

@@ -96,7 +96,7 @@ describe('order', () => {
 const NETWORK = { network: { volumeId: 'v', path: '/data' } }
 const GLOBAL = { global: { volumeId: 'g', path: '/models' } }
 
-describe('what does not fit is named', () => {
+describe('the constraints that do not fit are named', () => {
   test.each<[string, PodSpec, Partial<PlacementHost>, string[]]>([
     ['offline', gpuSpec(), { online: false }, ['status: ONLINE > OFFLINE']],
     ['cloud', gpuSpec({}, { cloud: 'COMMUNITY' }), {}, ['cloud: COMMUNITY > SECURE']],
@@ -114,7 +114,7 @@ describe('what does not fit is named', () => {
     expect(refusalOf(spec, makeHost(change))).toEqual(failed)
   })
 
-  test('[HOST-54] volumes: a host that has the kinds fits, one whose agent does not say is tried', () => {
+  test('[HOST-54] volumes: a host that has the kinds fits, one whose agent does not report them is tried', () => {
     const spec = gpuSpec({}, { mounts: { ...NETWORK, ...GLOBAL } })
     expect(refusalOf(spec, makeHost())).toBeNull()
     expect(refusalOf(spec, makeHost({ sharedVolumes: null }))).toBeNull()
@@ -135,7 +135,7 @@ describe('what does not fit is named', () => {
       [makeHost({ dataCenterId: 'A', sharedVolumes: ['network'] }), makeHost({ dataCenterId: 'B' })],
       { kind: 'global', dataCenterIds: ['A'] },
     ],
-  ])('[PP-134] volumes that nobody offers, where %s', (_, change, hosts, missing) => {
+  ])('[PP-134] volumes that no host offers, where %s', (_, change, hosts, missing) => {
     expect(findMissingVolumes(gpuSpec({}, change), hosts)).toEqual(missing)
   })
 
@@ -147,8 +147,8 @@ describe('what does not fit is named', () => {
   })
 })
 
-describe('[PP-80] what comes with a GPU', () => {
-  test('is its share of the host: of all its GPUs, whatever their type', () => {
+describe('[PP-80] the CPUs and memory that come with a GPU', () => {
+  test('are its share of the host: of all its GPUs, whatever their type', () => {
     expect(shapeOf(gpuSpec(), makeHost())).toEqual({ gpu: { typeId: L4, count: 1 }, vcpus: 8, memoryMb: 32_768 })
     expect(shapeOf(gpuSpec({ count: 3 }), makeHost())).toMatchObject({ vcpus: 24, memoryMb: 98_304 })
     const mixed = makeHost({
@@ -168,7 +168,7 @@ describe('[PP-80] what comes with a GPU', () => {
     { vcpuFree: 4.9, vcpus: 4 },
     { vcpuFree: 4, vcpus: 4 },
     { vcpuFree: 3, vcpus: null },
-  ])('or what is left of it, at least half: $vcpuFree vCPUs free', ({ vcpuFree, vcpus }) => {
+  ])('are the rest of that share, at least half: $vcpuFree vCPUs free', ({ vcpuFree, vcpus }) => {
     const host = makeHost({ vcpuFree })
     if (vcpus === null) expect(refusalOf(gpuSpec(), host)).toEqual(['vcpu: 4 > 3'])
     else expect(shapeOf(gpuSpec(), host)?.vcpus).toBe(vcpus)
@@ -178,13 +178,13 @@ describe('[PP-80] what comes with a GPU', () => {
     { memoryMbFree: 32_767, memoryMb: 32_767 },
     { memoryMbFree: 16_384, memoryMb: 16_384 },
     { memoryMbFree: 16_383, memoryMb: null },
-  ])('of memory too: $memoryMbFree MB free', ({ memoryMbFree, memoryMb }) => {
+  ])('are the same for memory: $memoryMbFree MB free', ({ memoryMbFree, memoryMb }) => {
     const host = makeHost({ memoryMbFree })
     if (memoryMb === null) expect(refusalOf(gpuSpec(), host)).toEqual(['memoryMb: 16384 > 16383'])
     else expect(shapeOf(gpuSpec(), host)?.memoryMb).toBe(memoryMb)
   })
 
-  test('what a pod asks for takes the place of the half', () => {
+  test('are at least the requested amount instead of the half', () => {
     expect(shapeOf(gpuSpec({ minVcpuPerGpu: 2 }), makeHost({ vcpuFree: 3 }))?.vcpus).toBe(3)
     expect(refusalOf(gpuSpec({ minVcpuPerGpu: 2, count: 2 }), makeHost({ vcpuFree: 3 }))).toEqual(['vcpu: 4 > 3'])
     expect(shapeOf(gpuSpec({ minVcpuPerGpu: 8 }), makeHost({ vcpuFree: 8 }))?.vcpus).toBe(8)
@@ -192,13 +192,13 @@ describe('[PP-80] what comes with a GPU', () => {
     expect(shapeOf(gpuSpec({ minRamGbPerGpu: 32 }), makeHost())?.memoryMb).toBe(32_768)
   })
 
-  test('is whole vCPUs and never none, on the smallest host too', () => {
+  test('are whole vCPUs and at least one, on the smallest host too', () => {
     expect(shapeOf(gpuSpec(), makeHost({ vcpuTotal: 10, vcpuFree: 10 }))?.vcpus).toBe(2)
     expect(shapeOf(gpuSpec({ count: 3 }), makeHost({ vcpuTotal: 10, vcpuFree: 10 }))?.vcpus).toBe(7)
     expect(shapeOf(gpuSpec(), makeHost({ vcpuTotal: 2, vcpuFree: 2 }))?.vcpus).toBe(1)
   })
 
-  test('a CPU pod takes exactly what its size says, also on a machine with GPUs', () => {
+  test('are for a CPU pod exactly its size, also on a machine with GPUs', () => {
     expect(shapeOf(cpuSpec(8, 16), makeHost({ vcpuFree: 8, memoryMbFree: 16_384 }))).toEqual({ gpu: null, vcpus: 8, memoryMb: 16_384 })
     expect(rankHostsForPod('ada', cpuSpec(2, 4), [makeHost()], 'pack').candidates[0]?.cudaVersion).toBeNull()
   })

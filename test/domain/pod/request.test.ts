@@ -40,7 +40,7 @@ const refused = (changes: Partial<CreatePodRequest>, references: Partial<PodRefe
   return result.ok ? 'ok' : (result.problem.detail ?? result.problem.key)
 }
 
-describe('what a create comes to', () => {
+describe('the pod of a create', () => {
   it('[POD-3] [POD-6] [POD-7] has defaults', () => {
     expect(planned()).toEqual({
       templateId: null,
@@ -150,7 +150,7 @@ describe('what a create comes to', () => {
   })
 })
 
-describe('bodies that are refused whatever their ids stand for', () => {
+describe('bodies that are refused before their ids are resolved', () => {
   it.each([
     [{ gpu: undefined }, 'exactly one of gpu or cpu must be set'],
     [{ cpu: { id: 'cpu3c', vcpuCount: 2 } }, 'exactly one of gpu or cpu must be set'],
@@ -164,7 +164,7 @@ describe('bodies that are refused whatever their ids stand for', () => {
 })
 
 describe('a template', () => {
-  it('[POD-11] fills what is left out', () => {
+  it('[POD-11] fills the omitted members', () => {
     const { spec, templateId } = planned({ image: undefined, env: { B: 'body', C: 'body' } }, { template: TEMPLATE, sshKeys: ['key'] })
     expect(templateId).toBe('t1')
     expect(spec.container).toEqual({ ...TEMPLATE.container, env: { A: 't', B: 'body', C: 'body' } })
@@ -216,12 +216,12 @@ describe('access', () => {
     expect(env({ startSsh: true }, [])).toEqual({})
     expect(env({ startSsh: true, env: { PUBLIC_KEY: '' } })).toEqual({ PUBLIC_KEY: '' })
     expect(env({ startJupyter: true })).toEqual({ JUPYTER_PASSWORD: 'password' })
-    // Its own is all there is: nothing comes to light when it is taken away.
+    // Only the user's variable is stored: removing it uncovers no injected one.
     expect(planned({ startSsh: true, env: { PUBLIC_KEY: 'mine' } }, { sshKeys: ['k1'] }).spec.accessEnv).toBeUndefined()
     expect(env({ startJupyter: true, env: { JUPYTER_PASSWORD: 'own' } })).toEqual({ JUPYTER_PASSWORD: 'own' })
   })
 
-  it('[NET-5] startSsh is kept with the pod, with keys or without, whatever env says', () => {
+  it('[NET-5] startSsh is stored with the pod, with keys or without, whatever env has', () => {
     const kept = (changes: Partial<CreatePodRequest>, sshKeys: string[] = []) => planned(changes, { sshKeys }).spec.startSsh
     expect([
       kept({}),

@@ -24,7 +24,7 @@ function report(state: ReportState, change: Partial<ContainerReport> = {}): Cont
   return { generation: 3, state, reason: null, atMs: 5_000, ...change }
 }
 
-/** What an action makes of a pod; null when it is refused. */
+/** The change of a pod by an action; null when it is refused. */
 function act(pod: PodState, action: PodAction, nowMs = 9_000) {
   const outcome = decideAction(pod, action, nowMs)
   return outcome.ok ? outcome.change : null
@@ -103,7 +103,7 @@ describe('actions', () => {
 
 describe('reports', () => {
   type Next = PodStatus | 'stale' | null
-  /** What a report of the present container makes of a pod; 'stale': only its disk is lost; null: nothing changes. */
+  /** The status of a pod after a report of its present container; 'stale': only its disk is lost; null: nothing changes. */
   const TABLE: Record<PodStatus | 'LOST', Record<ReportState, Next>> = {
     PROVISIONING: { pulling: 'STARTING', starting: 'STARTING', running: 'RUNNING', exited: 'EXITED', error: 'ERROR', gone: 'EXITED' },
     STARTING: { pulling: null, starting: null, running: 'RUNNING', exited: 'EXITED', error: 'ERROR', gone: 'EXITED' },
@@ -139,7 +139,7 @@ describe('reports', () => {
     expect(change?.usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 5_000 } : null)
   })
 
-  test('[HOST-172] a start that waits on its host says for what, until it goes on', () => {
+  test('[HOST-172] a start that waits on its host has the reason, until it continues', () => {
     const waiting = decideReport(makePod({ status: 'PROVISIONING' }), report('pulling', { reason: 'the disk is full' }), 9_000)?.pod
     expect(waiting).toMatchObject({ status: 'STARTING', statusReason: 'the disk is full' })
     const starting = makePod({ status: 'STARTING', statusReason: 'the disk is full' })
@@ -159,7 +159,7 @@ describe('reports', () => {
     expect(decideReport(makePod({ ports }), report('running', { ports: [{ private: 22, public: 30_022, type: 'tcp' }] }), 9_000)).toBeNull()
   })
 
-  test('[POD-23] a container that was removed took its disk with it, and says so when nobody else says why', () => {
+  test('[POD-23] a container that was removed took its disk with it, and that is the reason when there is no other', () => {
     expect(decideReport(makePod(), report('gone'), 9_000)?.pod).toMatchObject({
       diskStale: true,
       statusReason: 'its container was removed from its host',
@@ -179,7 +179,7 @@ describe('times', () => {
     { says: 'in the middle of a millisecond', atMs: 5_000.9, startedAtMs: 5_000 },
     { says: 'when its report arrives', atMs: 9_000, startedAtMs: 9_000 },
     { says: 'later than that', atMs: 9_001, startedAtMs: 9_000 },
-  ])('[PP-112] a host that says it happened $says is believed within what is possible', ({ atMs, startedAtMs }) => {
+  ])('[PP-112] a time of $says that a host reports is clamped to the possible range', ({ atMs, startedAtMs }) => {
     expect(startedBy(atMs, 9_000)).toBe(startedAtMs)
     const ended = decideReport(makePod(), report('exited', { atMs }), 9_000)
     expect(ended?.usage).toEqual({ startedAtMs: 1_000, endedAtMs: startedAtMs })
@@ -209,7 +209,7 @@ describe('ports that a host reports', () => {
     { private: 22, public: 65_536, type: 'tcp' },
     { private: 22, public: 30_000, type: 'udp' },
     { private: 22, public: 30_000, type: 'x'.repeat(100_000) },
-  ])('[PP-91] are left out when there are no such ports: $private, $public', (port) => {
+  ])('[PP-91] are left out when they are no valid ports: $private, $public', (port) => {
     const good = { private: 65_535, public: 1, type: 'http' }
     expect(taken([port, good])).toEqual([good])
   })
@@ -222,7 +222,7 @@ describe('ports that a host reports', () => {
 })
 
 describe('a host that is lost', () => {
-  test.each(STATUSES)('[PP-113] while %s: the pod keeps its record and says why, unless it was not to run', (status) => {
+  test.each(STATUSES)('[PP-113] while %s: the pod keeps its record and gets the reason, unless it was not to run', (status) => {
     const pod = makePod({ status })
     const change = decideHostLost(pod, 'its host has not been heard of', 5_000, 9_000)
     if (!isToRun(pod)) {
@@ -248,7 +248,7 @@ describe('a host that is lost', () => {
     { lastHeardMs: 999, endedAtMs: 1_000 },
     { lastHeardMs: 1_001, endedAtMs: 1_001 },
     { lastHeardMs: 9_001, endedAtMs: 9_000 },
-  ])('[PP-113] is charged to the last word of it: $lastHeardMs', ({ lastHeardMs, endedAtMs }) => {
+  ])('[PP-113] is charged up to its last report: $lastHeardMs', ({ lastHeardMs, endedAtMs }) => {
     expect(decideHostLost(makePod(), 'x', lastHeardMs, 9_000)?.usage).toEqual({ startedAtMs: 1_000, endedAtMs })
   })
 
@@ -264,7 +264,7 @@ describe('a host that is lost', () => {
     })
   })
 
-  test('[PP-113] what passed while it was lost is not charged, whatever it says afterwards', () => {
+  test('[PP-113] the time while it was lost is not charged, whatever it reports afterwards', () => {
     const lost = decideHostLost(makePod(), 'x', 5_000, 9_000)?.pod as PodState
     expect(decideReport(lost, report('running', { atMs: 1_000 }), 20_000)).toMatchObject({
       pod: { status: 'RUNNING', hostLost: false, startedAtMs: 1_000, chargedFromMs: 20_000, changedAtMs: 20_000, statusReason: null },
@@ -276,7 +276,7 @@ describe('a host that is lost', () => {
     })
   })
 
-  test('[POD-23] a container that started while nobody heard of its host started when its host says', () => {
+  test('[POD-23] a container that started while its host was silent has the start time that the host reports', () => {
     const lost = decideHostLost(makePod({ status: 'STARTING' }), 'x', 5_000, 9_000)?.pod as PodState
     expect(decideReport(lost, report('running', { atMs: 6_000 }), 20_000)?.pod).toMatchObject({
       status: 'RUNNING',
@@ -316,7 +316,7 @@ describe('a host that is silent for a while', () => {
     })
   })
 
-  test('[POD-23] what began to run while nobody heard of it is charged from then on', () => {
+  test('[POD-23] a container that started during the silence is charged from the return on', () => {
     const begun = makePod({ startedAtMs: 7_000, chargedFromMs: 7_000 })
     expect(decideHeardAgain(begun, { fromMs: 5_000, toMs: 25_000 })).toMatchObject({
       pod: { startedAtMs: 7_000, chargedFromMs: 25_000 },

@@ -11,7 +11,7 @@ describe('[PP-126] a built-in image', () => {
     expect(refuseBuiltin(image, true)?.detail).toBe(`image ${image} takes no mounts: built-in images run outside any container`)
   })
 
-  it('is one of those that there are', () => {
+  it('is one of the existing ones', () => {
     expect(refuseBuiltin('builtin/none', false)?.detail).toBe(`image builtin/none is no built-in image; there are ${KNOWN.join(', ')}`)
   })
 

@@ -17,7 +17,7 @@ describe('[DER-24] a delegation', () => {
     [MADE - 1, null],
     [MADE, null],
     [MADE + 1, 'the user who delegated has left the account since, and is a member anew'],
-  ])('made at 1000 by who is a member since %i: %s', (joinedAtMs, why) => {
+  ])('made at 1000 by a member since %i: %s', (joinedAtMs, why) => {
     expect(endOfDelegation(MADE, { ...DEV, joinedAtMs })).toBe(why)
   })
 

@@ -37,7 +37,7 @@ describe('create', () => {
 })
 
 describe('update', () => {
-  it('[VOL-3] keeps what is left out, and only grows', () => {
+  it('[VOL-3] keeps omitted members, and only grows', () => {
     expect(patch({ name: 'm' })).toEqual({ ...VOLUME, name: 'm' })
     expect(patch({ size: 19 })).toEqual(['badRequest', 'size: a network volume cannot shrink; it has 20 GB'])
     expect(patch({ size: 20 })).toEqual(VOLUME)

@@ -16,13 +16,13 @@ const grantsOf = (...args: Parameters<typeof grantSecrets>) => {
 }
 
 describe('grants of secrets', () => {
-  it('[CAP-10] are made for what is named, by who may; who may not is told which', () => {
+  it('[CAP-10] are made for the named secrets, by callers with permission; others get the names in the refusal', () => {
     expect(grantsOf(container(NAMES_BOTH), [], MAY)).toEqual({ A: 'ada', B: 'ada' })
     expect(grantsOf(container(NAMES_BOTH), [], MAY_NOT)).toEqual(['A', 'B'])
     expect(grantsOf(container({ X: 'plain' }), [], MAY_NOT)).toBeUndefined()
   })
 
-  it('[CAP-10] stay with whom they were made by, of the row or of what it is made from, and go with the last reference', () => {
+  it('[CAP-10] keep their maker, from the row or from its source, and are removed with the last reference', () => {
     expect(grantsOf(container(NAMES_BOTH, { A: 'eve' }), [], MAY)).toEqual({ A: 'eve', B: 'ada' })
     expect(grantsOf(container(NAMES_BOTH, { A: 'eve' }), [undefined, { B: 'dan' }], MAY_NOT)).toEqual({ A: 'eve', B: 'dan' })
     expect(grantsOf(container(NAMES_BOTH, { A: 'eve' }), [], MAY_NOT)).toEqual(['B'])
@@ -30,20 +30,20 @@ describe('grants of secrets', () => {
     expect(grantsOf(container({}, { A: 'eve' }), [], MAY_NOT)).toBeUndefined()
   })
 
-  it('[CAP-10] are no members of every object', () => {
+  it('[CAP-10] are not confused with inherited members of objects', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       expect(grantsOf(container({ X: `{{ RUNPOD_SECRET_${name} }}` }), [{}], MAY_NOT), name).toEqual([name])
       expect(refuseUngranted(container({ X: `{{ RUNPOD_SECRET_${name} }}` })), name).toContain(name)
     }
   })
 
-  it('[CAP-11] are asked for at a start', () => {
+  it('[CAP-11] are required at a start', () => {
     expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve' }))).toContain('not granted: B;')
     expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve', B: '' }))).toBeNull()
     expect(refuseUngranted(container({ X: 'plain' }))).toBeNull()
   })
 
-  it('[CAP-12] of a release without them are for all that is named', () => {
+  it('[CAP-12] of a release without them cover all named secrets', () => {
     expect(formerGrants(NAMES_BOTH)).toEqual({ A: '', B: '' })
     expect(formerGrants({ X: 'plain' })).toBeUndefined()
     expect(grantsOf(container(NAMES_BOTH, { A: '' }), [], MAY_NOT)).toEqual(['B'])

@@ -20,7 +20,7 @@ describe('[ACC-6] names of secrets in env', () => {
     expect(fill(text, values)).toEqual({ env: { V: expected }, unknown: [] })
   })
 
-  it('one that is not known is nothing, and told once', () => {
+  it('an unknown one is replaced by nothing, and reported once', () => {
     expect(fill('<{{ RUNPOD_SECRET_X }}{{RUNPOD_SECRET_1}}{{ RUNPOD_SECRET_X }}>', {})).toEqual({ env: { V: '<>' }, unknown: ['X', '1'] })
     expect(referencedSecrets({ A: '{{ RUNPOD_SECRET_X }}', B: 'none', C: '{{ RUNPOD_SECRET_X }}{{ RUNPOD_SECRET_Y }}' })).toEqual([
       'X',
@@ -28,13 +28,13 @@ describe('[ACC-6] names of secrets in env', () => {
     ])
   })
 
-  it('are found in a text of nothing but beginnings within a moment', () => {
+  it('are found quickly in a text that consists only of beginnings of references', () => {
     const env = { A: '{{ '.repeat(30_000), B: `{{${' '.repeat(90_000)}`, C: '{{ RUNPOD_SECRET_a '.repeat(5_000) }
     expect(computesForMs(() => referencedSecrets(env))).toBeLessThan(500)
   })
 })
 
-describe('[SEC-6] what is too large', () => {
+describe('[SEC-6] is too large', () => {
   const ENV = { V: 'é{{ RUNPOD_SECRET_A }}' }
   it('a variable, to the byte', () => {
     expect(refuseFilling(ENV, new Map([['A', 131_071 - 4]]))).toBeNull()

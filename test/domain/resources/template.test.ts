@@ -75,7 +75,7 @@ describe('update', () => {
     expect(patchTemplate(FULL, { image: '' })).toEqual({ ok: false, problem: { key: 'badRequest', detail: 'image cannot be empty' } })
   })
 
-  it('[TPL-3] others see it without its credential, which stays', () => {
+  it('[TPL-3] other accounts see it without its credential, which stays stored', () => {
     expect(withoutCredential(FULL).container).toEqual({ ...FULL.container, registry: null })
     expect(FULL.container.registry).toBe('r')
   })

@@ -38,7 +38,7 @@ function inputsOf(workers: readonly Worker[], change: Partial<ScalingInputs> = {
 const offer = (workers: readonly Worker[], change: Partial<ScalingInputs> = {}, low = 0, own = true) =>
   offerRoom(inputsOf(workers, change), low, own)
 
-describe('[PP-180, PP-181] which workers of an endpoint may go', () => {
+describe('[PP-180, PP-181] the workers of an endpoint that may be preempted', () => {
   test.each<[string, number, readonly Worker[], Partial<ScalingInputs>, number]>([
     ['an idle one', 1, [idle('a', 1_000)], {}, 0],
     ['not one that was idle for less than a second', 0, [idle('a', 999)], {}, 0],
@@ -64,7 +64,7 @@ describe('[PP-180, PP-181] which workers of an endpoint may go', () => {
     expect(countWilling(offer(workers, change, low))).toBe(willing)
   })
 
-  test('what each worker does', () => {
+  test('counts the workers by activity', () => {
     const workers = [
       idle('a', 7),
       busy('busy'),
@@ -95,12 +95,12 @@ describe('[PP-180, PP-181] which workers of an endpoint may go', () => {
     })
   })
 
-  test('what keeps the others', () => {
+  test('gives the reason that keeps the others', () => {
     expect(offer([idle('a', 9)], { min: 1 }).keptFor).toBe('workers.min')
     expect(offer([idle('a', 9)], { min: 1, queued: 1 }).keptFor).toBe('its own jobs')
   })
 
-  test('one that has agreed to go is leaving', () => {
+  test('a worker that has agreed to leave is leaving', () => {
     const before = offer([idle('a', 5_000), idle('b', 5_000)])
     const after = asLeaving(new Map([['e', before]]), new Set(['a'])).get('e') as RoomOffer
     expect([after.spare, after.holders.map(({ use }) => use)]).toEqual([1, ['leaving', 'idle']])
@@ -112,7 +112,7 @@ test('[PP-183] towards other accounts the pause is 10 s', () => {
   expect(countWilling(offer([idle('a', 10_000)], {}, 0, false))).toBe(1)
 })
 
-describe('[PP-182] when to look again', () => {
+describe('[PP-182] the time of the next check', () => {
   test.each<[string, number | null, readonly Worker[], Partial<ScalingInputs>]>([
     ['at the end of the pause', 400, [idle('a', 600)], {}],
     ['of the first of several', 100, [idle('a', 600), idle('b', 900)], {}],
@@ -124,18 +124,18 @@ describe('[PP-182] when to look again', () => {
   })
 })
 
-describe('[PP-182] who looks for room is told', () => {
+describe('[PP-182] a searcher of room is notified', () => {
   const seeker = (endpointId: string, change: Partial<RoomSeeker> = {}): RoomSeeker => ({
     ...{ endpointId, own: true, untilMs: 200, seen: 0 },
     ...change,
   })
 
-  test('once more workers would go than it saw', () => {
+  test('once more workers may leave than it saw', () => {
     const seekers = [seeker('a'), seeker('b', { seen: 1 }), seeker('c', { own: false })]
     expect(tellSeekers(seekers, (own) => (own ? 1 : 0), 100)).toEqual({ told: ['a'], left: [seekers[1], seekers[2]] })
   })
 
-  test('again when fewer would go meanwhile', () => {
+  test('again after fewer could leave meanwhile', () => {
     const { left } = tellSeekers([seeker('b', { seen: 1 })], () => 0, 100)
     expect(left).toEqual([seeker('b', { seen: 0 })])
     expect(tellSeekers(left, () => 1, 100).told).toEqual(['b'])
@@ -147,11 +147,11 @@ describe('[PP-182] who looks for room is told', () => {
     expect(tellSeekers(seekers, () => 1, 120_000)).toEqual({ told: [], left: [] })
   })
 
-  test('one that asks again is known once, with what it saw last', () => {
+  test('once even if it asks again, with its latest view', () => {
     expect(rememberSeeker([seeker('a')], { endpointId: 'a', own: true }, 2, 50)).toEqual([seeker('a', { untilMs: 120_050, seen: 2 })])
   })
 
-  test('other accounts cannot crowd out the own one', () => {
+  test('although other accounts fill the list', () => {
     let seekers: RoomSeeker[] = []
     for (let i = 0; i < 40; i++) seekers = rememberSeeker(seekers, { endpointId: `x${i}`, own: false }, 0, 0)
     expect(seekers).toHaveLength(16)

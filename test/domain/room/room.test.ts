@@ -66,9 +66,9 @@ const plan = (held: readonly Held[], change: Partial<RoomSearch> = {}, spare: Re
   goers(planRoom(searchOf(held, change, spare)))
 const goers = (found: RoomPlan) => (found.kind === 'displace' ? found.workers.map(({ workerId }) => workerId) : found.kind)
 
-describe('[PP-180, PP-181] which workers go', () => {
+describe('[PP-180, PP-181] the workers that are preempted', () => {
   test.each<[string, string | string[], readonly Held[], Partial<RoomSearch>, Record<string, number>]>([
-    ['nobody, when all are at work', 'none', [{ id: 'x' }], {}, {}],
+    ['none, when all are at work', 'none', [{ id: 'x' }], {}, {}],
     ['the idle one', ['y'], [{ id: 'x' }, { id: 'y', idleMs: 1_000 }], {}, {}],
     ['not one that has just become idle', 'none', [{ id: 'y', idleMs: 999 }], {}, {}],
     [
@@ -102,7 +102,7 @@ describe('[PP-180, PP-181] which workers go', () => {
       wanting(4),
       { a: 1 },
     ],
-    ['nobody, when all together are not enough', 'none', [{ id: 'x', idleMs: 2_000 }, { id: 'y' }], wanting(4), {}],
+    ['none, when all together are not enough', 'none', [{ id: 'x', idleMs: 2_000 }, { id: 'y' }], wanting(4), {}],
     [
       'one large rather than two small ones',
       ['large'],
@@ -126,7 +126,7 @@ describe('[PP-180, PP-181] which workers go', () => {
       {},
     ],
     [
-      'nobody, while enough is leaving',
+      'none, while enough is leaving',
       'coming',
       [
         { id: 'x', idleMs: 2_000 },
@@ -136,7 +136,7 @@ describe('[PP-180, PP-181] which workers go', () => {
       {},
     ],
     [
-      'nobody, while the endpoint that asks lets enough go itself',
+      'none, while the requesting endpoint releases enough itself',
       'coming',
       [{ id: 'x', idleMs: 2_000 }, { id: 'y' }],
       { leavingIds: new Set(['y']) },
@@ -153,7 +153,7 @@ describe('[PP-180, PP-181] which workers go', () => {
       {},
     ],
     [
-      'nobody counts on one that does not leave',
+      'a worker that does not leave does not count as leaving',
       ['x'],
       [
         { id: 'x', idleMs: 2_000 },
@@ -167,7 +167,7 @@ describe('[PP-180, PP-181] which workers go', () => {
     expect(plan(held, change, spare)).toEqual(expected)
   })
 
-  test('all on one host, that with the fewest', () => {
+  test('are all on one host, the one with the fewest', () => {
     const held = [
       { id: 'x', host: 'g', vcpus: 1, idleMs: 9_000 },
       { id: 'y', host: 'g', vcpus: 1, idleMs: 9_000 },
@@ -215,7 +215,7 @@ describe('[PP-183] the fair share of a host', () => {
     expect(plan(held, change)).toEqual(expected)
   })
 
-  test('GPUs count as much as CPUs: whatever an account has most of', () => {
+  test('GPUs count as much as CPUs: the dominant resource of an account decides', () => {
     const gpus = [{ typeId: 'L4', total: 2, free: 0, cudaVersion: null }]
     const request = { ...REQUEST, shapes: [{ gpu: { typeId: 'L4', count: 1 }, vcpus: VCPUS, memoryMb: 1_024 }] }
     const search = searchOf([theirs('x', 60_000), theirs('y', 60_000)], { request, hosts: [host('h', 400, { gpus })] })
@@ -224,12 +224,12 @@ describe('[PP-183] the fair share of a host', () => {
   })
 })
 
-test('only hosts that the request would fit when empty are looked at', () => {
+test('only hosts that the request would fit when empty are considered', () => {
   const hosts = [host('small', 1), host('cordoned', 8, { cordoned: true }), host('good', 8), host('offline', 8, { online: false })]
   expect(promisingHosts(REQUEST, hosts).map(({ id }) => id)).toEqual(['good'])
 })
 
-describe('[PP-185] who holds the room', () => {
+describe('[PP-185] the holders of the room', () => {
   const text = (held: readonly Held[], spare: Record<string, number> = {}) => {
     const { allocations, offers, request } = searchOf(held, {}, spare)
     const names = new Map([
@@ -241,7 +241,7 @@ describe('[PP-185] who holds the room', () => {
     return describeRoom({ teamId: 'me', endpointId: 'self', request, allocations, offers, names })
   }
   test.each<[string, string | null, readonly Held[], Record<string, number>]>([
-    ['nobody', null, [], {}],
+    ['no holder', null, [], {}],
     ['a busy worker', '2 vCPUs are held by your endpoint "first" (1 worker at work)', [{ id: 'x' }], {}],
     [
       'workers of every kind',

@@ -19,7 +19,7 @@ const PAGE: Origin = {
   host: 'plane.test',
 }
 
-describe('where a request by cookie comes from', () => {
+describe('the origin of a request with a cookie', () => {
   it.each([
     [{}],
     [{ fetchSite: null }],
@@ -47,7 +47,7 @@ describe('where a request by cookie comes from', () => {
     // A page in a sandbox, such as one of a pod below /proxy/.
     [{ fetchSite: null, origin: 'null' }, 'Origin'],
     [{ method: 'GET', isSocket: true, fetchSite: null, origin: null }, 'has to say its Origin'],
-  ])('[CS-4] [CS-6] %j: none', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
+  ])('[CS-4] [CS-6] %j: no page of the plane', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
 })
 
 describe('cookies of the plane', () => {

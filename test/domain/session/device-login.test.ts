@@ -21,7 +21,7 @@ describe('the code that a device shows', () => {
     expect(readUserCode(text)).toBe('WDJBMJHTKLQP')
   })
 
-  it.each(['', 'WDJB', 'WDJBMJHT', 'WDJBMJHTKLQPX', 'AEIOUAEIOUAE', '123456789012'])('[CS-19] %j is none', (text) => {
+  it.each(['', 'WDJB', 'WDJBMJHT', 'WDJBMJHTKLQPX', 'AEIOUAEIOUAE', '123456789012'])('[CS-19] %j is refused', (text) => {
     expect(readUserCode(text)).toBeNull()
   })
 
@@ -41,7 +41,7 @@ describe('the code that a device shows', () => {
     expect(showUserCode('WDJBMJHTKLQP')).toBe('WDJB-MJHT-KLQP')
   })
 
-  it('[S9] [DER-10] says when the plane gave it out, for 15 minutes, and is none with another letter', () => {
+  it('[S9] [DER-10] contains its issue time, for 15 minutes, and is invalid with another letter', () => {
     const at = 100 * MINUTE
     const code = userCodeOf(RANDOM, at + 59_999, digest)
     expect(givenOutAt(code, at + 59_999, digest)).toBe(at)
@@ -55,7 +55,7 @@ describe('the code that a device shows', () => {
   })
 })
 
-describe('a device that asks', () => {
+describe('a device that polls', () => {
   it.each([
     [undefined, 0, { intervalSeconds: 5, polledAt: 0, isTooSoon: false }],
     [{ intervalSeconds: 5, polledAt: 0 }, 4_999, { intervalSeconds: 10, polledAt: 4_999, isTooSoon: true }],
@@ -69,5 +69,5 @@ describe('a device that asks', () => {
     ['DENIED' as const, 'access_denied'],
     ['TAKEN' as const, 'expired_token'],
     ['APPROVED' as const, null],
-  ])('[CS-20] of which %j was decided is told %j', (decision, told) => expect(judgeDecision(decision)).toBe(told))
+  ])('[CS-20] with the decision %j gets %j', (decision, told) => expect(judgeDecision(decision)).toBe(told))
 })

@@ -17,7 +17,7 @@ describe('CSV', () => {
     expect(formatCsv(['a', 'b'], [])).toBe('a,b\r\n')
   })
 
-  it('[BIL-15] quotes what would end a cell, as RFC 4180 has it', () => {
+  it('[BIL-15] quotes characters that would end a cell, according to RFC 4180', () => {
     expect(line('a,b')).toBe('"a,b"')
     expect(line('say "x"')).toBe('"say ""x"""')
     expect(formatCsv(['a'], [{ a: 'x\r\ny' }])).toBe('a\r\n"x\r\ny"\r\n')

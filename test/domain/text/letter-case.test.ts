@@ -8,7 +8,7 @@ describe('[ADM-1] upper and lower case', () => {
   })
 
   it.each(['\u212a', '\u212b', '\u2126', '\u0130', '\u1e9e', '\u017f', '\uff53'])(
-    'leave alone what would become a letter of others: %s',
+    'leave letters other than A to Z unchanged: %s',
     (letter) => {
       expect(oneCase(letter)).toBe(letter)
     },

@@ -18,7 +18,7 @@ const T = Date.UTC(2026, 5, 1, 12, 2, 3)
 const row = (n: number, endByte = n) => ({ n, endByte })
 
 describe('where a reader begins', () => {
-  it('[LOG-2] Last-Event-ID beats since, since beats tail', () => {
+  it('[LOG-2] Last-Event-ID overrides since, since overrides tail', () => {
     const query = { tail: 7, since: '2026-06-01T12:02:03Z' }
     expect(startOf(query, '2026-06-01T12:02:03Z/000000000012')).toEqual({ kind: 'after-line', n: 12, atMs: T })
     expect(startOf(query, '2026-06-01T14:02:03+02:00')).toEqual({ kind: 'after-time', atMs: T })
@@ -67,7 +67,7 @@ describe('the tail', () => {
 describe('segments for a bucket', () => {
   const rows = (count: number, bytesEach = 0) => Array.from({ length: count }, (_, index) => row(index + 1, (index + 1) * bytesEach))
 
-  it('[PP-117] a segment is due when all of it lies beyond what is kept at hand', () => {
+  it('[PP-117] a segment is due when all of it is older than the retained lines', () => {
     const lines = LOG_KEPT_LINES + SEGMENT_LINES
     expect(isSegmentDue(row(1), row(lines - 1))).toBe(false)
     expect(isSegmentDue(row(1), row(lines))).toBe(true)
@@ -84,7 +84,7 @@ describe('segments for a bucket', () => {
     expect(segmentEnd([row(1, 10), row(2, 10 + SEGMENT_BYTES)])).toBe(1)
   })
 
-  it('[PP-117] what a bucket does not take is dropped at a multiple of the bounds', () => {
+  it('[PP-117] lines that a bucket does not take are dropped at a multiple of the bounds', () => {
     const newest = (n: number) => row(n)
     expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_KEPT_LINES), BACKLOG_FACTOR)).toBeNull()
     expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_KEPT_LINES + 1), BACKLOG_FACTOR)).toBe(1)

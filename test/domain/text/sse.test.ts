@@ -10,7 +10,7 @@ test('[STR-10] a line break in the data, of any kind, starts a further data line
   expect(eventText('{\n"a":\r\n1\r}')).toBe('data: {\ndata: "a":\ndata: 1\ndata: }\n\n')
 })
 
-test('[STR-10] events are sent to those who ask for them', () => {
+test('[STR-10] events are sent to clients that accept them', () => {
   expect(wantsEvents('text/event-stream')).toBe(true)
   expect(wantsEvents('application/json, text/event-stream;q=0.9')).toBe(true)
   for (const accept of [null, '', '*/*', 'application/json', 'text/*']) expect(wantsEvents(accept), String(accept)).toBe(false)

@@ -195,7 +195,7 @@ describe('a pod of v2 in v1', () => {
   ] as const)('[LEG-7] %s is %s', (status, desired) => expect(v1Pod({ ...pod, status }, SEED_CATALOG).desiredStatus).toBe(desired))
 })
 
-describe('what is wrong, in the words of v1', () => {
+describe('errors in the terms of v1', () => {
   it.each([
     ['$.disk: minimum: got 0, want 1', '$.containerDiskInGb: minimum: got 0, want 1'],
     ['$.env.A: got number, want string', '$.env.A: got number, want string'],

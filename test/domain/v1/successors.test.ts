@@ -1,7 +1,7 @@
 import { retirementHeaders, successorOf } from '../../../src/domain/v1/successors.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-describe('what has taken the place of v1', () => {
+describe('successors of v1 routes', () => {
   it.each([
     ['/v1/pods', '/v2/pods'],
     ['/v1/pods/', '/v2/pods'],
@@ -30,7 +30,7 @@ describe('what has taken the place of v1', () => {
     ['/v1/pods/a%0d%0aX:%20y', '/v2/openapi.json'],
   ])('[LEG-1] %s: %s', (path, successor) => expect(successorOf(path)).toBe(successor))
 
-  it('[LEG-3] is told with the days', () => {
+  it('[LEG-3] are announced with the dates', () => {
     expect(retirementHeaders('/v1/pods')).toEqual({
       Deprecation: '@1794700800',
       Sunset: 'Sun, 15 Nov 2026 00:00:00 GMT',

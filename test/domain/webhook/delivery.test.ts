@@ -105,7 +105,7 @@ describe('attempts', () => {
     expect(delivery.attempts.at(-1)?.atMs).toBe(T + 39)
   })
 
-  test('[PP-34] one that finds no room ends unattempted, with the reason', () => {
+  test('[PP-34] a delivery without room ends unattempted, with the reason', () => {
     expect(refuseDelivery(newDelivery(T), 'no room', T)).toMatchObject({
       status: 'FAILED',
       nextAtMs: null,

@@ -26,7 +26,7 @@ describe('the places of a receiver', () => {
     expect(open(underWay)).toMatchObject({ closedReceivers, closedTargets: [] })
   })
 
-  it('[PP-140] first attempts take no place of retries, and retries none of first attempts', () => {
+  it('[PP-140] first attempts and retries do not take places of each other', () => {
     const firsts = attempts(32, { target: 'a/x' })
     const retries = attempts(32, { lane: 'retry', target: 'a/x' })
     expect(open(firsts, [], 'retry')).toMatchObject({ closedReceivers: [], closedTargets: [] })
@@ -54,7 +54,7 @@ describe('the places of a receiver', () => {
 })
 
 describe('the places of an account', () => {
-  it('[PP-142] the last quarter is for receivers that hold none', () => {
+  it('[PP-142] the last quarter is for receivers that hold no place', () => {
     expect(open(spread(95))).toMatchObject({ closedReceivers: [] })
     const crowded = spread(96)
     expect(open(crowded)).toMatchObject({ closedReceivers: crowded.map(({ receiver }) => receiver) })
@@ -63,7 +63,7 @@ describe('the places of an account', () => {
     expect(open(spread(LANE_PLACES), [], 'retry')).not.toBeNull()
   })
 
-  it('[PP-142] large bodies hold a piece each, and their memory is bounded the same way', () => {
+  it('[PP-142] large bodies are counted by pieces, which bounds their memory the same way', () => {
     const large = { bytes: 50 * 2 ** 20 }
     expect(open(spread(23, large))).toMatchObject({ closedReceivers: [] })
     expect(open(spread(24, large))?.closedReceivers).toHaveLength(24)

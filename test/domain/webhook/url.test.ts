@@ -202,7 +202,7 @@ describe('accepted', () => {
     expect(refuseWebhookUrl(url, NONE)).toBeNull()
   })
 
-  test('[HOOK-7] as many characters as may be, and not one more', () => {
+  test('[HOOK-7] a URL of the greatest length, and not one character more', () => {
     const url = (length: number) => 'https://example.com/'.padEnd(length, 'a')
     expect(refuseWebhookUrl(url(MAX_WEBHOOK_URL_CHARS), NONE)).toBeNull()
     expect(refuseWebhookUrl(url(MAX_WEBHOOK_URL_CHARS + 1), NONE)).toBe('must have at most 2048 characters')
@@ -218,7 +218,7 @@ describe('the allow list', () => {
     'http://127.255.255.255/',
     'http://2130706433/',
     'http://[::1]:9000/',
-  ])('[HOOK-7] lifts the refusal of what it lists, over http too: %s', (url) => {
+  ])('[HOOK-7] lifts the refusal of listed addresses, over http too: %s', (url) => {
     expect(refuseWebhookUrl(url, LOCAL)).toBeNull()
   })
 
@@ -235,7 +235,7 @@ describe('the allow list', () => {
     expect(refuseWebhookUrl(url, LOCAL)).toBe(problem)
   })
 
-  test('[HOOK-7] an item that cannot be read opens nothing', () => {
+  test('[HOOK-7] an unreadable item allows nothing', () => {
     const allow = parseAllowList('10.0.0.0/33, 10.0.0.0/-1, 10.0.0.0/8/8, 10.0.0.0/x, /8, *, *.internal, https://10.0.0.1, ,2001:db8::/129')
     expect(allow.ranges).toEqual([])
     for (const url of ['https://10.0.0.1/', 'https://a.internal/', 'https://[2001:db8::1]/'])

@@ -22,7 +22,7 @@ const told = (...changes: Partial<ExplainedMember>[]) => {
   return [code, verdict, sinceMs]
 }
 
-describe('[WHY-16] why a cluster is where it is', () => {
+describe('[WHY-16] the explanation of a cluster', () => {
   const broken = { status: 'ERROR' as const, statusReason: 'no such image' }
   it.each<[Partial<ExplainedMember>[], string, string, number]>([
     [[{}, {}], 'RUNNING', 'All 2 members run.', 21],
@@ -40,7 +40,7 @@ describe('[WHY-16] why a cluster is where it is', () => {
     expect(told(...changes)).toEqual([code, expect.stringContaining(verdict), sinceMs])
   })
 
-  it('says how many are in which state, and what went wrong by rank, of eight at most', () => {
+  it('has the number of members by state, and failures by rank, eight at most', () => {
     const members = Array.from({ length: 12 }, (_, rank) => member(rank, broken)).toReversed()
     const { facts } = explainCluster(members, 'REPLACE', 1)
     expect(facts[0]).toEqual({ kind: 'STATE', text: 'ERROR', count: 12, total: 12, atMs: null })

@@ -50,7 +50,7 @@ const body = (change: Partial<CreatePodRequest> = {}): CreatePodRequest => ({
 const world = (hosts: readonly PlacementHost[]): PodWorld => {
   return { teamId: 'ada', catalog: SEED_CATALOG, hosts, references: NOTHING, strategy: 'pack', nowMs: 0 }
 }
-/** What a create would do with these hosts. */
+/** Whether a create would find a place on these hosts. */
 const fits = (asked: CreatePodRequest, hosts: readonly PlacementHost[]) => {
   const planned = planPod(SEED_CATALOG, asked, NOTHING, 'x', 0)
   return planned.ok && rankHostsForPod('ada', planned.plan.spec, hosts, 'pack').candidates.length > 0
@@ -156,7 +156,7 @@ describe('[WHY-3] the smallest change of a pod that fits', () => {
         const found = podOptions(world(hosts), wanted)
         options += found.length
         expect(found.length).toBeLessThanOrEqual(MAX_OPTIONS)
-        // What is refused whatever room there is, is no matter of capacity.
+        // A request that is refused regardless of capacity has no options.
         fc.pre(planPod(SEED_CATALOG, wanted, NOTHING, 'x', 0).ok)
         if (fits(wanted, hosts)) expect(found).toEqual([])
         else if (found.length === 0) expect(singles(wanted).filter((one) => fits(one, hosts))).toEqual([])
@@ -172,7 +172,7 @@ describe('[WHY-3] the smallest change of a pod that fits', () => {
   })
 })
 
-describe('[WHY-9] what a search costs', () => {
+describe('[WHY-9] the cost of a search', () => {
   test('it tries a bounded number of requests', () => {
     let trials = 0
     const ladder = (kind: 'DISK' | 'CUDA' | 'CLOUD') => ({

@@ -73,11 +73,11 @@ const endpoint = fc
   .filter((result) => result.ok)
   .map(({ config }) => config)
 
-/** Whether a worker finds a place, by what places them. */
+/** Whether a worker finds a place, by the code that places workers. */
 const hasPlace = (config: EndpointConfig, hosts: readonly PlacementHost[]) =>
   rankHosts(placementRequestOf(SEED_CATALOG, config), hosts).candidates.length > 0
 
-describe('what an option says, placement does', () => {
+describe('the promise of an option agrees with placement', () => {
   test('[WHY-10] of an endpoint: after its PATCH a worker finds a place, on any fleet', () => {
     let options = 0
     fc.assert(
@@ -158,7 +158,7 @@ describe('what an option says, placement does', () => {
       return { ...host, gpus, vcpuFree, memoryMbFree, diskGbFree: host.diskGbFree + gone.diskGb }
     })
 
-  test('[WHY-14] [WHY-15] of what the account holds: once it is gone a worker finds a place; those named save least, and leave first', () => {
+  test('[WHY-14] [WHY-15] of releasing held resources: without them a worker finds a place; the named ones save least, and leave first', () => {
     let options = 0
     fc.assert(
       fc.property(endpoint, fleet, holders, (config, hosts, held) => {

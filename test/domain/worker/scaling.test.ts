@@ -194,12 +194,12 @@ describe('bounds, idle timeout, releases, failures', () => {
   test.each([
     [4_999, []],
     [5_000, ['p']],
-  ])('[PP-51] a worker that looks for a host and is not needed any more stops when it is %i ms old: %j', (age, stop) => {
+  ])('[PP-51] an unneeded worker that searches a host stops when it is %i ms old: %j', (age, stop) => {
     const workers = [workerIn('PLACING', 'p', { createdAtMs: NOW - age, attempts: 2 })]
     expect(decideScaling(inputs({ workers })).stop).toEqual(stop)
   })
 
-  test('one that starts is let be, whatever its age', () => {
+  test('a starting worker is left alone, whatever its age', () => {
     expect(decideScaling(inputs({ workers: [workerIn('STARTING', 's')], nowMs: 10_000_000 })).stop).toEqual([])
   })
 
@@ -244,10 +244,10 @@ describe('bounds, idle timeout, releases, failures', () => {
   })
 })
 
-describe('what is kept of decisions', () => {
+describe('the stored decisions', () => {
   const record = (change: Partial<ScalingInputs>) => recordDecision(decideScaling(inputs(change)), inputs(change))
 
-  test('[PP-54] the inputs are whole, so that a person can redo it', () => {
+  test('[PP-54] have all inputs, so that a person can redo them', () => {
     const workers = [workerIn('READY', 'a'), workerIn('PLACING', 'p', { attempts: 1 }), workerIn('STARTING', 's')]
     expect(record({ workers, held: busy('a'), waitingSinceMs: waitedMs(4_500), launchNotBeforeMs: NOW + 700 })).toEqual({
       atMs: NOW,
@@ -274,7 +274,7 @@ describe('what is kept of decisions', () => {
     })
   })
 
-  test('[PP-54] a decision is kept when something starts or stops or another number is wanted, not each time one is made', () => {
+  test('[PP-54] are those that start or stop a worker or change the wanted number, not all decisions', () => {
     const quiet = record({})
     const first = record({ waitingSinceMs: waitedMs(0) })
     const same = record({ waitingSinceMs: waitedMs(0), workers: [workerIn('STARTING', 's')] })

@@ -50,7 +50,7 @@ describe('the time line of an endpoint', () => {
     ])
   })
 
-  it('[HIS-20] at every full minute the time line says what there was a minute or less ago, and the most is never lost', () => {
+  it('[HIS-20] at every full minute the time line has the state of at most a minute ago, and the maximum is never lost', () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 80 }), (steps) => {
         let atMs = 0
@@ -76,7 +76,7 @@ describe('the time line of an endpoint', () => {
     )
   })
 
-  it('[HIS-21] what was noted holds until the next sample, the most is of its step alone, and before the first nothing is known', () => {
+  it('[HIS-21] a sample holds until the next one, a maximum counts in its step alone, and before the first nothing is known', () => {
     const sample = (atMs: number, queued: number, mostQueued = queued): EndpointSample => ({
       ...NONE,
       atMs,

@@ -20,7 +20,7 @@ describe('time alone changes a worker', () => {
     expect([due(null), due(5_000)]).toEqual([null, 425_000])
   })
 
-  test('[LSE-7, PP-28] a ready one is lost 4 P after its last ping, or 2 min after it last asked for work while it is idle', () => {
+  test('[LSE-7, PP-28] a ready one is lost 4 P after its last ping, or, while idle, 2 min after it last asked for work', () => {
     const ready = workerIn('READY', 'w', { lastSeenAtMs: 100_000, lastTakeAtMs: 10_000, idleSinceMs: 15_000 })
     expect(noTakeDueAtMs(ready)).toBe(135_000)
     expect(workerDueAtMs(ready, LOST_AFTER_MS)).toBe(135_000)
@@ -36,14 +36,14 @@ describe('time alone changes a worker', () => {
   })
 })
 
-describe('what a worker takes of a host', () => {
-  test('[PP-26] with each GPU 2 vCPU and 8 GB', () => {
+describe('the share of a host for a worker', () => {
+  test('[PP-26] is 2 vCPU and 8 GB per GPU', () => {
     const { shapes } = placementRequestOf(SEED_CATALOG, endpoint({ gpu: { pools: ['ADA_24'], count: 3 } }))
     expect(shapes.length).toBeGreaterThan(0)
     for (const shape of shapes) expect(shape).toMatchObject({ gpu: { count: 3 }, vcpus: 6, memoryMb: 24_576 })
   })
 
-  test('[PP-26, PP-21] a CPU worker takes what its flavor says, and its URLs name the GPU as CPU', () => {
+  test('[PP-26, PP-21] is that of its flavor for a CPU worker, and its URLs name the GPU as CPU', () => {
     const config = endpoint({ cpu: [{ id: 'cpu3c', vcpuCount: 2 }] })
     const [shape] = placementRequestOf(SEED_CATALOG, config).shapes
     expect(shape).toEqual({ gpu: null, flavorId: 'cpu3c', vcpus: 2, memoryMb: 4_096 })

@@ -6,7 +6,7 @@ test('versions compare by number', ({ expect }) => {
   expect(compareVersions('1.44', '1.44')).toBe(0)
 })
 
-test('[C2][HOST-70] of labels those of the agent are read, whatever an image brings along', ({ expect }) => {
+test('[C2][HOST-70] only the labels of the agent are read, whichever an image has', ({ expect }) => {
   const big = { maintainer: 'x'.repeat(10_000_000), 'podplane.host': 'h', 'podplane.workload': 'w', 'podplane.x': 'x'.repeat(1_000_000) }
   expect(ownLabels(big)).toEqual({ 'podplane.host': 'h', 'podplane.workload': 'w' })
   expect(ownLabels(undefined)).toEqual({})

@@ -93,7 +93,7 @@ function host(registries: readonly FakeRegistry[], policy: Partial<ImagePolicy> 
 const idOf = (image: ReturnType<typeof imageOf>) => sha256([...image.blobs.values()][0] ?? '')
 
 describe('an image', () => {
-  test('[HOST-95] is fetched by the agent, loaded into the engine under a name of the agent’s own, and not asked for again', async () => {
+  test('[HOST-95] is fetched by the agent, loaded into the engine under a name of the agent, and not requested again', async () => {
     const fake = await registry()
     const image = imageOf([layerOf('one'), layerOf('two')])
     const name = fake.push('a/b:1', image)
@@ -127,7 +127,7 @@ describe('an image', () => {
     expect(await provide(foreign)).toBe('the image is not one that this host can run')
   })
 
-  test('[HOST-95] comes once for many that start together, and again when the engine has lost it', async () => {
+  test('[HOST-95] is fetched once for many starts at a time, and again when the engine has lost it', async () => {
     const fake = await registry()
     const image = imageOf([layerOf('one')])
     const name = fake.push('a/b:1', image)
@@ -140,7 +140,7 @@ describe('an image', () => {
     expect(store.loads).toHaveLength(2)
   })
 
-  test('[HOST-95] shares the layers that are here: only what is new is fetched and loaded', async () => {
+  test('[HOST-95] shares present layers: only new ones are fetched and loaded', async () => {
     const fake = await registry()
     const [base, old, fresh] = [layerOf('base'), layerOf('old'), layerOf('fresh')]
     const { provide, store } = host([fake])
@@ -149,13 +149,13 @@ describe('an image', () => {
     expect(await provide(fake.push('a/b:2', second))).toBe(idOf(second))
     expect(fake.paths(`GET /v2/a/b/blobs/${sha256(base.packed)}`)).toHaveLength(1)
     expect(store.loads.at(-1)?.layers).toEqual([null, expect.objectContaining({ diffId: fresh.diffId })])
-    // An engine that wants them all gets them all.
+    // An engine that requires all layers gets all.
     store.sharesLayers = false
     const third = imageOf([base, layerOf('third')])
     expect(await provide(fake.push('a/b:3', third))).toBe(idOf(third))
   })
 
-  test('[HOST-95] goes on where it broke off', async () => {
+  test('[HOST-95] resumes an interrupted download', async () => {
     const fake = await registry()
     const layer = layerOf('x'.repeat(100_000), (bytes) => bytes)
     const name = fake.push('a/b:1', imageOf([layer]))
@@ -172,7 +172,7 @@ describe('an image', () => {
     expect(ranges).toEqual([undefined, expect.stringMatching(/^bytes=[1-9]\d*-$/)])
   })
 
-  test('[HOST-95] whose start is given up is fetched no further, and leaves nothing', async () => {
+  test('[HOST-95] of a cancelled start is not fetched further, and leaves nothing', async () => {
     const fake = await registry()
     const name = fake.push('a/b:1', imageOf([layerOf('one')]))
     const { provide, store, stateDir } = host([fake])
@@ -194,16 +194,16 @@ describe('an image', () => {
     ['gzip inside of gzip', gzipSync, '\x1f\x8b\x08'],
     ['zstd inside of gzip', gzipSync, '\x28\xb5\x2f\xfd'],
     ['a frame to be skipped inside of gzip', gzipSync, '\x5e\x2a\x4d\x18'],
-  ])('[H8][HOST-99] that is packed with %s is refused: nobody would measure what the engine makes of it', async (_, pack, name) => {
+  ])('[H8][HOST-99] that is packed with %s is refused: its unpacked size could not be measured', async (_, pack, name) => {
     const fake = await registry()
     const { provide, store } = host([fake])
-    // It may be an archive as well.
+    // The layer is also a valid archive.
     const content = archiveOf({ name })
     expect(await provide(fake.push('a/b:1', imageOf([rawLayer(content, pack)])))).toBe('the image is not one that this host can run')
     expect(store.loads).toEqual([])
   })
 
-  test('[HOST-95] that is not what its digests say is refused', async () => {
+  test('[HOST-95] that does not match its digests is refused', async () => {
     const fake = await registry()
     const layer = layerOf('one')
     const unusable = 'the image is not one that this host can run'
@@ -230,11 +230,11 @@ describe('an image', () => {
   })
 })
 
-describe('[HOST-108] what an image says of itself', () => {
+describe('[HOST-108] the configuration of an image', () => {
   const layer = layerOf('one')
   const loaded = ({ store }: ReturnType<typeof host>) => JSON.parse(Buffer.from(store.loads[0]?.config ?? '', 'base64').toString())
 
-  test('reaches the engine only as far as its program needs it, however it is written', async () => {
+  test('is passed to the engine only as far as the program needs it, in any spelling', async () => {
     const fake = await registry()
     const program = { Env: ['A=1'], Cmd: ['/a'], Entrypoint: ['/b'], WorkingDir: '/w', User: '1', StopSignal: 'SIGINT' }
     const more = {
@@ -257,7 +257,7 @@ describe('[HOST-108] what an image says of itself', () => {
     })
   })
 
-  test('is refused where that alone is long', async () => {
+  test('is refused where that part is too long', async () => {
     const fake = await registry()
     const machine = host([fake])
     const long = imageOf([layer], { config: { config: { Cmd: Array.from({ length: 70 }, () => 'x'.repeat(1_024)) } } })
@@ -283,7 +283,7 @@ describe('a private image', () => {
     return { fake, other, image, name, machine, atDigest: `${fake.host}/priv/x@${image.digest}` }
   }
 
-  test('[H4] [HOST-58] that is on the machine is nobody’s without its credential, by tag, by digest and by both, also after a restart', async () => {
+  test('[H4] [HOST-58] on the machine is not usable without its credential, by tag, by digest and by both, also after a restart', async () => {
     const { name, machine, atDigest, image, fake } = await scene()
     for (let attempt = 0; attempt < 2; attempt += 1) {
       for (const reference of [name, atDigest, `${name}@${image.digest}`])
@@ -295,11 +295,11 @@ describe('a private image', () => {
     expect(await machine.provide(atDigest, { ...ADA, host: fake.host })).toBe(idOf(image))
   })
 
-  test('[H4] [HOST-97] is not had by a registry of one’s own that names its layers and does not have them', async () => {
+  test('[H4] [HOST-97] is not available through a registry of the tenant that names its layers without having them', async () => {
     const { other, image, machine } = await scene()
     const copy = other.push('evil/x:1', image, { without: image.layerDigests })
     expect(await machine.provide(copy)).toBe(NOT_FOUND)
-    // Nor by one that says it has them, or gives something else for them.
+    // Nor through one that claims to have them, or sends other bytes.
     other.override = (request, response) => {
       if (request.method !== 'HEAD') return false
       response.writeHead(200).end()
@@ -313,7 +313,7 @@ describe('a private image', () => {
     expect(machine.store.loads).toHaveLength(1)
   })
 
-  test('[H4] [HOST-97] is not had through another repository of its registry either, unless that one has its layers', async () => {
+  test('[H4] [HOST-97] is not available through another repository of its registry either, unless that one has its layers', async () => {
     const { fake, image, machine } = await scene()
     const copy = fake.push('eve/x:1', image, { without: image.layerDigests })
     expect(await machine.provide(copy)).toBe(NOT_FOUND)
@@ -321,7 +321,7 @@ describe('a private image', () => {
     expect(machine.store.loads).toHaveLength(1)
   })
 
-  test('[H3] [HOST-94] is asked for with a credential of its registry alone', async () => {
+  test('[H3] [HOST-94] is requested only with a credential of its registry', async () => {
     const { other, machine, fake } = await scene()
     const name = other.push('evil/x:1', imageOf([layerOf('evil')]), { isPrivate: true })
     const foreign = 'the credential belongs to another registry than the image'
@@ -331,7 +331,7 @@ describe('a private image', () => {
     expect(machine.log()).not.toContain(ADA.password)
   })
 
-  test('[H3] [HOST-94] whose registry wants the login sent elsewhere, or redirects, gets none', async () => {
+  test('[H3] [HOST-94] causes no login to be sent elsewhere, on a challenge or a redirect of its registry', async () => {
     const { fake, other, machine } = await scene()
     const stranger = await registry()
     const login = { ...ADA, host: fake.host }
@@ -374,7 +374,7 @@ describe('the space for images', () => {
   const KB = 1_000
   const noise = (seed: string, bytes: number) => Buffer.alloc(bytes, sha256(seed))
 
-  test('[H8] [HOST-99] an image that is too large, packed or unpacked, is refused before the engine hears of it, with both numbers', async () => {
+  test('[H8] [HOST-99] an image that is too large, packed or unpacked, is refused before it reaches the engine, with both numbers', async () => {
     const fake = await registry()
     const { provide, store, stateDir } = host([fake], { maxBytes: 1e6 })
     const plain = layerOf(Buffer.alloc(1_200 * KB), (bytes) => bytes)
@@ -391,7 +391,7 @@ describe('the space for images', () => {
     expect([store.loads, readdirSync(join(stateDir, 'pulls'))]).toEqual([[], []])
   })
 
-  test('[H8] [HOST-100] an image of sparse files, or of a great many small ones, is refused before the engine hears of it', async () => {
+  test('[H8] [HOST-100] an image of sparse files, or of very many small ones, is refused before it reaches the engine', async () => {
     const fake = await registry()
     const { provide, store } = host([fake], { maxBytes: 1e6 })
     const sparse = paxOf({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '8796093022208' })
@@ -417,7 +417,7 @@ describe('the space for images', () => {
     expect(store.loads).toEqual([])
   })
 
-  test('[H8] [HOST-99] those unused for longest go, never one in use or just fetched', async () => {
+  test('[H8] [HOST-99] the images unused for longest are evicted, never one in use or just fetched', async () => {
     const fake = await registry()
     const machine = host([fake], { maxBytes: 1e6 })
     const { provide, store, clock } = machine
@@ -442,7 +442,7 @@ describe('the space for images', () => {
   })
 
   describe('[H8] [HOST-101] an account', () => {
-    /** A host whose space of 1 MB is shared out among those who run what the test says, and one who runs next to nothing. */
+    /** A host whose space of 1 MB is shared by the accounts of the test, and one account that runs next to nothing. */
     async function shared() {
       const machine = await alone()
       return { ...machine, small: await machine.run('bob', 'small', 1 * KB) }
@@ -469,14 +469,14 @@ describe('the space for images', () => {
       expect(await provide('eve', push('second'))).toBe(REFUSED)
       const ofAda = await run('ada', 'of-ada')
       expect([...store.images.values()].map(({ id }) => id)).toEqual([small, first, ofAda])
-      // What it does not use any more is in nobody's way.
+      // An image that the account has stopped using does not block others.
       store.uses.splice(1, 1)
       clock.nowMs += DAY_MS
       const second = await provide('eve', push('second'))
       expect([...store.images.values()].map(({ id }) => id)).toEqual([small, first, ofAda, second])
     })
 
-    test('[SHR-40] has one share with all that the same account pays for', async () => {
+    test('[SHR-40] has one share together with all workloads that the same account pays for', async () => {
       const { store, clock, provide, push } = await shared()
       const first = await provide('team-1', push('first'), 'maker')
       store.uses.push({ image: first, labels: { 'podplane.account': 'team-1', 'podplane.payer': 'maker' } })
@@ -485,7 +485,7 @@ describe('the space for images', () => {
       expect(await provide('team-2', push('third'))).toMatch(/^sha256:/)
     })
 
-    test('[HOST-147] has three quarters while it is alone, and starts again what it has when others have come', async () => {
+    test('[HOST-147] has three quarters while it is alone, and can restart its present images when others have come', async () => {
       const { clock, provide, push, run } = await alone()
       await run('eve', 'first')
       await run('eve', 'second')
@@ -499,7 +499,7 @@ describe('the space for images', () => {
       expect(await provide('eve', push('of-ada'))).toMatch(/^the images that this account uses/)
     })
 
-    test('has no more of images that are there already', async () => {
+    test('does not exceed it with images that are present already', async () => {
       const { clock, provide, push, run } = await shared()
       await run('ada', 'of-ada')
       await run('eve', 'first')
@@ -508,7 +508,7 @@ describe('the space for images', () => {
       expect(await provide('ada', push('of-ada'))).toMatch(/^sha256:/)
     })
 
-    test('has no more by starts that have not become containers yet', async () => {
+    test('does not exceed it with starts that are not containers yet', async () => {
       const { clock, provide, push } = await shared()
       await provide('eve', push('first'))
       expect(await provide('eve', push('second'))).toBe(REFUSED)
@@ -516,7 +516,7 @@ describe('the space for images', () => {
       expect(await provide('eve', push('second'))).toMatch(/^sha256:/)
     })
 
-    test('has no more by disks that were made images', async () => {
+    test('does not exceed it with disks that were made images', async () => {
       const { store, clock, provide, push, run } = await shared()
       const first = await run('eve', 'first')
       const [base = ''] = [...store.images.values()].find(({ id }) => id === first)?.layers ?? []
@@ -526,7 +526,7 @@ describe('the space for images', () => {
       expect(await provide('eve', push('second'))).toBe(REFUSED)
     })
 
-    test('has no more by what it fetches', async () => {
+    test('does not exceed it with images that are being fetched', async () => {
       const { fake, clock, provide, run } = await shared()
       await run('eve', 'first')
       clock.nowMs += DAY_MS
@@ -534,14 +534,14 @@ describe('the space for images', () => {
       const [digest = ''] = plain.layerDigests
       fake.override = (request, response) => {
         if (!request.url?.endsWith(digest)) return false
-        // The last byte does not come.
+        // The last byte does not arrive.
         response.writeHead(200, { 'content-length': 301_568 }).write(plain.blobs.get(digest)?.subarray(0, -1))
         return true
       }
       expect(await provide('eve', fake.push('a/plain:1', plain))).toMatch(/^the images that this account uses on this host leave no room/)
     })
 
-    test('[HOST-147] has less the more others have, and the next one finds room all the same', async () => {
+    test('[HOST-147] has less the more others have, and the next one still has room', async () => {
       const { clock, provide, push, run } = await shared()
       await run('eve', 'first')
       clock.nowMs += DAY_MS
@@ -552,7 +552,7 @@ describe('the space for images', () => {
       expect(await provide('ada', push('small', 150 * KB))).toMatch(/^sha256:/)
     })
 
-    test('[HOST-101] is judged by the manifest before anything of an image comes', async () => {
+    test('[HOST-101] is checked by the manifest before any layer is fetched', async () => {
       const { fake, clock, provide, run } = await shared()
       await run('eve', 'first')
       clock.nowMs += DAY_MS
@@ -562,7 +562,7 @@ describe('the space for images', () => {
       expect(fake.paths('/blobs/')).toHaveLength(before)
     })
 
-    test('[HOST-149] that pulls one image after another removes its own, not what another has used before', async () => {
+    test('[HOST-149] that pulls one image after another evicts its own, not those that another account used before', async () => {
       const { store, clock, provide, push } = await alone()
       const ofAda = await provide('ada', push('of-ada'))
       clock.nowMs += DAY_MS
@@ -575,7 +575,7 @@ describe('the space for images', () => {
       expect([kept[0], kept.at(-1)]).toEqual([ofAda, last])
     })
 
-    test('[S19] [SHR-34, SHR-35] with as many tiny images as it may have keeps nobody from pulling, and takes none of theirs', async () => {
+    test('[S19] [SHR-34, SHR-35] with as many tiny images as it may have neither blocks pulls of others nor evicts their images', async () => {
       const { store, fake, clock, provide, run, ...machine } = await alone(1e9)
       const tiny = (name: string) => fake.push(`t/${name}:1`, imageOf([layerOf(name)]))
       const ofAda = await provide('ada', tiny('of-ada'))
@@ -586,7 +586,7 @@ describe('the space for images', () => {
           const image = await provide(account, tiny(`${account}-${number}`))
           if (!image.startsWith('sha256:')) refusal = image
           else store.uses.push({ image, labels: { 'podplane.account': account } })
-          // No longer a start that may come.
+          // A day later the image does not count as an expected start.
           if (number % 100 === 99) clock.nowMs += DAY_MS
         }
         return refusal
@@ -595,17 +595,17 @@ describe('the space for images', () => {
       expect(await fill('eve', 500)).toBe(`${words} 338 of at most 337`)
       expect(store.uses).toHaveLength(337)
       clock.nowMs += DAY_MS
-      // Of hers nothing runs, and it is there all the same.
+      // None of her workloads runs, and her image is still present.
       expect([...store.images.values()].map(({ id }) => id)).toContain(ofAda)
       expect(await fill('bob', 500)).toBe(`${words} 57 of at most 56`)
       expect(await run('cleo', 'first', 1)).toMatch(/^sha256:/)
-      // What it has already it may start from, and an image more it may not.
+      // The account may start from its present images, but not fetch another.
       expect(await provide('eve', tiny('eve-0'))).toMatch(/^sha256:/)
       expect(await provide('eve', tiny('more'))).toMatch(/^the images that this account uses/)
       expect(machine.log()).not.toContain('an image was removed')
     }, 120_000)
 
-    test('[HOST-149] removes nothing by what a registry announces and does not send', async () => {
+    test('[HOST-149] evicts nothing by sizes that a registry announces without sending the bytes', async () => {
       const { fake, store, clock, provide, push } = await alone()
       const kept: string[] = []
       for (const name of ['one', 'two', 'three']) {
@@ -622,7 +622,7 @@ describe('the space for images', () => {
       expect([...store.images.values()].map(({ id }) => id)).toEqual(kept)
     })
 
-    test('is not looked at while all images take less than a share', async () => {
+    test('is not checked while all images together take less than a share', async () => {
       const { store, provide, push } = await shared()
       await provide('eve', push('first'))
       const asked = store.listings
@@ -630,14 +630,14 @@ describe('the space for images', () => {
       expect(store.listings).toBe(asked)
     })
 
-    test('has all of a host for one account at a time, or of those who trust one another', () => {
+    test('has all of a host that is for one account at a time, or for accounts that trust one another', () => {
       expect(isAmongStrangers({ network: true, trustedTenants: false })).toBe(true)
       expect(isAmongStrangers({ network: true, trustedTenants: true })).toBe(false)
       expect(isAmongStrangers({ network: false, trustedTenants: false })).toBe(false)
     })
   })
 
-  test('[H8] [HOST-102] an image whose load was given up, or of an agent that lost its memory, is counted and goes like others', async () => {
+  test('[H8] [HOST-102] an image of a cancelled load, or of an agent that lost its records, is counted and evicted like others', async () => {
     const fake = await registry()
     const machine = host([fake], { maxBytes: 1e6 })
     const { provide, store, clock, stateDir } = machine
@@ -652,7 +652,7 @@ describe('the space for images', () => {
     clock.nowMs += DAY_MS
     const second = await provide(push('second'))
     expect(store.images.size).toBe(2)
-    // 700 KB are taken, so the one that was given up makes room.
+    // 700 KB are taken, so the image of the cancelled load is evicted.
     clock.nowMs += DAY_MS
     const third = await provide(push('third'))
     expect([...store.images.values()].map(({ id }) => id)).toEqual([second, third])
@@ -668,7 +668,7 @@ describe('the space for images', () => {
     expect(await provide(push('fifth'))).toMatch(/^the image is too large: it takes 0\.3 MB, and this host has 0\.2 MB for it$/)
   })
 
-  test('[H8] [HOST-102] an image of somebody is not forgotten because another’s load of the same fails', async () => {
+  test('[H8] [HOST-102] an image of one account is not forgotten because another account’s load of it fails', async () => {
     const [fake, other] = [await registry(), await registry()]
     const image = imageOf([layerOf('one')])
     const { provide, store } = host([fake, other])
@@ -683,7 +683,7 @@ describe('the space for images', () => {
     expect(fake.requests).toHaveLength(asked)
   })
 
-  test('[HOST-102] an image that the engine has lost counts no more, and one that it is being given is not lost', async () => {
+  test('[HOST-102] an image that the engine has lost does not count, and one that is being loaded is not lost', async () => {
     const fake = await registry()
     const { provide, store } = host([fake], { maxBytes: 1e6 })
     const push = (name: string) => fake.push(`a/${name}:1`, imageOf([layerOf(noise(name, 600 * KB))]))
@@ -723,11 +723,11 @@ describe('the space for images', () => {
     expect(readdirSync(join(stateDir, 'pulls'))).toEqual([])
   })
 
-  test('[HOST-98] none is loaded that could not be remembered', async () => {
+  test('[HOST-98] an image that cannot be recorded is not loaded', async () => {
     const fake = await registry()
     const { provide, stateDir, store } = host([fake])
     const name = fake.push('a/b:1', imageOf([layerOf('one')]))
-    // In the way of the file, as a full disk is.
+    // Blocks the file, like a full disk.
     mkdirSync(join(stateDir, 'images.json.draft'))
     expect(await provide(name)).toBe('the container engine of this host could not take the image')
     expect(store.loads).toEqual([])
@@ -736,11 +736,11 @@ describe('the space for images', () => {
   })
 })
 
-describe('images that nobody pulled', () => {
+describe('images that no account pulled', () => {
   const id = sha256('local')
   const local = (store: ImageStore, name: string) => store.images.set(name, { id, names: [shortImageName(name)], layers: [sha256('x')] })
 
-  test('[M11] [HOST-98] are nobody’s: the registry is asked, and its image is the one that runs', async () => {
+  test('[M11] [HOST-98] are not used: the registry is asked, and its image is the one that runs', async () => {
     const fake = await registry()
     const image = imageOf([layerOf('of the registry')])
     const name = fake.push('a/b:1', image)
@@ -751,7 +751,7 @@ describe('images that nobody pulled', () => {
     expect(await provide(`${fake.host}/only/here:1`)).toBe(NOT_FOUND)
   })
 
-  test('[HOST-98] [HOST-59] are everybody’s by their full name where the operator says so, but for those with a credential', async () => {
+  test('[HOST-98] [HOST-59] are usable by their full name where the operator allows it, except with a credential', async () => {
     const fake = await registry()
     fake.login = ADA
     const image = imageOf([layerOf('of the registry')])
@@ -761,7 +761,7 @@ describe('images that nobody pulled', () => {
     expect(await provide(name)).toBe(id)
     expect(fake.requests).toEqual([])
     expect(await provide(name, { ...ADA, host: fake.host })).toBe(idOf(image))
-    // What the engine finds under the beginning of an id.
+    // An image that the engine finds by the beginning of an id.
     store.images.set(`${fake.host}/c/d`, { id, names: ['other:1'], layers: [] })
     expect(await provide(`${fake.host}/c/d`)).toBe(NOT_FOUND)
     for (const reserved of ['podplane-disk:other-1', 'docker.io/library/podplane-pulled:0']) {
@@ -771,7 +771,7 @@ describe('images that nobody pulled', () => {
   })
 })
 
-test('[HOST-95] an account pulls four images at a time, and keeps no other account waiting', async () => {
+test('[HOST-95] an account pulls four images at a time, without delaying other accounts', async () => {
   const fake = await registry()
   const names = ['p', 'q', 'r', 's', 't'].map((name) => fake.push(`a/${name}:1`, imageOf([layerOf(name)])))
   const others = fake.push('b/x:1', imageOf([layerOf('of another')]))
@@ -790,7 +790,7 @@ test('[HOST-95] an account pulls four images at a time, and keeps no other accou
   await waitUntil('four are asked for', () => held.length === 4)
   expect(await provide(others, undefined, undefined, 'B')).toMatch(/^sha256:/)
   expect(held).toHaveLength(4)
-  // One that waits can be given up.
+  // A waiting pull can be cancelled.
   stopped.abort()
   await fifth
   const sixth = provide(`${fake.host}/a/u:1`, undefined, undefined, 'A')

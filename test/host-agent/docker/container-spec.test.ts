@@ -22,7 +22,7 @@ describe('container spec', () => {
     raisesLimits: true,
   }
 
-  test('[SHR-40] says who pays where that is another account, so that a restarted agent counts it so', ({ expect }) => {
+  test('[SHR-40] names the paying account where that is another one, so that a restarted agent counts it there', ({ expect }) => {
     const labels = (change: { account: string; payer?: string }) =>
       buildContainerSpec(makeWorkload({ id: 'w1', image: 'nginx:1.27', ...change }), context).Labels ?? {}
     expect(payerByLabels(labels({ account: 'team', payer: 'maker' }))).toBe('maker')
@@ -84,9 +84,7 @@ describe('container spec', () => {
     expect(env(null)).toEqual([...given, 'RUNPOD_PUBLIC_IP=', 'JUPYTER_PASSWORD=theirs', 'NVIDIA_VISIBLE_DEVICES=void'])
   })
 
-  test('[HOST-65] sees the GPUs it was given and no others, whatever its own environment, its image or its former container say', ({
-    expect,
-  }) => {
+  test('[HOST-65] sees only its allocated GPUs, whatever its environment, its image or its previous container has', ({ expect }) => {
     const workload = makeWorkload({ id: 'w1', env: { NVIDIA_VISIBLE_DEVICES: 'all' } })
     expect(buildContainerSpec(workload, context).Env).toEqual(['NVIDIA_VISIBLE_DEVICES=void'])
     const disk = { image: 'podplane-disk:w1', config: { Env: ['NVIDIA_VISIBLE_DEVICES=GPU-9'] }, mounts: [] }
@@ -94,7 +92,7 @@ describe('container spec', () => {
     expect(given.Env).toEqual(['NVIDIA_VISIBLE_DEVICES=GPU-1,GPU-2'])
   })
 
-  test('asks for real GPUs by their ids; no limits where none are wanted', ({ expect }) => {
+  test('requests real GPUs by their ids, and has no limits without a limit in the request', ({ expect }) => {
     const spec = buildContainerSpec(makeWorkload({ id: 'w1', entrypoint: ['python'], cmd: ['-V'] }), {
       ...context,
       gpuIds: ['GPU-1', 'GPU-2'],
@@ -104,7 +102,7 @@ describe('container spec', () => {
     expect([spec.Entrypoint, spec.Cmd]).toEqual([['python'], ['-V']])
   })
 
-  test('[HOST-52] goes on with a kept disk under the new configuration, without what the new mounts cover', ({ expect }) => {
+  test('[HOST-52] continues with a kept disk under the new configuration, without paths that the new mounts cover', ({ expect }) => {
     const kept = [
       { Type: 'volume' as const, Source: 'a', Target: '/data' },
       { Type: 'volume' as const, Source: 'b', Target: '/cache' },

@@ -13,7 +13,7 @@ const CUT_OFF = new Error('socket hang up')
 class FakeEngine {
   readonly containers = new Map<string, { labels: Record<string, string>; status: string; limited: boolean; limits: string[] }>()
   readonly lost: string[] = []
-  /** Asks that fail before the engine is back. */
+  /** Requests that fail before the engine is back. */
   away = 0
   refuse: (spec: ContainerSpec) => Error | undefined = () => undefined
 
@@ -81,9 +81,7 @@ describe('starting a container', () => {
   }
 
   for (const call of ['create', 'start']) {
-    test(`[HOST-51] an engine that goes away while it does '${call}' comes back without a container that nobody knows`, async ({
-      expect,
-    }) => {
+    test(`[HOST-51] an engine that goes away while it does '${call}' comes back without an unknown container`, async ({ expect }) => {
       const { engine, start } = open()
       engine.lost.push(call)
       engine.away = 2
@@ -92,19 +90,19 @@ describe('starting a container', () => {
     })
   }
 
-  test('a container of the same name that is somebody else’s stays', async ({ expect }) => {
+  test('a container of the same name that belongs to another program stays', async ({ expect }) => {
     const { engine, start } = open()
     engine.containers.set('podplane-p-1', { labels: { 'podplane.host': 'h2' }, status: 'running', limited: false, limits: [] })
     await expect(start()).rejects.toThrow('a container of the same name is still there')
     expect(engine.containers.size).toBe(1)
   })
 
-  test('[HOST-107] what an engine says of one start changes no other: that one fails, and the next has all its limits', async ({
+  test('[HOST-107] an error of the engine at one start changes no other: that one fails, and the next has all its limits', async ({
     expect,
   }) => {
     const { engine, start } = open()
     const resources = { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null }
-    // The words of a tenant, a command say, in an error of the engine that does not come again.
+    // A tenant's text, for example a command, in an error of the engine that occurs once.
     for (const words of ['error setting rlimit type 7', 'mount point /storage-opt']) {
       let isFirst = true
       engine.refuse = () => {
@@ -119,19 +117,19 @@ describe('starting a container', () => {
     }
   })
 
-  test('[HOST-64, HOST-88] an engine that can do less is asked for less', async ({ expect }) => {
+  test('[HOST-64, HOST-88] an engine with fewer features gets a smaller request', async ({ expect }) => {
     const { engine, start } = open({ limitsDisk: false, raisesLimits: false })
     await start({ resources: { vcpus: 0, memoryMb: 0, diskGb: 10, gpu: null } })
     expect(engine.containers.get('podplane-p-1')).toMatchObject({ limited: false, limits: ['core'] })
   })
 
-  test('[HOST-108] a command that would make the list of all containers long is refused', async ({ expect }) => {
+  test('[HOST-108] a command that would make the list of all containers too long is refused', async ({ expect }) => {
     const { engine, start } = open()
     await expect(start({ cmd: Array.from({ length: 140 }, () => 'x'.repeat(1_024)) })).rejects.toThrow('take more than 128 KiB')
     expect(engine.containers.size).toBe(0)
   })
 
-  test('[HOST-109] what a failed start has left is removed also where it cannot be looked at', async ({ expect }) => {
+  test('[HOST-109] the container of a failed start is removed even if it cannot be inspected', async ({ expect }) => {
     const { engine, start } = open()
     engine.lost.push('start')
     engine.inspect = async () => Promise.reject(new Error('json: cannot unmarshal'))

@@ -46,7 +46,7 @@ function redirect(status: number, location: string): readonly [string, EngineAns
   return [`${status} to ${location}`, (_path, _request, response) => response.writeHead(status, { location }).end()]
 }
 
-/** Answers that no engine in its right mind gives. */
+/** Answers that no correct engine gives. */
 const ODD: readonly (readonly [string, EngineAnswer])[] = [
   ...LOCATIONS.flatMap((location) => [301, 302, 307, 399].map((status) => redirect(status, location))),
   ['no JSON', (_path, _request, response) => response.end('{"a')],
@@ -91,7 +91,7 @@ describe('[HOST-66] calls to the engine', () => {
       (error: unknown) => ({ error }),
     )
 
-  test('settle, whatever is answered, and nothing is thrown elsewhere', async () => {
+  test('settle on any answer, without an uncaught error', async () => {
     const image = fc.oneof(
       fc.string(),
       fc.constantFrom('nginx', 'a/../../b', 'https://docker.io/library/nginx', 'get?names=x:1&x=', '', '..'),
@@ -112,13 +112,13 @@ describe('[HOST-66] calls to the engine', () => {
       fake.calls.length = 0
       fake.answer = (_path, _request, response) => response.writeHead(301, { location }).end()
       await expect(call(engine, 'nginx'), name).rejects.toThrow('the engine redirects this call, which is refused')
-      // A container that cannot be looked at is removed all the same.
+      // A container that cannot be inspected is still removed.
       expect(fake.calls, name).toHaveLength(name === 'remove' ? 2 : 1)
     }
     expect(uncaught).toEqual([])
   })
 
-  test('leave the machine alone that a redirect names', async () => {
+  test('do not contact the machine that a redirect names', async () => {
     let visits = 0
     const other = createServer((_request, response) => {
       visits += 1
@@ -144,7 +144,7 @@ describe('[HOST-66] calls to the engine', () => {
     await expect(engine.load(EMPTY, signal)).rejects.toThrow("a line of the engine's progress is too long")
   })
 
-  test('[HOST-108] read the list of all containers in parts, so that long commands make it no longer than an answer may be', async () => {
+  test('[HOST-108] read the list of all containers in parts, so that long commands do not exceed the size limit of an answer', async () => {
     const ids = Array.from({ length: 70 }, (_, index) => `c${index}`)
     const Command = '<'.repeat(100_000).replaceAll('<', String.raw`\u003c`)
     let largest = 0
@@ -164,7 +164,7 @@ describe('[HOST-66] calls to the engine', () => {
     expect(largest).toBeLessThan(32 * 2 ** 20)
   })
 
-  test('hear of a load what the engine says of it', async () => {
+  test('return the outcome of a load as the engine reports it', async () => {
     const load = (...lines: string[]) => {
       fake.answer = (_path, _request, response) => response.end(lines.join(''))
       return engine.load(EMPTY, signal)

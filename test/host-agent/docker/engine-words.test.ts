@@ -8,7 +8,7 @@ const RUNC =
   'failed to create task for container: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: '
 const MOUNTS = [{ kind: 'persistent' as const, id: 'v', path: '/etc/passwd', sizeGb: 1 }]
 
-/** As engines say it, and our own words for it. */
+/** Texts of engines, and the texts of the agent for them. */
 const CASES: readonly (readonly [string, string])[] = [
   [
     `${RUNC}error during container init: error mounting "/run/podplane/7e11aa/p1" to rootfs at "/etc/passwd": mount src=/run/podplane/7e11aa/p1, dst=/etc/passwd, dstFd=/proc/thread-self/fd/8: not a directory: unknown: Are you trying to mount a directory onto a file (or vice-versa)?`,
@@ -50,14 +50,14 @@ const CASES: readonly (readonly [string, string])[] = [
   ['something new at /var/lib/docker/secret on 10.0.0.1', UNKNOWN_FAILURE],
 ]
 
-describe('words of a container engine', () => {
+describe('messages of a container engine', () => {
   test.for(CASES)('[S17] [EDG-5] %s', ([said, told], { expect }) => {
     const asked = /mount/i.test(said) && !said.includes('volume') ? { mounts: MOUNTS } : {}
     expect(engineWords(new Error(said), asked)).toBe(told)
     expect(engineWords(new Error(said), asked)).not.toMatch(/\/run\/|\/var\/|\/proc\/|\d+\.\d+\.\d+/)
   })
 
-  test('[S17] [EDG-5] what is quoted of a request is short and can be shown; all of it is in the log alone', ({ expect }) => {
+  test('[S17] [EDG-5] quotes of a request are short and printable; the full text is only in the log', ({ expect }) => {
     const said = `exec: "\u001b[31m${'x'.repeat(500)}": executable file not found in $PATH`
     const refused = startRefused(new Error(said), {})
     expect(refused.message).toMatch(/^the container could not be started: the command " \[31mx{115}" is not in the image$/)
@@ -65,7 +65,7 @@ describe('words of a container engine', () => {
     expect(engineWords(new EngineClientEnded())).toBe('the container engine of this host was interrupted; start it again')
   })
 
-  test('[S17] [EDG-5] no refusal of the agent has a system’s or an engine’s words for its message', ({ expect }) => {
+  test('[S17] [EDG-5] no refusal of the agent has a message of the system or the engine', ({ expect }) => {
     const folder = join(import.meta.dirname, '../../../src/host-agent')
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
     const said = files.flatMap((file) => {

@@ -4,7 +4,7 @@ import { EXEC_MARK, HANGUP_SCRIPT, SIGNAL_SCRIPT } from '../../../src/host-agent
 import { TerminalSize } from '../../../src/host-agent/docker/streams/terminal-size.ts'
 import type { DockerEngine, ExecSpec } from '../../../src/host-agent/engine/engine.ts'
 
-/** An engine that runs nothing and knows what it was asked to run. */
+/** An engine that runs nothing and records the requested commands. */
 function played() {
   const asked: (ExecSpec & { name: string })[] = []
   const engine = {
@@ -22,7 +22,7 @@ function played() {
 const SHELL = { command: ['sh'], terminal: null }
 
 describe('the size of a terminal', () => {
-  test('[HOST-166] is said again while the command is not there yet, the newest alone, and given up in the end', async () => {
+  test('[HOST-166] is sent again while the command does not exist yet, only the newest, and given up in the end', async () => {
     const said: string[] = []
     let refusals = 3
     const size = new TerminalSize(async (rows, cols) => {
@@ -44,7 +44,7 @@ describe('the size of a terminal', () => {
 })
 
 describe('commands in a container', () => {
-  test('[HOST-135] first end what a former agent process has started there, once', async () => {
+  test('[HOST-135] first end the commands of a previous agent process there, once', async () => {
     const { asked, scripts, execs } = played()
     await Promise.all([execs.start('c', SHELL), execs.start('c', SHELL)])
     expect([scripts(), asked[0]?.command.slice(4)]).toEqual([
@@ -57,7 +57,7 @@ describe('commands in a container', () => {
     expect(asked.map(({ name }) => name)).toEqual(['c', 'c', 'c', 'd', 'd', 'c', 'c'])
   })
 
-  test('[HOST-133] are ended by the mark that they were started with, once', async () => {
+  test('[HOST-133] are ended by the marker that they were started with, once', async () => {
     const { asked, scripts, execs } = played()
     const session = await execs.start('c', { command: null, terminal: { name: 'vt100', rows: 1, cols: 2 } })
     const mark = asked[1]?.env[0]?.split('=')[1] ?? ''
@@ -76,7 +76,7 @@ describe('commands in a container', () => {
     ])
   })
 
-  test('[HOST-130] are bounded by container, and one that ends makes room', async () => {
+  test('[HOST-130] are bounded per container, and one that ends frees its place', async () => {
     const { execs } = played()
     const sessions = await Promise.all(Array.from({ length: MAX_SESSIONS }, () => execs.start('c', SHELL)))
     await expect(execs.start('c', SHELL)).rejects.toThrow('96 commands run in this container already, the most at a time')

@@ -14,13 +14,13 @@ const request = (change: Partial<PortRequest>): PortRequest => ({
 const publics = (change: Partial<PortRequest>) => choosePorts(request(change))?.map((port) => port.public)
 
 describe('choosePorts', () => {
-  test('[HOST-56] begins somewhere in the range and goes round', ({ expect }) => {
+  test('[HOST-56] begins at a random port of the range and wraps around', ({ expect }) => {
     expect(publics({ offset: 0.5 })).toEqual([30_005])
     expect(publics({ offset: 0.95, avoid: new Set([30_009]) })).toEqual([30_000])
     expect(publics({ offset: 1 })).toEqual([30_009])
   })
 
-  test('[HOST-56] a pod gets its former ports again where they are free and in the range', ({ expect }) => {
+  test('[HOST-56] a pod gets its previous ports again where they are free and in the range', ({ expect }) => {
     const former = [{ private: 22, public: 30_007, type: 'tcp' }]
     expect(publics({ former })).toEqual([30_007])
     expect(publics({ former, avoid: new Set([30_007]) })).toEqual([30_000])
@@ -28,7 +28,7 @@ describe('choosePorts', () => {
     expect(publics({ former: [{ private: 23, public: 30_007, type: 'tcp' }] })).toEqual([30_000])
   })
 
-  test('a port that is asked for twice is published and told once', ({ expect }) => {
+  test('a port that is requested twice is published and reported once', ({ expect }) => {
     expect(choosePorts(request({ wanted: ['22/tcp', '022/tcp', '22/tcp'] }))).toEqual([
       { requested: 22, private: 22, public: 30_000, type: 'tcp' },
     ])
@@ -57,7 +57,7 @@ describe('choosePorts', () => {
     expect(publics({ range, wanted: ['1/tcp', '2/tcp', '3/tcp'] })).toBeUndefined()
   })
 
-  test('never gives one host port to two, one out of the range or one to be avoided', ({ expect }) => {
+  test('never allocates a host port twice, outside the range or among those to avoid', ({ expect }) => {
     const number = fc.integer({ min: 30_000, max: 30_020 })
     const port = fc.record({ private: fc.constantFrom(22, 80, 30_003), public: number, type: fc.constant('tcp') })
     const wanted = fc.uniqueArray(fc.constantFrom('22/tcp', '80/http', '30003/tcp', '70000/tcp', '70001/tcp'))
@@ -76,7 +76,7 @@ describe('choosePorts', () => {
 const ask = (id: string, account = 'ada', wanted = ['22/tcp']) => ({ id, account, wanted, former: [] })
 
 describe('HostPorts', () => {
-  test('[HOST-57] leaves out what others hold and what is taken, and gives it back', async ({ expect }) => {
+  test('[HOST-57] skips ports that are held or taken, and releases them', async ({ expect }) => {
     const ports = new HostPorts({ range: { from: 30_000, to: 30_002 }, random: () => 0, isFree: async (port) => port !== 30_000 })
     const reserve = async (id: string) => (await ports.reserve(ask(id), new Set())).map((port) => port.public)
     expect((await Promise.all([reserve('a'), reserve('b')])).flat().toSorted()).toEqual([30_001, 30_002])
@@ -88,26 +88,26 @@ describe('HostPorts', () => {
     await expect(reserve('e')).rejects.toThrow('port 30000 is already taken')
   })
 
-  test('says so when all are in use by its own workloads', async ({ expect }) => {
+  test('reports that all ports are in use by its own workloads', async ({ expect }) => {
     const ports = new HostPorts({ range: { from: 30_000, to: 30_000 }, isFree: async () => true })
     await ports.reserve(ask('a'), new Set())
     await expect(ports.reserve(ask('b'), new Set())).rejects.toThrow('no host port of 30000-30000 is free on this host')
   })
 
-  describe('[HOST-148] an account among strangers', () => {
+  describe('[HOST-148] an account among other tenants', () => {
     const several = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}/tcp`)
     const open = (isShared: boolean) =>
       new HostPorts({ range: { from: 30_000, to: 30_031 }, isShared: () => isShared, isFree: async () => true })
     const REFUSED = 'the ports that this account uses on this host leave no room for it: with it they are'
 
-    test('takes as many ports as it leaves to others, so that the next one always finds some', async ({ expect }) => {
+    test('takes as many ports as it leaves to others, so that the next one always has some', async ({ expect }) => {
       const ports = open(true)
       await ports.reserve(ask('e1', 'eve', several(24)), new Set())
       await expect(ports.reserve(ask('e2', 'eve', several(1)), new Set())).rejects.toThrow(`${REFUSED} 25, and 24 are for this account`)
       await ports.reserve(ask('m1', 'mallory', several(4)), new Set())
       await expect(ports.reserve(ask('m2', 'mallory', several(1)), new Set())).rejects.toThrow(`${REFUSED} 5, and 4 are for this account`)
       await ports.reserve(ask('a1', 'ada', several(2)), new Set())
-      // A start anew takes nothing from others, and ports that were given back are everybody's.
+      // A restart takes nothing from others, and released ports are available to all.
       await ports.reserve(ask('e1', 'eve', several(24)), new Set())
       ports.release('e1')
       await ports.reserve(ask('a2', 'ada', several(8)), new Set())
@@ -115,7 +115,7 @@ describe('HostPorts', () => {
       await expect(ports.reserve(ask('e1', 'eve', several(12)), new Set())).rejects.toThrow(`${REFUSED} 12, and 9 are for this account`)
     })
 
-    test('has those counted that a former agent gave out', async ({ expect }) => {
+    test('is also charged for ports that a previous agent process allocated', async ({ expect }) => {
       const ports = open(true)
       ports.adopt(
         'e1',

@@ -13,7 +13,7 @@ function worker(id: string) {
   return makeWorkload({ id, kind: 'worker', platformEnv: { ...workerEnv('ep', id), RUNPOD_AI_API_KEY: keyOf(id) } })
 }
 
-test('[HOST-75] an agent that starts again knows the workers that run by what their containers carry, until they end', async () => {
+test('[HOST-75] a restarted agent identifies running workers by the labels of their containers, until they end', async () => {
   const container = (id: string, address: string, label: Record<string, string>) => ({
     labels: { [HOST_LABEL]: 'h', [WORKLOAD_LABEL]: id, [PORTS_LABEL]: '[]', ...label },
     addresses: [address],

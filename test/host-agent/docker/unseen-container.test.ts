@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const UNREADABLE = new Error('invalid character in the state of this container')
 
-/** Containers of which the engine lists all, and cannot look at one. */
+/** Containers that the engine lists, one of which it cannot inspect. */
 function scene() {
   const containers = new Map<string, ListedContainer>()
   const add = (id: string, status: string) => {
@@ -55,7 +55,7 @@ function scene() {
   return { runtime, containers, add, calls, log: () => log }
 }
 
-test('[HOST-109] a container that cannot be looked at is as the list says, named in the log, and costs no other anything', async () => {
+test('[HOST-109] a container that cannot be inspected has its state from the list, is named in the log, and affects no other', async () => {
   const { runtime, add, log } = scene()
   for (const id of ['good', 'bad']) add(id, 'running')
   const ports = [{ private: 22, public: 30_001, type: 'tcp' }]

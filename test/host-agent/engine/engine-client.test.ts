@@ -15,7 +15,7 @@ const COMMAND = [process.execPath, join(import.meta.dirname, '../../../src/host-
 const ENDED = 'the engine client ended; it is started again'
 const IMAGE = { config: 'e30=', layers: [], tag: 'a:1' }
 const never = new AbortController().signal
-/** Since the machine has booted: an older container ended with the boot (LSE-21). */
+/** After the boot of the machine: an older container ended with the boot (LSE-21). */
 const STARTED_AT = new Date().toISOString()
 
 /** A container as the engine describes it. */
@@ -38,8 +38,8 @@ const FACTS = {
   hostsPath: null,
 }
 
-// It is started and killed again and again, which takes its time on a busy machine.
-describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }, () => {
+// The process is started and killed many times, which is slow on a busy machine.
+describe('[HOST-70] the process that calls the engine', { timeout: 120_000 }, () => {
   let fake: FakeEngine
   let client: EngineClient
   const said: string[] = []
@@ -75,7 +75,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     expect(said).toEqual([])
   })
 
-  test('[HOST-70, HOST-130] passes bytes both ways, no more than the other end takes, until either ends', async () => {
+  test('[HOST-70, HOST-130] passes bytes both ways, with back pressure, until either end closes', async () => {
     fake.answer = (path, _request, response) => sendJson(response, path.startsWith('/containers') ? { Id: 'e1' } : {}, 201)
     expect(await client.engine.createExec('c', { command: ['sh'], env: [], tty: false })).toBe('e1')
     let taken = 0
@@ -95,19 +95,19 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     await expect(stream.write(Buffer.from('late'))).rejects.toThrow('takes no more')
   })
 
-  test('[HOST-130] says why a command cannot begin', async () => {
+  test('[HOST-130] reports why a command cannot begin', async () => {
     fake.answer = (_path, _request, response) => sendJson(response, { message: 'container c is not running' }, 409)
     await expect(client.engine.startExec('e1', true)).rejects.toThrow('container c is not running')
   })
 
-  test('is given nothing of the environment that it has no use for', async () => {
+  test('gets only the environment variables that it needs', async () => {
     await client.engine.inspect('c')
     const env = readFileSync(`/proc/${client.pid}/environ`, 'utf8')
     expect(env).toContain('DOCKER_HOST=')
     expect(env).not.toContain('PODPLANE')
   })
 
-  test('ends, and the next call starts another; what it was asked fails or is asked again', async () => {
+  test('ends, and the next call starts another; pending calls fail or are repeated', async () => {
     fake.answer = (path, _request, response) => {
       if (path.includes('/json') && answersTo('/json') > 1) sendJson(response, container('running'))
     }
@@ -125,13 +125,13 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     expect(said.map((line) => JSON.parse(line))).toMatchObject([{ level: 'error', msg: ENDED, reason: 'killed by signal SIGKILL' }])
   })
 
-  test('is asked a second time and not a third', async () => {
+  test('is called a second time and not a third', async () => {
     fake.answer = () => kill()
     await expect(client.engine.inspect('c')).rejects.toThrow(ENDED)
     expect(answersTo('/json')).toBe(2)
   })
 
-  test('output goes on where it was, no line twice', async () => {
+  test('output resumes at its position, no line twice', async () => {
     const line = (second: number) => {
       const payload = Buffer.from(`2026-06-01T12:00:${String(second).padStart(2, '0')}.000000001Z line ${second}\n`)
       const header = Buffer.alloc(8)
@@ -184,7 +184,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     for await (const piece of await client.engine.followLogs('c', 0, never)) {
       bytes += piece.length
       if (bytes === piece.length) {
-        // Until nothing comes any more: the pipes are full.
+        // Until no more bytes arrive: the pipes are full.
         for (let before = -1; before !== sent; ) {
           before = sent
           await realTime(200, 'that nothing comes any more shows by waiting')
@@ -195,7 +195,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     expect(bytes).toBe(size)
   })
 
-  test('a stream that the reader has gone, or that is given up, ends at the engine', async () => {
+  test('a stream whose reader has left, or that is cancelled, ends at the engine', async () => {
     let closed = 0
     fake.answer = (_path, _request, response) => {
       response.on('close', () => {
@@ -215,7 +215,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     await until(() => closed === 3)
   })
 
-  test('lets nobody wait for containers that take their time to end', async () => {
+  test('does not block other calls while containers take long to end', async () => {
     const slow: (() => void)[] = []
     fake.answer = (path, request, response) => {
       const isEnd = path.includes('/stop') || request.method === 'DELETE'
@@ -237,7 +237,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     fake.answer = (_path, _request, response) => void open.push(() => sendJson(response, container('running')))
     const calls = Array.from({ length: 40 }, () => client.engine.inspect('c'))
     await until(() => open.length === 32)
-    // A long one does not wait for them, and by its coming more of the others would have come too.
+    // A long call does not wait for them; when it arrives, more of the others would have arrived too.
     const waiting = client.engine.wait('c')
     await until(() => answersTo('/wait') === 1)
     expect(answersTo('/json')).toBe(32)
@@ -249,7 +249,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     await waiting
   })
 
-  test('an answer of another kind than was asked for is an error, and so is one that is too long', async () => {
+  test('an answer of another kind than requested is an error, and so is one that is too long', async () => {
     fake.answer = (_path, _request, response) =>
       sendJson(response, { ...container('running'), State: { ...container('running').State, ExitCode: 'x' } })
     await expect(client.engine.inspect('c')).rejects.toThrow('the engine answered something else than was asked for')
@@ -258,7 +258,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     expect(said).toEqual([])
   })
 
-  test('that ends is no restart of the engine', async () => {
+  test('does not count as a restart of the engine when it ends', async () => {
     fake.answer = (path, _request, response) => {
       if (path.includes('/wait') && answersTo('/wait') === 1) return
       if (path.includes('/logs')) return void response.end()
@@ -278,7 +278,7 @@ describe('[HOST-70] the process that speaks to the engine', { timeout: 120_000 }
     expect(away).toEqual([ENDED])
   })
 
-  test('that cannot be started is tried again, ever more slowly', async () => {
+  test('is started again with growing pauses when it cannot start', async () => {
     const broken = new EngineClient({ command: ['/nonexistent/node'], log: createLog('info', (line) => said.push(line)) })
     for (let tries = 0; tries < 3; tries += 1) await expect(broken.engine.inspect('c')).rejects.toThrow(ENDED)
     broken.close()

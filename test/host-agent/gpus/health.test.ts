@@ -20,7 +20,7 @@ const A = 'GPU-8a2c5e1f-3f0b-6d4e-9a71-2b8d1c9e7f10'
 const B = 'GPU-1b7d0a52-c8de-11ee-8f3a-0242ac120002'
 const V100S = `0, ${A}, 00000000:3B:00.0, 0, No, 41\n1, ${B}, 00000000:AF:00.0, 3, Yes, 97\n`
 const GEFORCE = `0, ${A}, 00000000:01:00.0, [N/A], [N/A], 45\n`
-/** What driver 580.159.04 says of its fields, and of an H200 when asked for those of `healthFieldsOf`. */
+/** Help text of driver 580.159.04 on its fields, and below its line for an H200 with the fields of `healthFieldsOf`. */
 const HELP_580 = readFileSync(join(import.meta.dirname, 'recorded/help-query-gpu-580.txt'), 'utf8')
 const H200 = '0, GPU-f5cb92b2-142c-4206-50c9-a7de2a2b9df0, 00000000:00:06.0, 0, [N/A], 35, No, No, 52, None\n'
 const KERNEL_LOG = `
@@ -42,7 +42,7 @@ describe('nvidia-smi', () => {
     ])
   })
 
-  test('[HOST-41] asks a newer driver for remapped rows, the limit of the GPU and what it asks for', ({ expect }) => {
+  test('[HOST-41] queries remapped rows, the temperature limit and the recovery action of a newer driver', ({ expect }) => {
     expect(healthFieldsOf(HELP_580).slice(6)).toEqual([
       'remapped_rows.pending',
       'remapped_rows.failure',
@@ -107,7 +107,7 @@ describe('problems', () => {
     expect(textsOf('60, No, Yes, 27, None')).toEqual(['0: a memory row could not be remapped; replace the GPU'])
   })
 
-  test('[HOST-41] one that the driver does not list any more, and a driver that does not answer', ({ expect }) => {
+  test('[HOST-41] of a GPU that the driver has stopped listing, and of a driver that does not answer', ({ expect }) => {
     expect(texts({ current: readings.slice(0, 1) })).toEqual(['1: not seen by the driver any more'])
     expect(texts({ current: undefined })).toEqual(['null: nvidia-smi does not answer'])
   })
@@ -130,7 +130,7 @@ describe('problems', () => {
     expect([at(94, false), at(95, false), at(90, true), at(89, true), at(null, true)]).toEqual([false, true, true, false, false])
   })
 
-  test('one that states its limit is hot at it, until it is 5 °C below', ({ expect }) => {
+  test('a GPU that states its limit is hot at the limit, until it is 5 °C below', ({ expect }) => {
     const at = (marginC: number, was: boolean) => isHot({ ...(readings[1] as GpuReading), marginC }, new Set(was ? [B] : []))
     expect([at(1, false), at(0, false), at(-3, false), at(4, true), at(5, true)]).toEqual([false, true, true, true, false])
   })
@@ -165,9 +165,7 @@ describe('watch', () => {
   }
   const nextChange = (watch: GpuHealthWatch) => waitUntil('a change', () => watch.forBeat(false).gpuHealth)
 
-  test('[HOST-41] says nothing before its first look, all in the first beat of a link, and then only what has changed', async ({
-    expect,
-  }) => {
+  test('[HOST-41] reports nothing before its first reading, all in the first beat of a link, and then only changes', async ({ expect }) => {
     fake('nvidia-smi', GEFORCE)
     await watching(async (watch) => {
       expect(watch.forBeat(true)).toEqual({})
@@ -183,7 +181,7 @@ describe('watch', () => {
     })
   })
 
-  test('[HOST-41] asks a driver for what it knows, and again after one that knows less has come', async ({ expect }) => {
+  test('[HOST-41] queries only fields that the driver knows, and detects them again after a downgrade', async ({ expect }) => {
     const driver = (help: string, answer: string, knows: string) =>
       installProgram(
         dir,

@@ -18,14 +18,14 @@ import { tempDir } from '../support/temp-dir.ts'
 const PROGRAM = join(import.meta.dirname, '../support/noisy-program.ts')
 
 describe('lines', () => {
-  test('whole ones only; the rest waits', ({ expect }) => {
+  test('are only whole ones; the rest waits', ({ expect }) => {
     expect(splitLines(Buffer.from('a\nb\r\nc'))).toEqual({ lines: ['a', 'b'], consumed: 5 })
     expect(splitLines(Buffer.from(''))).toEqual({ lines: [], consumed: 0 })
     expect(splitLines(Buffer.from('\n\n'))).toEqual({ lines: ['', ''], consumed: 2 })
     expect(withoutReturn('a\r\r')).toBe('a\r')
   })
 
-  test('[HOST-12] one longer than the bound comes in pieces: one under, at the bound, one over', ({ expect }) => {
+  test('[HOST-12] longer than the bound are split: one below, at the bound, one above', ({ expect }) => {
     expect(splitLines(Buffer.from('1234567\n'), 8)).toEqual({ lines: ['1234567'], consumed: 8 })
     expect(splitLines(Buffer.from('12345678\n'), 8)).toEqual({ lines: ['12345678'], consumed: 9 })
     expect(splitLines(Buffer.from('123456789\n'), 8)).toEqual({ lines: ['12345678', '9'], consumed: 10 })
@@ -33,7 +33,7 @@ describe('lines', () => {
     expect(splitLines(Buffer.from('123456789'), 8)).toEqual({ lines: ['12345678'], consumed: 8 })
   })
 
-  test('never cut inside a character', ({ expect }) => {
+  test('are never split inside a character', ({ expect }) => {
     for (const word of ['1234567é9', '123456€9', '12345😀9', '😀😀😀😀😀']) {
       const { lines } = splitLines(Buffer.from(`${word}\n`), 8)
       expect(lines.join(''), word).toBe(word)
@@ -75,7 +75,7 @@ describe('a container', () => {
       const first = new DockerOutput(undefined)
       const before = first.read(Buffer.concat(all.slice(0, cut)))
       const second = new DockerOutput(JSON.parse(JSON.stringify(before?.position)))
-      // The engine begins earlier than asked for by the overlap.
+      // The engine begins earlier than requested, by the overlap.
       expect(second.sinceSeconds).toBe(Math.floor(Date.UTC(2026, 5, 1, 12, 2, 3) / 1000) - 10)
       const after = second.read(Buffer.concat(all))
       expect(
@@ -86,7 +86,7 @@ describe('a container', () => {
     }
   })
 
-  test('[HOST-13] tells when the line that was read last is gone from the files of the engine', ({ expect }) => {
+  test('[HOST-13] reports a loss when the line that was read last is gone from the files of the engine', ({ expect }) => {
     const position = { stdout: { time: stamp(5), count: 1 } }
     expect(new DockerOutput(position).read(out(6, 'later'))?.lost).toBe(true)
     expect(new DockerOutput(position).read(Buffer.concat([out(5, 'last'), out(6, 'later')]))).toMatchObject({
@@ -96,7 +96,7 @@ describe('a container', () => {
     expect(new DockerOutput(position).read(err(1, 'other stream'))?.lost).toBe(false)
   })
 
-  test('[HOST-13] a stream that was quiet for longer than the engine is asked about has lost nothing', ({ expect }) => {
+  test('[HOST-13] a stream that was quiet for longer than the queried period has lost nothing', ({ expect }) => {
     const quiet = `2026-06-01T11:00:00.${'0'.repeat(9)}Z`
     const position = { stdout: { time: stamp(5), count: 1 }, stderr: { time: quiet, count: 1 } }
     // Its last line is older than the answer, which begins ten seconds before the newest one.
@@ -107,7 +107,7 @@ describe('a container', () => {
     expect(new DockerOutput(position).read(Buffer.concat([out(6, 'later'), err(6, 'new')]))?.lost).toBe(true)
   })
 
-  test('[HOST-12] an answer that ends before the container does is asked for again, until one begins after the end', async ({ expect }) => {
+  test('[HOST-12] an answer that ends before the container does is requested again, until one begins after the end', async ({ expect }) => {
     const answers = [[out(1, 'a')], [out(1, 'a'), out(2, 'b')], [out(1, 'a'), out(2, 'b'), out(3, 'last')]]
     const states = ['running', 'exited']
     const asked: number[] = []
@@ -165,7 +165,7 @@ describe('a built-in program', () => {
     const { lines, position } = await readAll(first)
     expect(lines).toEqual(['a'])
     appendFileSync(path, '!\n')
-    // Rotated, twice, while nobody read.
+    // Rotated twice without a read in between.
     writeFileSync(rotatedPath(path, 0), 'a\nb!\nc\n')
     writeFileSync(path, 'd\ne')
     const second = await readAll(new ProcessOutput(dir, JSON.parse(JSON.stringify(position)), now), true)
@@ -173,7 +173,7 @@ describe('a built-in program', () => {
     expect((await readAll(new ProcessOutput(dir, second.position, now), true)).lines).toEqual([])
   })
 
-  test('[HOST-13] tells what two rotations have taken away', async ({ expect }) => {
+  test('[HOST-13] reports the loss by two rotations', async ({ expect }) => {
     const dir = tempDir('output')
     writeFileSync(rotatedPath(join(dir, 'output.log'), 1), 'later\n')
     writeFileSync(join(dir, 'output.log'), 'now\n')

@@ -73,7 +73,7 @@ function open(dir: string, plane: FakeLogs, change: Partial<LogShipperOptions> =
 }
 
 describe('shipping', () => {
-  test('[HOST-12] by the clock: nothing is sent until a second after the first line, then all of it at once', async ({ expect }) => {
+  test('[HOST-12] sends all lines together a second after the first one', async ({ expect }) => {
     let nowMs = 10_000
     const plane = new FakeLogs()
     const shipper = open(tempDir('logs'), plane, { now: () => nowMs })
@@ -92,7 +92,7 @@ describe('shipping', () => {
     await shipper.close(0)
   })
 
-  test('[HOST-12] a full batch goes at once', async ({ expect }) => {
+  test('[HOST-12] sends a full batch at once', async ({ expect }) => {
     const plane = new FakeLogs()
     const shipper = open(tempDir('logs'), plane, { now: () => 0 })
     shipper.open(workload('w'))
@@ -139,7 +139,7 @@ describe('shipping', () => {
     await shipper.close(0)
   })
 
-  test('[HOST-12] the next process goes on where the last one was killed, in the output and in the numbers', async ({ expect }) => {
+  test('[HOST-12] the next process continues where the last one was killed, in the output and in the numbers', async ({ expect }) => {
     const dir = tempDir('logs')
     const plane = new FakeLogs()
     const output = new FakeOutput()
@@ -150,7 +150,7 @@ describe('shipping', () => {
       if (life === 0) shipper.open(workload('w'))
       shipper.start()
       shipper.follow(output.runtime, 'w')
-      // Nothing of an agent's memory is used again.
+      // The memory of the previous agent is not reused.
       await realTime(3 + life, 'it is killed in the middle of whatever it does by then')
       if (life === 1) plane.away = false
       await shipper.close(0)
@@ -166,7 +166,7 @@ describe('shipping', () => {
     expect(existsSync(join(dir, 'w')), 'a log that has ended and was delivered leaves the disk').toBe(false)
   })
 
-  test('[LOG-5] the end is told once, whoever tells it, and nothing follows it', async ({ expect }) => {
+  test('[LOG-5] the end is reported once, by either source, and nothing follows it', async ({ expect }) => {
     const dir = tempDir('logs')
     const plane = new FakeLogs()
     plane.away = true
@@ -184,7 +184,7 @@ describe('shipping', () => {
     expect(plane.lines('w')).toEqual(['exited with code 1'])
   })
 
-  test('[HOST-13] the disk is bounded for one workload and for all, and what was dropped is told', async ({ expect }) => {
+  test('[HOST-13] the disk is bounded for one workload and for all, and dropped lines are reported', async ({ expect }) => {
     const dir = tempDir('logs')
     const plane = new FakeLogs()
     plane.away = true
@@ -226,7 +226,7 @@ describe('shipping', () => {
       output.lines.push(`${id} a`, `${id} b`)
       return output
     })
-    // The former one ends while the plane is away; what it said is delivered although the next one writes by then.
+    // The previous container ends while the plane is away; its output is delivered although the next one already writes.
     const first = open(dir, plane)
     for (const [index, output] of outputs.entries()) {
       first.open(makeWorkload({ id: `p-${index + 1}`, log: podAccess }))
@@ -255,9 +255,7 @@ describe('shipping', () => {
     expect(plane.requests.flat().every((batch) => batch.access.kind === 'pod' && batch.access.ownerId === 'p')).toBe(true)
   })
 
-  test('[HOST-13] of many containers that ended while the plane was away, those that had to go as a whole are told of', async ({
-    expect,
-  }) => {
+  test('[HOST-13] logs of ended containers that were dropped as a whole while the plane was away are reported', async ({ expect }) => {
     const dir = tempDir('logs')
     const plane = new FakeLogs()
     plane.away = true
@@ -292,7 +290,7 @@ describe('shipping', () => {
     expect(readdirSync(dir)).toEqual(['good'])
   })
 
-  test('[HOST-14] the keys of the platform do not come out; words that look like them do', async ({ expect }) => {
+  test('[HOST-14] keys of the platform are redacted; similar text is not', async ({ expect }) => {
     const plane = new FakeLogs()
     const shipper = open(tempDir('logs'), plane)
     const key = `ppw_${'k'.repeat(43)}`
@@ -300,7 +298,7 @@ describe('shipping', () => {
     output.lines.push(`Authorization: ${key}`, 'relay opensesame!', 'pp_rank=3 tp_size=2')
     output.ended = true
     shipper.open(workload('w', { RUNPOD_AI_API_KEY: key, RUNPOD_RELAY_KEY: 'opensesame!', RUNPOD_POD_ID: 'w' }))
-    // As the plane lists it from the moment on that it is to stop (HOST-68).
+    // As the plane lists it from the time on at which it is to stop (HOST-68).
     shipper.learn({ ...workload('w'), desired: 'stopped' })
     shipper.follow(output.runtime, 'w')
     await shipper.finish('w', `killed: Bearer ${key}`)

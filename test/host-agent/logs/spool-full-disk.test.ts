@@ -30,13 +30,13 @@ function refuse(spool: LogSpool, line: string, offset: number): void {
   disk.isFull = false
 }
 
-test('[HOST-12] a line that the disk refused several times is there once it could be written, whatever is acknowledged meanwhile', () => {
+test('[HOST-12] a line that the disk refused several times is kept once it could be written, whatever is acknowledged meanwhile', () => {
   const dir = tempDir('spool')
   const spool = LogSpool.create(dir, 'w', access)
   spool.append([text('a')], { offset: 1 })
   for (let attempt = 0; attempt < 3; attempt += 1) refuse(spool, 'b', 2)
   spool.append([text('b')], { offset: 2 })
-  // The plane has what was sent before the disk was full, and only that.
+  // The plane has only the lines that were sent before the disk was full.
   spool.ack(1)
   spool.append([text('c')], { offset: 3 })
   const expected = [
@@ -47,7 +47,7 @@ test('[HOST-12] a line that the disk refused several times is there once it coul
   expect(linesOf(LogSpool.load(dir, 'w'))).toEqual(expected)
 })
 
-test('[HOST-12] the place in the source outlives a crash on a full disk, also when all that was kept is acknowledged or dropped', () => {
+test('[HOST-12] the position in the source survives a crash on a full disk, also when all kept lines are acknowledged or dropped', () => {
   const dir = tempDir('spool')
   const spool = LogSpool.create(dir, 'w', access)
   spool.append([text('a')], { offset: 1 })

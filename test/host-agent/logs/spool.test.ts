@@ -29,7 +29,7 @@ describe('spool', () => {
     again?.append([text('d')])
     expect(again?.pendingLines).toBe(2)
     again?.ack(4)
-    // Everything is delivered, and the numbers and the position still go on from here.
+    // All lines are delivered, and the numbers and the position still continue from here.
     const third = LogSpool.load(dir, 'w')
     expect(third?.pendingLines).toBe(0)
     expect(third?.position).toEqual({ offset: 3 })
@@ -60,7 +60,7 @@ describe('spool', () => {
     expect(LogSpool.load(dir, 'w')?.peek(0)).toEqual([{ seq: 2, ...text('b') }])
   })
 
-  test('[HOST-13] what is dropped is told in its place, once, and counts what the plane does not have', ({ expect }) => {
+  test('[HOST-13] a drop is reported in its place, once, and counts the lines that the plane does not have', ({ expect }) => {
     const dir = tempDir('spool')
     const spool = LogSpool.create(dir, 'w', access)
     const big = 'x'.repeat(SEGMENT_BYTES)
@@ -84,7 +84,7 @@ describe('spool', () => {
     expect(again?.position).toEqual({ n: 3 })
   })
 
-  test('[HOST-13] an answer that comes after the drop settles it: nothing is told that the plane has', ({ expect }) => {
+  test('[HOST-13] an answer that arrives after the drop cancels its report: the plane has the lines', ({ expect }) => {
     const spool = LogSpool.create(tempDir('spool'), 'w', access)
     for (let n = 1; n <= 2; n += 1) spool.append([text('x'.repeat(SEGMENT_BYTES))])
     spool.dropOldest()
@@ -92,7 +92,7 @@ describe('spool', () => {
     expect(seqs(spool.peek(0))).toEqual([2])
   })
 
-  test('[HOST-13] what is given up as a whole is told too, after a restart as well, and then nothing is left to say', ({ expect }) => {
+  test('[HOST-13] a log dropped as a whole is reported too, also after a restart, and then nothing is left to send', ({ expect }) => {
     const dir = tempDir('spool')
     const spool = LogSpool.create(dir, 'w', access)
     spool.append([text('a'), text('b')])
@@ -110,7 +110,7 @@ describe('spool', () => {
     expect(again?.pendingLines).toBe(0)
   })
 
-  test('numbers that the plane has and this disk lost are not given out again', ({ expect }) => {
+  test('numbers that the plane has and this disk lost are not used again', ({ expect }) => {
     const spool = LogSpool.create(tempDir('spool'), 'w', access)
     spool.append([text('a')])
     spool.ack(50)
@@ -134,7 +134,7 @@ describe('spool', () => {
   })
 })
 
-test('[HOST-13] lines that the disk has lost are told of like dropped ones', ({ expect }) => {
+test('[HOST-13] lines that the disk has lost are reported like dropped ones', ({ expect }) => {
   const dir = tempDir('spool')
   const spool = LogSpool.create(dir, 'w', access)
   spool.append([text('a'), text('b')])

@@ -48,7 +48,7 @@ describe('nvidia-smi', () => {
 })
 
 describe('simulated GPUs', () => {
-  test('each adds CPU, memory and disk, and the inventory says so', ({ expect }) => {
+  test('each adds CPU, memory and disk to the inventory', ({ expect }) => {
     const machine = { os: 'Linux', vcpus: 4, memoryMb: 8_000, diskGb: 100 }
     const inventory = buildInventory(machine, [], parseSimulatedGpus('NVIDIA L4:2, NVIDIA GeForce RTX 4090'), ['process'])
     expect(Inventory.parse(inventory)).toMatchObject({ vcpus: 4 + 48, memoryMb: 8_000 + 3 * 131_072, diskGb: 1_600, simulated: true })
@@ -74,13 +74,13 @@ describe('GPU allocation', () => {
   const first = 'GPU-aaaaaaaa-0000-0000-0000-000000000001'
   const second = 'GPU-aaaaaaaa-0000-0000-0000-000000000002'
 
-  test('gives free devices of the type, and none twice', ({ expect }) => {
+  test('allocates free devices of the type, and none twice', ({ expect }) => {
     expect(chooseGpus(gpus, new Set(), { typeId: 'NVIDIA GeForce RTX 4090', count: 2 })).toEqual([first, second])
     expect(chooseGpus(gpus, new Set([first]), { typeId: 'NVIDIA GeForce RTX 4090', count: 1 })).toEqual([second])
     expect(chooseGpus(gpus, new Set([first]), { typeId: 'NVIDIA GeForce RTX 4090', count: 2 })).toBeUndefined()
   })
 
-  test('gives no device for a simulated type or for no GPU', ({ expect }) => {
+  test('allocates no device for a simulated type or for no GPU', ({ expect }) => {
     expect(chooseGpus(gpus, new Set(), { typeId: 'NVIDIA B200', count: 8 })).toEqual([])
     expect(chooseGpus(gpus, new Set(), null)).toEqual([])
   })
@@ -97,7 +97,7 @@ test.for([
   expect(offeredMemoryMb(total)).toBe(offered)
 })
 
-test('[HOST-93] an agent asks to be spared when memory ends, and knows when it may not', ({ expect }) => {
+test('[HOST-93] an agent protects itself from the OOM killer, and detects when it may not', ({ expect }) => {
   const file = join(tempDir('oom'), 'oom_score_adj')
   expect(protectFromOom(file)).toBe(true)
   expect(readFileSync(file, 'utf8')).toBe('-900')

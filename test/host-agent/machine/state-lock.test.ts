@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-/** A process of its own that has the lock, here or in a pid namespace of its own. */
+/** A separate process that has the lock, here or in its own pid namespace. */
 async function startOwner(...before: string[]): Promise<ChildProcess> {
   const script = `import { lockStateDir } from '${PROJECT_ROOT}/src/host-agent/machine/state-lock.ts'; lockStateDir('${directory}'); console.log('locked'); setInterval(() => {}, 1000)`
   const [program = '', ...args] = [...before, process.execPath, '--input-type=module', '-e', script]
@@ -42,7 +42,7 @@ describe('[HOST-180] the lock of a state directory', () => {
     lockStateDir(directory)()
   })
 
-  it('is free again once it was given back, and refused before within one process', () => {
+  it('is free again once it was released, and refused before within one process', () => {
     const unlock = lockStateDir(directory)
     expect(() => lockStateDir(directory)).toThrow('is in use by another agent')
     unlock()

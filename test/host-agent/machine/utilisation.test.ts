@@ -13,7 +13,7 @@ const DISKS = `   8       0 sda 100 0 10 5 200 0 20 5 0 0 0
  259       0 nvme0n1 1 0 4 5 2 0 6 5 0 0 0
    7       0 loop0 9 0 90 5 2 0 60 5 0 0 0`
 
-describe('what a machine uses', () => {
+describe('the utilisation of a machine', () => {
   test('[HIS-10] traffic is that of its own interfaces and whole disks', ({ expect }) => {
     expect(parseNetworks(NET)).toEqual({ received: 3_000, sent: 100 })
     expect(parseDisks(DISKS)).toEqual({ read: 14 * 512, written: 26 * 512 })

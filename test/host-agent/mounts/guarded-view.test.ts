@@ -14,13 +14,13 @@ const MOUNTS = `22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
 `
 
 describe('the list of mounts', () => {
-  test('[HOST-89] says on which one a path lies', ({ expect }) => {
+  test('[HOST-89] gives the mount of a path', ({ expect }) => {
     const mounts = parseMounts(MOUNTS)
     expect(findMount(mounts, '/home/a')?.point).toBe('/')
     expect(findMount(mounts, '/runaway')?.point).toBe('/')
     expect(findMount(mounts, '/run/user')?.options).toEqual(['rw', 'nosuid', 'nodev'])
     expect(findMount(mounts, '/mnt/the pods/a')?.root).toBe('/')
-    // What was mounted last lies on top.
+    // The last mount is on top.
     expect(findMount(mounts, '/run/podplane/1/p')).toEqual({
       point: '/run/podplane/1',
       root: '/var/lib/a/volumes//deleted',
@@ -30,16 +30,16 @@ describe('the list of mounts', () => {
 })
 
 describe('views', () => {
-  test('[HOST-89] an agent that may make none gives the directory itself, and knows why', async ({ expect }) => {
+  test('[HOST-89] an agent without the right to make one uses the directory itself, and records the reason', async ({ expect }) => {
     const views = new GuardedViews('the agent is not root')
     const root = tempDir('volumes')
     expect([await views.of(root), views.problem]).toEqual([root, 'the agent is not root'])
   })
 
-  test('[HOST-89][H9] one that is root shows the same files where programs of another user mean nothing', async ({ expect }) => {
+  test('[HOST-89][H9] an agent that is root shows the same files with set-user programs disabled', async ({ expect }) => {
     const views = await GuardedViews.open('a')
     const root = tempDir('volumes')
-    // Other agents of the machine, and starts at the same time, are not in each other's way.
+    // Other agents of the machine, and concurrent starts, do not interfere.
     const other = await GuardedViews.open('b')
     const [view, same] = await Promise.all([views.of(root), views.of(root), other.of(root), other.of(root)])
     expect(same).toBe(view)
@@ -48,18 +48,18 @@ describe('views', () => {
     const isGuarded = findMount(parseMounts(readFileSync('/proc/self/mountinfo', 'utf8')), view)?.options.includes('nosuid')
     expect(isGuarded).toBe(views.problem === null)
     expect(await views.of(root)).toBe(view)
-    // The directory is replaced, as by a file system that is mounted there: the view follows.
+    // The directory is replaced, as by a mount: the view follows.
     rmSync(root, { recursive: true })
     mkdirSync(join(root, 'p2'), { recursive: true })
     expect(await views.of(root)).toBe(view)
     expect(statSync(join(view, 'p2')).isDirectory()).toBe(true)
-    // Of a directory that is no more nothing is left, as soon as an agent starts.
+    // Views of a removed directory are removed when an agent starts.
     rmSync(root, { recursive: true })
     const third = await GuardedViews.open('c')
     expect([existsSync(view), third.problem]).toEqual([false, views.problem])
   })
 
-  test('[HOST-89] a new volume is owned by who is root inside containers', async ({ expect }) => {
+  test('[HOST-89] a new volume is owned by the user that is root inside containers', async ({ expect }) => {
     const root = tempDir('volumes')
     const me = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
     // Root may give it away, others may only keep it.

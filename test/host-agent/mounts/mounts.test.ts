@@ -35,7 +35,7 @@ vi.mock(import('node:fs/promises'), async (original) => {
 const persistent = (change: Partial<WorkloadMount> = {}): WorkloadMount => ({ kind: 'persistent', id: 'p1', path: '/workspace', ...change })
 
 describe('persistent volumes', () => {
-  test('[HOST-53] are a directory a pod that any user of the container may write, and keep what it is set to later', async ({ expect }) => {
+  test('[HOST-53] are one directory per pod, writable by any user of the container, and keep a mode set later', async ({ expect }) => {
     const root = tempDir('volumes')
     const volumes = new PersistentVolumes(root, silentLog(), HELD)
     expect(await volumes.provide(persistent())).toEqual({ Type: 'bind', Source: join(root, 'p1'), Target: '/workspace' })
@@ -45,9 +45,7 @@ describe('persistent volumes', () => {
     expect(statSync(join(root, 'p1')).mode & 0o777).toBe(0o700)
   })
 
-  test('[HOST-53] are out of reach as soon as they are wiped; the rest of an interrupted removal goes with the next start', async ({
-    expect,
-  }) => {
+  test('[HOST-53] are unreachable as soon as they are wiped; the next start completes an interrupted removal', async ({ expect }) => {
     const root = tempDir('volumes')
     const volumes = new PersistentVolumes(root, silentLog(), HELD)
     await volumes.provide(persistent())
@@ -62,7 +60,7 @@ describe('persistent volumes', () => {
     await waitUntil('the rest is gone', () => readdirSync(root).join() === 'p3')
   })
 
-  test('[HOST-53] go with what lies deeper than a path can be long, and links in them lead nowhere', async ({ expect }) => {
+  test('[HOST-53] are removed with entries deeper than the longest path, and links in them are not followed', async ({ expect }) => {
     const root = tempDir('volumes')
     const outside = tempDir('outside')
     writeFileSync(join(outside, 'file'), 'x')
@@ -77,7 +75,7 @@ describe('persistent volumes', () => {
     expect(readdirSync(outside)).toEqual(['file'])
   })
 
-  test('[HOST-55] a directory that is missing, or is none, is said by name', async ({ expect }) => {
+  test('[HOST-55] a path that is missing, or no directory, is named in the error', async ({ expect }) => {
     const root = tempDir('volumes')
     const missing = new PersistentVolumes(join(root, 'none'), silentLog(), HELD)
     await expect(missing.provide(persistent())).rejects.toMatchObject({
@@ -90,7 +88,7 @@ describe('persistent volumes', () => {
 })
 
 describe('a directory on a file system that hangs', () => {
-  test('[HOST-55] is said to be silent, is asked by one thread only, and serves again when it is back', async ({ expect }) => {
+  test('[HOST-55] is reported as silent, blocks one thread only, and serves again when it is back', async ({ expect }) => {
     const root = tempDir('volumes')
     const back = Promise.withResolvers<void>()
     hanging.set(root, back.promise)
@@ -109,7 +107,7 @@ describe('a directory on a file system that hangs', () => {
 })
 
 describe('mounts of a workload', () => {
-  test('[HOST-54] the inventory says which shared volumes the operator has set up', ({ expect }) => {
+  test('[HOST-54] the inventory lists the shared volumes that the operator has set up', ({ expect }) => {
     const nfs = parseNetworkVolumes('nfs://nas/export')
     expect(sharedVolumesOf({ networkVolumes: undefined, globalVolumes: undefined })).toEqual([])
     expect(sharedVolumesOf({ networkVolumes: nfs, globalVolumes: undefined })).toEqual(['network'])
@@ -156,7 +154,7 @@ describe('mounts of a workload', () => {
 })
 
 describe('flags of volumes', () => {
-  test('name a directory that is there, or an export', ({ expect }) => {
+  test('name an existing directory or an export', ({ expect }) => {
     const dir = tempDir('volumes')
     expect(parseNetworkVolumes(dir)).toBe(dir)
     expect(parseNetworkVolumes('nfs://nas.example.com/a/b')).toEqual({ server: 'nas.example.com', directory: '/a/b' })

@@ -18,7 +18,7 @@ describe('[HOST-81] the networks of accounts', () => {
     return { fake, networks, subnets: () => [...fake.networks.values()].map(({ subnet }) => subnet) }
   }
 
-  test('one each, also when two starts want it at a time, and none that overlap', async () => {
+  test('are one per account, also for two concurrent starts, and do not overlap', async () => {
     const { fake, networks, subnets } = open()
     const [first, again, other] = await Promise.all([
       networks.provide('ada'),
@@ -32,7 +32,7 @@ describe('[HOST-81] the networks of accounts', () => {
     expect(subnets()).toContain('10.192.1.0/24')
   })
 
-  test('what the engine knows to be taken is passed over; any other refusal is its last word', async () => {
+  test('skip ranges that the engine reports as taken; any other refusal is final', async () => {
     const { fake, networks, subnets } = open()
     fake.refuse = ({ subnet }) => (subnet === '10.192.0.0/24' ? new Error('Pool overlaps with other one on this address space') : undefined)
     await networks.provide('ada')
@@ -41,7 +41,7 @@ describe('[HOST-81] the networks of accounts', () => {
     await expect(networks.provide('bob')).rejects.toThrow('no space left on device')
   })
 
-  test('stay while a start is about to use them and while something runs, and go then', async () => {
+  test('stay while a start needs them and while a container runs, and are removed then', async () => {
     const { fake, networks } = open()
     const name = await networks.hold('ada', async () => {
       const made = await networks.provide('ada')
@@ -91,13 +91,13 @@ describe('[HOST-84] a host', () => {
     return { fake, nft, host: async () => await HostNetwork.open(deps) }
   }
 
-  test('that can set rules and makes its networks itself keeps accounts apart, and leaves no trace of finding out', async () => {
+  test('that can set rules and makes its networks itself isolates accounts, and its probe leaves no trace', async () => {
     const { fake, nft, host } = await open()
     expect((await host()).isolation).toEqual({ network: true, networkReason: null, trustedTenants: false })
     expect([fake.networks.size, nft.tables.size]).toEqual([0, 0])
   })
 
-  test('without the right to set rules says so, and goes on as it is', async () => {
+  test('without the right to set rules reports that, and continues without isolation', async () => {
     const { nft, host } = await open({}, true)
     nft.failure = new Error('Operation not permitted')
     const network = await host()
@@ -111,7 +111,7 @@ describe('[HOST-84] a host', () => {
     await network.close()
   })
 
-  test('whose engine makes networks elsewhere says so', async () => {
+  test('whose engine makes networks elsewhere reports that', async () => {
     const { host } = await open({ hasInterface: () => false })
     expect((await host()).isolation).toMatchObject({
       network: false,
@@ -119,7 +119,7 @@ describe('[HOST-84] a host', () => {
     })
   })
 
-  test('whose engine makes none says so, and uses the one that there is', async () => {
+  test('whose engine makes none reports that, and uses the existing one', async () => {
     const { fake, host } = await open()
     fake.refuse = () => new Error('not supported')
     const network = await host()
@@ -127,10 +127,10 @@ describe('[HOST-84] a host', () => {
     expect(await network.within('ada', async (name) => name)).toBe('bridge')
   })
 
-  test('[HOST-110] keeps nobody apart while containers of before are on the shared network, and says so once they are gone', async () => {
+  test('[HOST-110] does not isolate accounts while older containers are on the shared network, and reports it once they are gone', async () => {
     const { fake, host } = await open({ hostId: 'h1' })
     fake.containers.set('old', { status: 'running', networks: ['bridge'] })
-    // One that has ended, and one of an account's network.
+    // An ended container, and one in the network of an account.
     fake.containers.set('ended', { status: 'exited', networks: ['bridge'] })
     fake.containers.set('new', { status: 'running', networks: ['podplane-abcde-ada'] })
     vi.useFakeTimers()
@@ -151,7 +151,7 @@ describe('[HOST-84] a host', () => {
     await network.close()
   })
 
-  test('[HOST-110] promises nothing while it cannot look at them', async () => {
+  test('[HOST-110] claims no isolation while it cannot list the containers', async () => {
     const { fake, host } = await open({ hostId: 'h1' })
     fake.unlisted = new Error('no answer')
     expect((await host()).isolation).toMatchObject({ network: false, networkReason: expect.stringContaining('it is not known') })

@@ -13,7 +13,7 @@ function open() {
 }
 
 describe('[HOST-82] the rules in the packet filter', () => {
-  test('are set once and looked at from then on', async () => {
+  test('are set once and checked from then on', async () => {
     const { nft, filter } = open()
     await filter.keep(REACH)
     await filter.keep(REACH)
@@ -25,7 +25,7 @@ describe('[HOST-82] the rules in the packet filter', () => {
     ['removed', (nft: FakeNft) => nft.tables.clear()],
     ['emptied', (nft: FakeNft) => nft.tables.set('podplane-abcde', 'chain to_host {}')],
     ['added to', (nft: FakeNft) => nft.tables.set('podplane-abcde', `${nft.tables.get('podplane-abcde')} accept`)],
-  ])('are set anew when somebody has %s them, with a warning', async (_what, tamper) => {
+  ])('are set anew when another program has %s them, with a warning', async (_what, tamper) => {
     const { nft, filter } = open()
     await filter.keep(REACH)
     const before = nft.tables.get('podplane-abcde')
@@ -34,14 +34,14 @@ describe('[HOST-82] the rules in the packet filter', () => {
     expect([nft.applied, nft.tables.get('podplane-abcde')]).toEqual([2, before])
   })
 
-  test('follow what is wanted', async () => {
+  test('follow the desired rules', async () => {
     const { nft, filter } = open()
     await filter.keep(REACH)
     await filter.keep({ ...REACH, nameServers: ['10.0.0.2'] })
     expect(nft.tables.get('podplane-abcde')).toContain('10.0.0.2')
   })
 
-  test('a failure is the caller that asked, and the next look tries again', async () => {
+  test('report a failure to the caller, and the next check tries again', async () => {
     const { nft, filter } = open()
     nft.failure = new Error('Operation not permitted')
     await expect(filter.keep(REACH)).rejects.toThrow('Operation not permitted')
@@ -52,7 +52,7 @@ describe('[HOST-82] the rules in the packet filter', () => {
     expect([...nft.tables]).toEqual([])
   })
 
-  test('are tried out without a trace', async () => {
+  test('are probed without a trace', async () => {
     const { nft, filter } = open()
     await filter.tryOut()
     expect([nft.applied, [...nft.tables]]).toEqual([1, []])
@@ -71,7 +71,7 @@ describe('[HOST-82] the rules in the packet filter', () => {
     expect([rules?.includes('chain to_host'), rules?.includes('@begun')]).toEqual([true, false])
   })
 
-  test('[NET-73] lead to no names where the kernel cannot say where an address belongs', async () => {
+  test('[NET-73] have no name server where the kernel cannot look up the interface of an address', async () => {
     const { nft, filter } = open()
     const apply = nft.apply.bind(nft)
     nft.apply = async (script) => {

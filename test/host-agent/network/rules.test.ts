@@ -16,7 +16,7 @@ function chain(name: string, reach: Partial<Reach>): string[] {
 }
 
 describe('[HOST-82] the rules of an agent', () => {
-  test('replace the table in one step and are about its own bridges alone', () => {
+  test('replace the table in one step and concern only its own bridges', () => {
     const text = buildRules('abcde', NOTHING)
     expect(text.split('\n').slice(0, 3)).toEqual([
       'table inet podplane-abcde {}',
@@ -37,7 +37,7 @@ describe('[HOST-82] the rules of an agent', () => {
     expect(chain('to_host', {})).toEqual(['ct direction reply ct state established,related accept', BEGIN, REFUSE])
   })
 
-  test('open the relay, name servers, single addresses that were allowed, and what is published', () => {
+  test('open the relay, name servers, single allowed addresses, and published ports', () => {
     const reach = {
       relay: { address: '172.17.0.1', port: 4_000 },
       nameServers: ['10.0.0.2', '169.254.169.253'],
@@ -79,7 +79,7 @@ describe('[NET-73] questions for names of private networks', () => {
   const names = { address: '172.17.0.1', port: 4_053 }
   const at = 'ip daddr 172.17.0.1 meta l4proto { tcp, udp } th dport 4053'
 
-  test('are led to the agent from its own networks alone, under addresses of that network, at a bounded pace', () => {
+  test('are directed to the agent only from its own networks, with addresses of that network, at a bounded rate', () => {
     expect(chain('published', { names })).toEqual([
       'type nat hook prerouting priority -110; policy accept;',
       'iifname "pp-abcde*" ip daddr 169.254.53.53 meta l4proto { tcp, udp } th dport 53 dnat ip to 172.17.0.1:4053',
@@ -144,7 +144,7 @@ describe('[NET-72] how containers of private networks find names', () => {
     expect(containerResolvers('podplane.internal', [''])?.Dns).toEqual(['169.254.53.53'])
   })
 
-  test('those that the engine was told go before the files of the machine', () => {
+  test('the name servers configured in the engine come before those in the files of the machine', () => {
     const file = 'nameserver 10.0.0.2\nsearch corp.example\n'
     const told = { dns: ['9.9.9.9'], 'dns-search': ['lab.example'], mtu: 9_000 }
     expect(containerResolvers('podplane.internal', [file], JSON.stringify(told))).toMatchObject({
@@ -155,7 +155,7 @@ describe('[NET-72] how containers of private networks find names', () => {
       expect(containerResolvers('x.internal', [file], text)?.Dns).toEqual(['169.254.53.53', '10.0.0.2'])
   })
 
-  test('nothing is changed where the engine asks from the host', () => {
+  test('nothing is changed where the engine queries from the host', () => {
     expect(containerResolvers('podplane.internal', ['nameserver 127.0.0.1\n', ''])).toBeUndefined()
     expect(containerResolvers('podplane.internal', ['nameserver 127.0.0.53\n', 'nameserver 10.0.0.2\n'])?.Dns).toHaveLength(2)
   })

@@ -62,7 +62,7 @@ describe('identity of a host', () => {
     expect(await tokens.get()).not.toBe(first)
   })
 
-  test('[HOST-38] an assertion that is refused once is no verdict about the host; a second refusal is', async ({ expect }) => {
+  test('[HOST-38] one refused assertion does not end the host; a second refusal does', async ({ expect }) => {
     const tokens = await joinPlane()
     tokens.invalidate(await tokens.get())
     plane.refuseAssertions = 1
@@ -81,7 +81,7 @@ describe('identity of a host', () => {
     await run
   })
 
-  test('[HOST-38] a host that the plane knows no more learns of it at the renewal', async ({ expect }) => {
+  test('[HOST-38] a host that the plane has removed gets that answer at the renewal', async ({ expect }) => {
     plane.tokenSeconds = 3
     const tokens = await joinPlane()
     plane.refuseTokens = true

@@ -3,7 +3,7 @@ import { LeaseWatch } from '../../../src/host-agent/plane/lease.ts'
 import { TakeTimes } from '../../../src/host-agent/plane/take-times.ts'
 
 describe('lease watch', () => {
-  test('[HOST-36] acts first after 25 s, counted from when the acknowledged beat was sent, and then when it was told to', ({ expect }) => {
+  test('[HOST-36] acts first 25 s after the acknowledged beat was sent, and then at the set times', ({ expect }) => {
     vi.useFakeTimers()
     try {
       const silences: number[] = []
@@ -50,14 +50,14 @@ describe('times of takes', () => {
     expect(plan(times, 90_000)).toEqual({ due: ['old', 'young', 'idle'], nextMs: null })
   })
 
-  test('[HOST-36] none is waited for longer than the plane says; a plane that says nothing waits for none', ({ expect }) => {
+  test('[HOST-36] are bounded by the wait of the plane; without one no worker is waited for', ({ expect }) => {
     const times = new TakeTimes()
     times.note('old', 0)
     expect(plan(times, 25_000)).toEqual({ due: ['young', 'idle'], nextMs: MAX_MS - 10_000 })
     expect(plan(times, 25_000, 0)).toEqual({ due: ['old', 'young', 'idle'], nextMs: null })
   })
 
-  test('[HOST-111] what a former agent process started counts as given a job when this one began, so never as older than it is', ({
+  test('[HOST-111] are the start of this agent process for workers of a previous one, so no job counts as older than it is', ({
     expect,
   }) => {
     const times = new TakeTimes()
@@ -66,7 +66,7 @@ describe('times of takes', () => {
     expect(plan(times, 25_000)).toEqual({ due: ['young', 'idle'], nextMs: 70_000 })
   })
 
-  test('[HOST-36] workers that are gone are forgotten', ({ expect }) => {
+  test('[HOST-36] are forgotten for workers that are gone', ({ expect }) => {
     const times = new TakeTimes()
     times.note('old', 0)
     times.keep(['young'])

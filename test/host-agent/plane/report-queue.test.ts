@@ -18,7 +18,7 @@ function freshPath(): string {
   return join(tempDir('report-queue'), 'reports.json')
 }
 
-test('a report is repeated until it is taken, in order', async ({ expect }) => {
+test('a report is repeated until it is accepted, in order', async ({ expect }) => {
   const seen: number[] = []
   let refusals = 3
   const queue = queueWith(freshPath(), (reports) => {
@@ -33,7 +33,7 @@ test('a report is repeated until it is taken, in order', async ({ expect }) => {
   await queue.close(100)
 })
 
-test('what was not taken survives a restart', async ({ expect }) => {
+test('reports that were not accepted survive a restart', async ({ expect }) => {
   const path = freshPath()
   const first = queueWith(path, () => 'later')
   first.start()
@@ -53,7 +53,7 @@ test('what was not taken survives a restart', async ({ expect }) => {
   expect(queueWith(path, () => 'taken').holdsReportOf('a')).toBe(false)
 })
 
-test('one refused report does not take the others of its batch along', async ({ expect }) => {
+test('one refused report does not fail the others of its batch', async ({ expect }) => {
   const seen: string[] = []
   const queue = queueWith(freshPath(), (reports) => {
     if (reports.some(({ workloadId }) => workloadId === 'bad')) return 'refused'

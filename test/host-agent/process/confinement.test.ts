@@ -24,12 +24,12 @@ function pathsAbove(path: string): string[] {
 
 let dir: string
 beforeEach(() => {
-  // Like a state directory: nobody but its owner may look into it.
+  // Like a state directory: only its owner may read it.
   dir = mkdtempSync(join(tmpdir(), 'podplane-confined-'))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }))
 
-/** A tree of control groups as the kernel shows it, as far as it is looked at. */
+/** A tree of control groups as the kernel shows it, with only the files that are read. */
 function makeTree(version: 1 | 2): string {
   const root = join(dir, 'cgroup')
   for (const path of version === 2 ? ['podplane'] : ['memory', 'pids']) mkdirSync(join(root, path), { recursive: true })
@@ -57,7 +57,7 @@ describe('control groups of built-in programs', () => {
     expect(readFileSync(join(two, 'podplane/cgroup.subtree_control'), 'utf8')).toBe('+memory +pids')
   })
 
-  test('[HOST-92] none where the kernel has none', ({ expect }) => {
+  test('[HOST-92] are not used where the kernel has none', ({ expect }) => {
     expect(ProcessGroups.open(join(dir, 'nowhere'))).toBeUndefined()
   })
 })
@@ -90,7 +90,7 @@ describe('an agent', () => {
     return { uids: /^Uid:\s+(.*)$/m.exec(status)?.[1]?.split('\t').map(Number), oomScore, groups, exit }
   }
 
-  test('[HOST-92][H10] that is root runs them as nobody else, in a group of their own, and says what it cannot', async ({ expect }) => {
+  test('[HOST-92][H10] that is root runs each as a user and in a group of its own, and reports what it cannot do', async ({ expect }) => {
     const confinement = await openConfinement(COMMAND)
     const { uids, groups, exit, oomScore } = await runIdle(confinement)
     const user = confinement.userOf === undefined ? process.getuid?.() : userOfProgram(ID)
@@ -105,7 +105,7 @@ describe('an agent', () => {
     else expect(confinement.missing[0]).toBe(`built-in images: run as ${shared}`)
   })
 
-  test('[HOST-92] that may do none of it runs them as itself', async ({ expect }) => {
+  test('[HOST-92] without these rights runs them as itself', async ({ expect }) => {
     const { uids, exit } = await runIdle(UNCONFINED)
     expect(new Set(uids)).toEqual(new Set([process.getuid?.()]))
     expect(exit.exitCode).toBe(0)

@@ -25,7 +25,7 @@ describe('process runtime', () => {
   afterEach(async () => {
     for (const { id } of await runtime.list()) await runtime.stop(id, 0)
     runtime.close()
-    // Last, because what it lists and stops is in there.
+    // Last, because the workloads that it lists and stops are in there.
     rmSync(dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   })
 
@@ -65,7 +65,7 @@ describe('process runtime', () => {
 
   test('after the grace comes SIGKILL', async ({ expect }) => {
     await runtime.start(makeWorkload({ id: 'a' }), hooks)
-    // Before the program has its handlers, SIGTERM would do.
+    // Before the program has installed its handlers, SIGTERM would end it.
     await runtime.stop('a', 0)
     expect((await runtime.watch('a')).reason).toMatch(/^killed by signal SIG(KILL|TERM)$/)
   })
@@ -78,7 +78,7 @@ describe('process runtime', () => {
     })
   })
 
-  test('a second instance adopts a running process and learns its exit code', async ({ expect }) => {
+  test('a second instance adopts a running process and reads its exit code', async ({ expect }) => {
     await runtime.start(makeWorkload({ id: 'a' }), hooks)
     await outputOf('a', /idle: running/)
     const second = open()
@@ -88,7 +88,7 @@ describe('process runtime', () => {
     expect(await exit).toMatchObject({ exitCode: 0, reason: 'exited with code 0' })
   })
 
-  test('[LSE-21] one that was killed while no agent ran, and left no exit code, went with its host; one that is seen to be killed did not', async ({
+  test('[LSE-21] a process killed without a running agent and without an exit code ended with its host; one seen to be killed did not', async ({
     expect,
   }) => {
     await runtime.start(makeWorkload({ id: 'a' }), hooks)

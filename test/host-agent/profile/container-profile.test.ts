@@ -12,7 +12,7 @@ const facts: ProfileFacts = {
 const resources = { vcpus: 2, memoryMb: 4_096, diskGb: 10, gpu: null }
 
 describe('container profile', () => {
-  test('[HOST-88][H9] holds every container in the same few powers and bounds', ({ expect }) => {
+  test('[HOST-88][H9] gives every container the same few capabilities and bounds', ({ expect }) => {
     expect(containerProfile(resources, facts)).toEqual({
       SecurityOpt: ['no-new-privileges'],
       CapDrop: ['ALL'],
@@ -42,7 +42,7 @@ describe('container profile', () => {
     [0, 8, 4_194_304, 1_024],
     [0.5, 8, 4_194_304, 1_024],
     [64, 8, 4_194_304, 65_536],
-    // Together, all containers of a machine leave an eighth of its processes.
+    // All containers of a machine together leave an eighth of its processes.
     [2, 2, 32_768, 2_048],
     [1, 64, 32_768, 448],
     [32, 64, 32_768, 14_336],
@@ -51,7 +51,7 @@ describe('container profile', () => {
     expect(containerProfile({ ...resources, vcpus }, { ...facts, realVcpus, pidMax }).PidsLimit).toBe(limit)
   })
 
-  test('[HOST-88] asks for no more than the kernel has', ({ expect }) => {
+  test('[HOST-88] requests no more than the kernel has', ({ expect }) => {
     const small = containerProfile({ ...resources, vcpus: 0.1 }, { ...facts, cgroupNamespaces: false, openFilesMax: 4_096, realVcpus: 512 })
     expect(small).not.toHaveProperty('CgroupnsMode')
     expect(small.Ulimits).toContainEqual({ Name: 'nofile', Soft: 4_096, Hard: 4_096 })

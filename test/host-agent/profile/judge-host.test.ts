@@ -27,7 +27,7 @@ const PLAIN: EngineAnswers = {
 }
 const kernel = { cgroupNamespaces: true, pidMax: 32_768, openFilesMax: 1_048_576, inotifyMax: 65_536 }
 
-describe('what an engine says about itself', () => {
+describe('the description of an engine', () => {
   test('[HOST-87] with remapped users, and without', ({ expect }) => {
     expect(readEngineFacts(REMAPPED)).toEqual({
       liveRestore: true,
@@ -37,7 +37,7 @@ describe('what an engine says about itself', () => {
       seccomp: true,
       remappedRoot: { uid: 100_000, gid: 100_001 },
     })
-    // Its place merely looks like that.
+    // Only its path looks like that.
     expect(readEngineFacts(PLAIN).remappedRoot).toBeNull()
     expect(readEngineFacts({ info: {}, version: {} })).toEqual({
       liveRestore: false,
@@ -51,8 +51,8 @@ describe('what an engine says about itself', () => {
   })
 })
 
-describe('what a host cannot enforce', () => {
-  test('[HOST-87][H9] is said to the operator', ({ expect }) => {
+describe('the isolation that a host cannot enforce', () => {
+  test('[HOST-87][H9] is reported to the operator', ({ expect }) => {
     const judged = judgeHost(
       { runtimeClass: 'runc', engine: readEngineFacts(PLAIN), kernel: { ...kernel, cgroupNamespaces: false, inotifyMax: 128 } },
       ['more'],
@@ -124,7 +124,7 @@ describe('NVIDIA container toolkit', () => {
     expect(await readToolkitVersion(ask())).toBeNull()
   })
 
-  test('[HOST-90][H9] an old or unknown one gets no GPU work, unless the operator says so', ({ expect }) => {
+  test('[HOST-90][H9] an old or unknown one gets no GPU work, unless the operator allows it', ({ expect }) => {
     const old = 'NVIDIA container toolkit: 1.17.7 is older than 1.17.8'
     expect(judgeToolkit('1.17.8', false)).toEqual({ offersGpus: true, problem: null })
     expect(judgeToolkit('1.17.7', false)).toEqual({ offersGpus: false, problem: old })

@@ -6,7 +6,7 @@ import { isItsTokenService, parseChallenge } from '../../../src/host-agent/pulls
 import { Egress } from '../../../src/host-agent/pulls/egress.ts'
 import { parseReference } from '../../../src/host-agent/pulls/reference.ts'
 
-test('[H2] [HOST-96] what is public is known by its address', () => {
+test('[H2] [HOST-96] the address decides whether a destination is public', () => {
   for (const address of ['1.1.1.1', '8.8.8.8', '172.32.0.1', '2606:4700::1111']) expect(isPublicAddress(address), address).toBe(true)
   const hidden =
     '0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.168.0.1 224.0.0.1 255.255.255.255'
@@ -40,7 +40,7 @@ describe('names', () => {
   })
 
   test('[H2] [HOST-96] are looked up once: a name that changes is not connected to', async () => {
-    // TEST-NET-like addresses are refused, so a public one that nobody waits for: whatever comes of it, it was not 127.0.0.1.
+    // Addresses like TEST-NET are refused, so a public one is used; the outcome is ignored, as long as it was not 127.0.0.1.
     const { call, asked } = egress([[{ address: '127.0.0.1', family: 4 }], [{ address: '8.8.8.8', family: 4 }]])
     await call('https://rebind.example/v2/')
     expect(asked).toEqual(['rebind.example'])
@@ -54,7 +54,7 @@ describe('names', () => {
   })
 })
 
-test('[HOST-96] --registry-allow takes hosts and nothing else', () => {
+test('[HOST-96] --registry-allow accepts hosts and nothing else', () => {
   expect([...parseAllowedRegistries(['A.example,http://10.0.0.5:5000', 'docker.io', ''])]).toEqual([
     ['a.example', { plainHttp: false }],
     ['10.0.0.5:5000', { plainHttp: true }],
@@ -92,7 +92,7 @@ test('[H3] [HOST-94] a login goes to the token service of its registry, never to
   expect(isItsTokenService(new URL('https://registry.a.example'), new URL('https://a.example/token'), true)).toBe(true)
 })
 
-test('a challenge is read by its scheme', () => {
+test('a challenge is parsed by its scheme', () => {
   expect(parseChallenge('Basic realm="x"')).toEqual({ scheme: 'basic' })
   expect(parseChallenge('bearer REALM="https://a/t",service="s",scope="x"')).toEqual({
     scheme: 'bearer',
@@ -102,7 +102,7 @@ test('a challenge is read by its scheme', () => {
   for (const none of [undefined, '', 'Digest realm="x"', 'Bearer', 'Bearer service="x"']) expect(parseChallenge(none)).toBeUndefined()
 })
 
-test('[PP-195] a reference is taken apart as the engines do', () => {
+test('[PP-195] a reference is parsed as by the engines', () => {
   const digest = `sha256:${'a'.repeat(64)}`
   expect(parseReference('nginx')).toEqual({
     host: 'docker.io',

@@ -12,7 +12,7 @@ import { tempDir } from '../support/temp-dir.ts'
 const END_BYTES = 1024
 const KB = 1_000
 
-/** What an archive takes, given in pieces of so many bytes; or why it is refused. */
+/** The measured size of an archive that arrives in pieces of so many bytes, or why it is refused. */
 function measure(archive: Buffer, pieceBytes = archive.length): number | string {
   const meter = new TarMeter()
   let taken = 0
@@ -35,7 +35,7 @@ async function collect(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(collected)
 }
 
-describe('what a layer takes', () => {
+describe('the unpacked size of a layer', () => {
   const name = (length: number) => 'n'.repeat(length)
   const sizes: [string, Buffer, number][] = [
     ['a large file counts as long as it is', archiveOf({ content: Buffer.alloc(99 * 512) }), 100 * 512],
@@ -49,9 +49,9 @@ describe('what a layer takes', () => {
     ['those of a prefix', archiveOf({ change: (header) => header.write('a/b', 345) }), 3 * ENTRY_MIN_BYTES],
     ['the size that a record says counts', archiveOf(paxOf({ size: '0' }), { size: 512 }), 2 * 512 + ENTRY_MIN_BYTES],
     ['a link has no content, whatever it says', archiveOf({ type: '1', size: 512 }, {}), 2 * ENTRY_MIN_BYTES],
-    ['what is said of all entries is left alone', archiveOf(paxOf({ size: '9' }, 'g'), {}), 2 * 512 + ENTRY_MIN_BYTES],
+    ['a global header for all entries is ignored', archiveOf(paxOf({ size: '9' }, 'g'), {}), 2 * 512 + ENTRY_MIN_BYTES],
     ['without its end it is whole', entryOf({ content: 'x' }), ENTRY_MIN_BYTES - END_BYTES],
-    ['what stands behind its end is bytes', Buffer.concat([archiveOf({}), Buffer.alloc(512, 'x')]), ENTRY_MIN_BYTES + 512],
+    ['bytes after its end count as bytes', Buffer.concat([archiveOf({}), Buffer.alloc(512, 'x')]), ENTRY_MIN_BYTES + 512],
     ['nothing', Buffer.alloc(0), -END_BYTES],
   ]
   test.each(sizes)('[H8] [HOST-100] %s', (_, archive, bytes) => {
@@ -83,12 +83,12 @@ describe('what a layer takes', () => {
     ['an end in the middle of a header', archiveOf({}).subarray(0, 300), /breaks off/],
     ['times in the form of GNU', archiveOf({ change: (header) => header.write('ustar  \0', 257) && header.write('1', 345) }), /GNU/],
   ]
-  test.each(refusals)('[H8] [HOST-100] cannot be said, and it is refused, of %s', (_, archive, reason) => {
+  test.each(refusals)('[H8] [HOST-100] is unknown, and the layer is refused, for %s', (_, archive, reason) => {
     for (const pieceBytes of [archive.length, 512, 7]) expect(measure(archive, pieceBytes)).toMatch(reason)
   })
 })
 
-describe('what is inside of a layer', () => {
+describe('the content of a layer', () => {
   const parts = [Buffer.alloc(300 * KB, 'one'), Buffer.alloc(200 * KB, sha256('two')), Buffer.from('three')]
   const skipped = Buffer.from([0x5c, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 7, 7, 7])
   const frames = parts.map((part) => zstdCompressSync(part))
@@ -98,13 +98,13 @@ describe('what is inside of a layer', () => {
     ['frames of zstd to be skipped', Buffer.concat([skipped, ...frames.flatMap((frame) => [frame, skipped])])],
     ['no packing', Buffer.concat(parts)],
   ]
-  test.each(packings)('[H8] [HOST-100] is all of it, however it comes: %s', async (_, packed) => {
+  test.each(packings)('[H8] [HOST-100] is complete in every compression: %s', async (_, packed) => {
     for (const pieceBytes of [packed.length, 65_536, 1_000, 13]) {
       expect((await collect(unpacked(inPieces(packed, pieceBytes)))).equals(Buffer.concat(parts))).toBe(true)
     }
   })
 
-  test('[H8] [HOST-100] is refused where a frame of zstd breaks off or is none', async () => {
+  test('[H8] [HOST-100] is refused where a frame of zstd is truncated or invalid', async () => {
     const [first = Buffer.alloc(0)] = frames
     const bad = [
       first.subarray(0, -1),
@@ -123,7 +123,7 @@ describe('an archive for the engine', () => {
     return path
   }
 
-  test('[H8] [HOST-100] holds a layer as it was measured: nothing is left for the engine to unpack', async () => {
+  test('[H8] [HOST-100] holds a layer uncompressed as it was measured, so the engine unpacks nothing', async () => {
     const inside = archiveOf({ content: 'x' })
     const layer = { path: fileOf(gzipSync(inside)), tarBytes: inside.length, diffId: sha256(inside) }
     const archive = await collect(tarOf([{ name: 'layer-0.tar', content: layer }]))
@@ -131,7 +131,7 @@ describe('an archive for the engine', () => {
     expect(archive.length).toBe(512 + inside.length + 1024)
   })
 
-  test('[H8] [HOST-100] breaks off when a layer is not what was measured', async () => {
+  test('[H8] [HOST-100] stops when a layer differs from the measured one', async () => {
     const inside = archiveOf({ content: 'x' })
     const others = [archiveOf({ content: 'y' }), Buffer.concat([inside, inside]), inside.subarray(0, -512)]
     for (const other of others) {

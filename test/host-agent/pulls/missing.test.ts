@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { missingOfImages } from '../../../src/host-agent/pulls/missing.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-test('[HOST-98] [HOST-99] a host says that its images are everybody’s, and which of its disks can fill another', () => {
+test('[HOST-98] [HOST-99] a host reports that its images are public, and disks whose use can fill another', () => {
   const stateDir = tempDir('missing')
   const volumeDir = join(stateDir, 'volumes')
   mkdirSync(volumeDir)

@@ -16,31 +16,31 @@ function order(account: string, bytes: Record<string, number>, images: readonly 
   return removalOrder({ account, images, layerBytes, max: { bytes: 100 } }, images).map(({ digest }) => digest)
 }
 
-describe('[HOST-149] images go in this order', () => {
-  test('those of who pulls much first, his latest too, before the oldest of somebody who has little', () => {
+describe('[HOST-149] the order of eviction of images', () => {
+  test('images of an account above its share first, its latest too, before the oldest of an account with few', () => {
     const images = [imageOf('ada', 1, 'ada'), imageOf('eve2', 30, 'eve'), imageOf('eve1', 20, 'eve')]
     expect(order('eve', { ada: 20, eve1: 40, eve2: 30 }, images)).toEqual(['eve1', 'eve2', 'ada'])
-    // Whoever asks, it is he who has more than his part.
+    // Whichever account pulls, the one above its share loses images.
     expect(order('ada', { ada: 20, eve1: 40, eve2: 30 }, images)).toEqual(['eve1', 'eve2', 'ada'])
   })
 
-  test('the oldest first while nobody has more than his part', () => {
+  test('the oldest first while no account is above its share', () => {
     const images = [imageOf('ada', 1, 'ada'), imageOf('eve', 30, 'eve'), imageOf('bob', 10, 'bob')]
     expect(order('eve', { ada: 20, eve: 30, bob: 30 }, images)).toEqual(['ada', 'bob', 'eve'])
   })
 
-  test('one that others use as well is not his alone', () => {
+  test('an image that other accounts use as well does not count for one account alone', () => {
     const images = [imageOf('shared', 1, 'eve', 'ada'), imageOf('eve', 30, 'eve'), imageOf('bob', 2, 'bob')]
     expect(order('eve', { shared: 10, eve: 60, bob: 45 }, images)).toEqual(['eve', 'bob', 'shared'])
   })
 
-  test('what nobody here has started from goes early, and one account alone loses its oldest', () => {
+  test('images that no account has started from go early, and a single account loses its oldest', () => {
     expect(order('eve', { lost: 10, eve: 20 }, [imageOf('eve', 1, 'eve'), imageOf('lost', 5)])).toEqual(['lost', 'eve'])
     expect(order('eve', { a: 50, b: 60 }, [imageOf('b', 2, 'eve'), imageOf('a', 1, 'eve')])).toEqual(['a', 'b'])
   })
 })
 
-test('[S19] [SHR-35] where images by number are short, those of who has more than an even part go first, however small they are', () => {
+test('[S19] [SHR-35] where the number of images is the limit, accounts above an even part lose theirs first, however small', () => {
   const many = Array.from({ length: 6 }, (_, number) => imageOf(`eve${number}`, 10 + number, 'eve'))
   const images = [imageOf('ada', 1, 'ada'), ...many]
   const layerBytes = new Map(images.map(({ digest }) => [`of ${digest}`, digest === 'ada' ? 1_000 : 1]))

@@ -73,7 +73,7 @@ function slowImage(fake: FakeRegistry, name: string, pace: typeof DRIP): string 
   return fake.push(`a/${name}:1`, image)
 }
 
-describe('a registry that drips', () => {
+describe('a registry that sends slowly', () => {
   test('[S11] [SHR-36] ends the pull after the time, with its name and how much came; others pull meanwhile', async () => {
     const [slow, good] = [await registry(), await registry()]
     const { provide } = host(slow, good)
@@ -84,12 +84,12 @@ describe('a registry that drips', () => {
     expect(first).toMatch(
       new RegExp(`^the registry sends too slowly: of ${slow.host} came 0\\.0\\d MiB a minute, and 0\\.06 are the least on this host$`),
     )
-    // The fifth waited for its turn, and is not tried.
+    // The fifth pull waited for its turn, and is not tried.
     expect(others.at(-1)).toBe(`the registry sends too slowly: ${slow.host} did so lately; try again in 1 min`)
     expect(slow.paths('/manifests/')).toHaveLength(4)
   })
 
-  test('[S11] [SHR-36] does so by its manifest too', async () => {
+  test('[S11] [SHR-36] ends the pull also with a slow manifest', async () => {
     const slow = await registry()
     const { provide } = host(slow)
     const image = imageOf([layerOf('one')])
@@ -98,7 +98,7 @@ describe('a registry that drips', () => {
     expect(await provide(name, 'eve')).toMatch(/^the registry sends too slowly: of /)
   })
 
-  test('[S11] [SHR-36] does so by a question about a layer that is here already', async () => {
+  test('[S11] [SHR-36] ends the pull also with a slow check of a layer that is present already', async () => {
     const slow = await registry()
     const { provide } = host(slow)
     const image = imageOf([layerOf('one')])
@@ -109,7 +109,7 @@ describe('a registry that drips', () => {
     expect(await provide(again, 'eve')).toMatch(/^the registry sends too slowly: of /)
   })
 
-  test('[S11] [HOST-97] holds a start no longer than a pull may take, the wait for a turn counted', async () => {
+  test('[S11] [HOST-97] delays a start at most for the time limit of a pull, including the wait for a turn', async () => {
     const slow = await registry()
     const { provide } = hostWith({ pullMaxMs: 1_500 }, slow)
     const startedAt = performance.now()
@@ -122,7 +122,7 @@ describe('a registry that drips', () => {
     expect(performance.now() - startedAt).toBeLessThan(2_800)
   })
 
-  test('[SHR-36] that sends the least is waited for, however long it takes', async () => {
+  test('[SHR-36] is waited for without limit at the minimum rate', async () => {
     const slow = await registry()
     const { provide } = host(slow)
     const startedAt = performance.now()

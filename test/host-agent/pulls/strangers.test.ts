@@ -13,7 +13,7 @@ import { ImageStore } from '../support/image-store.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload } from '../support/workload.ts'
 
-// A tenant's own registry, which the operator allows here because a test has no public one, leads the agent to a server that is not his.
+// A tenant's registry, which the operator allows here because a test has no public one, directs the agent to a server of another party.
 
 const SECRET = 'INTERNAL-SECRET-42'
 
@@ -93,8 +93,8 @@ const spellings = (port: number): string[] => [
   'no address at all',
 ]
 
-describe('a registry that leads elsewhere', () => {
-  test('[H2] [HOST-96] by its token service reaches nobody else, and its tenant reads a fixed reason', async () => {
+describe('a registry that directs the agent to other servers', () => {
+  test('[H2] [HOST-96] by its token service reaches no other server, and its tenant reads a fixed reason', async () => {
     const { registry, port, hits, reasonOf } = await scene()
     for (const realm of spellings(port)) {
       registry.override = challenge(realm)
@@ -103,7 +103,7 @@ describe('a registry that leads elsewhere', () => {
     expect(hits).toEqual([])
   })
 
-  test('[H2] [HOST-96] by a redirect reaches nobody else, of a manifest, a blob and a token', async () => {
+  test('[H2] [HOST-96] by a redirect of a manifest, a blob or a token reaches no other server', async () => {
     const { registry, port, hits, reasonOf } = await scene()
     const image = registry.push('evil/x:1', imageOf([layerOf('one')]))
     for (const location of spellings(port)) {
@@ -122,7 +122,7 @@ describe('a registry that leads elsewhere', () => {
     expect(hits).toEqual([])
   })
 
-  test('[H2] [HOST-96] round and round, or with endless words, comes to an end', async () => {
+  test('[H2] [HOST-96] in a redirect loop, or with an endless answer, is cut off', async () => {
     const { registry, reasonOf } = await scene()
     registry.override = redirect('/v2/evil/x/manifests/1')
     expect(await reasonOf(`${registry.host}/evil/x:1`)).toBe(PULL_REASONS.unreachable)
@@ -136,7 +136,7 @@ describe('a registry that leads elsewhere', () => {
   })
 })
 
-test('[H2] [HOST-96] an image on an address that is not public is refused without a word to it', async () => {
+test('[H2] [HOST-96] an image on an address that is not public is refused without a connection to it', async () => {
   const { port, hits, reasonOf } = await scene()
   for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, '10.0.0.1', '169.254.169.254', '[fd00:ec2::254]:80']) {
     expect([PULL_REASONS.notAllowed], host).toContain(await reasonOf(`${host}/evil/x:4`))
@@ -144,7 +144,7 @@ test('[H2] [HOST-96] an image on an address that is not public is refused withou
   expect(hits).toEqual([])
 })
 
-test('[H2] [HOST-95] what a server says reaches neither its tenant nor another registry', async () => {
+test('[H2] [HOST-95] the answer of a server reaches neither the tenant nor another registry', async () => {
   const { registry, reasonOf, log } = await scene()
   const words = `<h1>internal admin</h1> token=${SECRET} user=root`
   const answers: Override[] = [404, 401, 403, 500, 200, 418].map((status) => (_request, response) => {
@@ -155,7 +155,7 @@ test('[H2] [HOST-95] what a server says reaches neither its tenant nor another r
     registry.override = answer
     expect(Object.values(PULL_REASONS)).toContain(await reasonOf(`${registry.host}/evil/x:1`))
   }
-  // The shape in which a cloud hands out its credentials: no token of a registry.
+  // The form of credentials of a cloud metadata service, not of a registry token.
   const sent: (string | undefined)[] = []
   registry.override = (request, response) => {
     if (request.url?.startsWith('/token')) response.end(JSON.stringify({ Code: 'Success', Token: SECRET, AccessKeyId: 'x' }))
@@ -216,7 +216,7 @@ describe('a registry that the operator has allowed', () => {
   const redirectTo = (location: string) => ({ status: 307, headers: { location } })
   const realmAt = (realm: string) => ({ status: 401, headers: { 'www-authenticate': `Bearer realm="${realm}",service="s"` } })
 
-  test('[H2] [HOST-103] is not reached by what a registry of the internet answers', async () => {
+  test('[H2] [HOST-103] is not reached by an answer of a registry on the internet', async () => {
     const { registry, egress, reasonOf } = await inside()
     const secret = `http://${registry.host}/v2/private/x/manifests/1`
     for (const answer of [redirectTo(secret), redirectTo(secret.replace('http:', 'https:')), realmAt(secret)]) {
@@ -226,7 +226,7 @@ describe('a registry that the operator has allowed', () => {
     expect([egress.asked, registry.requests]).toEqual([['evil.example', 'evil.example', 'evil.example'], []])
   })
 
-  test('[H2] [HOST-103] is not reached again by where it leads to itself', async () => {
+  test('[H2] [HOST-103] is not reached again through a server that it redirected to', async () => {
     const { registry, egress, reasonOf } = await inside()
     egress.hosts.set('cdn.example', redirectTo(`http://${registry.host}/v2/private/x/manifests/1`))
     registry.override = redirect('https://cdn.example/x')

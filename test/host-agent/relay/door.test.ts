@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** A plane that keeps what it is asked, and answers only what `isHeld` lets go. */
+/** A plane that records its requests, and answers only those that `isHeld` does not hold. */
 async function openPlane(isHeld: (url: string) => boolean = () => false) {
   const asked: string[] = []
   const held: ServerResponse[] = []
@@ -81,12 +81,12 @@ function closed(socket: Socket): Promise<void> {
 
 const victim = { from: '127.0.0.2', key: keyOf('w1') }
 
-describe('who is served', () => {
+describe('the callers that are served', () => {
   test.each<[string, Asked]>([
     ['no key', { from: '127.0.0.3', path: '/v2/ep/ping/w1' }],
-    ['a key of nobody', { from: '127.0.0.3', key: keyOf('w9'), path: '/v2/ep/ping/w1' }],
+    ['an unknown key', { from: '127.0.0.3', key: keyOf('w9'), path: '/v2/ep/ping/w1' }],
     ['another’s key from its own address', { from: '127.0.0.3', key: keyOf('w1'), path: '/v2/ep/ping/w1' }],
-    ['another’s key from nobody’s address', { from: '127.0.0.4', key: keyOf('w1'), path: '/v2/ep/job-take/w1' }],
+    ['the key of a worker from an unknown address', { from: '127.0.0.4', key: keyOf('w1'), path: '/v2/ep/job-take/w1' }],
     ['its own key under another’s name', { from: '127.0.0.3', key: keyOf('w2'), path: '/v2/ep/ping/w1' }],
     ['a post under another’s name', { from: '127.0.0.3', key: keyOf('w2'), path: '/v2/ep/job-done/w1/j1', body: '{"output":1}' }],
     ['a post without a key', { from: '127.0.0.3', path: '/v2/ep/job-done/w1/j1', body: '{"output":1}' }],
@@ -105,7 +105,7 @@ describe('who is served', () => {
     expect(plane.asked).toEqual([`${keyOf('w1')} /v2/ep/ping/w1`])
   })
 
-  test('[HOST-75] a container that has ended is a stranger, also where its address goes to another', async () => {
+  test('[HOST-75] a container that has ended is unknown, also when another one gets its address', async () => {
     const plane = await openPlane()
     const { port, callers } = await openRelay(plane.url)
     callers.release('w1')
@@ -116,7 +116,7 @@ describe('who is served', () => {
     expect((await ask(port, { from: '127.0.0.2', key: keyOf('w3'), path: '/v2/ep/ping/w3' })).status).toBe(200)
   })
 
-  test('[HOST-75] a worker is known by the engine’s word, which is asked for once; a key that is not known yet is learnt from the plane', async () => {
+  test('[HOST-75] a worker is identified by the engine, which is queried once; an unknown key is checked with the plane', async () => {
     let asked = 0
     const callers = new RelayCallers(async () => {
       asked += 1
@@ -131,7 +131,7 @@ describe('who is served', () => {
     expect(await callers.identify('10.0.0.3', keyOf('w1'))).toBeUndefined()
   })
 
-  test('[HOST-75] on loopback the key alone says who it is, and nobody else is served there', async () => {
+  test('[HOST-75] on loopback the key alone identifies the caller, and callers without one are refused', async () => {
     const callers = admitted(['w1'])
     expect(await callers.identify('127.0.0.1', keyOf('w1'))).toBe('w1')
     expect(await callers.identify('127.0.0.1', keyOf('w2'))).toBeUndefined()
@@ -139,8 +139,8 @@ describe('who is served', () => {
   })
 })
 
-describe('what one may take', () => {
-  test('[H1] [HOST-76] a thousand pings under names of all kinds displace no worker’s', async () => {
+describe('the bounds of a caller', () => {
+  test('[H1] [HOST-76] a thousand pings under arbitrary names displace no ping of a worker', async () => {
     const plane = await openPlane((url) => url.includes('/ping/'))
     const { port } = await openRelay(plane.url, { refusalDelayMs: 200 })
     const flood = Array.from({ length: 1_001 }, (_, n) =>
@@ -172,7 +172,7 @@ describe('what one may take', () => {
     expect(process.memoryUsage.rss() - memoryBefore).toBeLessThan(100 * 2 ** 20)
   })
 
-  test('[M2] [HOST-76] polls on many connections: a bounded part goes to the plane, and another worker’s at once', async () => {
+  test('[M2] [HOST-76] polls on many connections: a bounded part goes to the plane, and those of another worker at once', async () => {
     const plane = await openPlane((url) => url.includes('/w2'))
     const { port } = await openRelay(plane.url, { callerMaxUpstream: 5 })
     const polls = Array.from({ length: 200 }, () => ask(port, { from: '127.0.0.3', key: keyOf('w2'), path: '/v2/ep/job-take/w2' }))
@@ -188,7 +188,7 @@ describe('what one may take', () => {
     clearInterval(pump)
   })
 
-  test('[HOST-76] a stranger’s address has few connections', async () => {
+  test('[HOST-76] an unknown address has few connections', async () => {
     const plane = await openPlane()
     const { port } = await openRelay(plane.url, { strangerMaxConnections: 2 })
     const open = () => connect({ host: '127.0.0.1', port, localAddress: '127.0.0.4' })
@@ -199,7 +199,7 @@ describe('what one may take', () => {
     expect((await ask(port, { ...victim, path: '/v2/ep/ping/w1' })).status).toBe(200)
   })
 
-  test('[HOST-76] whoever asks too often waits; others do not', () => {
+  test('[HOST-76] a caller with too many requests waits; others do not', () => {
     const turnstile = new Turnstile(10)
     const delays = Array.from({ length: 13 }, () => Math.round(turnstile.delayMs('w2', 5_000)))
     expect(delays).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 200, 300])
@@ -242,7 +242,7 @@ describe('what one may take', () => {
     expect(room.fits('victim', 160)).toBe(false)
   })
 
-  test('[HOST-26] what waits on disk is delivered by turns: a thousand posts of one do not stand before another’s', async () => {
+  test('[HOST-26] posts on disk are delivered by turns: a thousand of one worker do not delay those of another', async () => {
     const pacer = new Pacer({ deliverers: 1, retryBaseMs: 1, retryMaxMs: 1 })
     const order: string[] = []
     const deliver = async (caller: string) => {

@@ -97,7 +97,7 @@ class Agent {
     return readdirSync(this.spoolDir).toSorted()
   }
 
-  /** Waits until nothing is kept any more. */
+  /** Waits until no post is kept. */
   async drained(): Promise<void> {
     await expect.poll(() => this.files(), { timeout: 10_000 }).toEqual([])
   }
@@ -111,7 +111,7 @@ describe('while the plane answers', () => {
     const agent = await Agent.start(plane, tempDir('spool'))
     const reply = await agent.chunk('j1', 'a')
     expect([reply.status, await reply.text()]).toEqual([200, '{"by":"plane"}'])
-    // The first name that was ever written would show in the time stamp of the directory.
+    // A file written before would show in the time stamp of the directory.
     const writtenAt = statSync(agent.spoolDir).mtimeMs
     await agent.result('j1', 'r')
     plane.mood = 'refuse'
@@ -146,7 +146,7 @@ describe('while the plane answers', () => {
   })
 })
 
-describe('while it does not', () => {
+describe('while the plane does not answer', () => {
   test.each(['away', 'fail', 'reset', 'throttle'] as const)(
     '[HOST-20, HOST-21] %s: posts are answered 200 from the disk and arrive in order',
     async (how) => {
@@ -181,7 +181,7 @@ describe('while it does not', () => {
     expect(new Set(plane.arrivals.map(({ delivery }) => delivery)).size).toBe(1)
   })
 
-  test('[HOST-20] a plane that says nothing: the post is on disk after a moment, and taken once when the answer comes', async () => {
+  test('[HOST-20] a silent plane: the post is on disk after a moment, and accepted once when the answer arrives', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), { spoolAfterMs: 20 })
     plane.mood = 'hang'
@@ -195,7 +195,7 @@ describe('while it does not', () => {
     expect(plane.arrivals).toHaveLength(1)
   })
 
-  test('[HOST-21] what comes behind a kept post is answered from the disk at once, not at the next try', async () => {
+  test('[HOST-21] a post after a kept one is answered from the disk at once, not at the next try', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), { retryBaseMs: LONG_MS, retryMaxMs: LONG_MS })
     await plane.close()
@@ -217,7 +217,7 @@ describe('while it does not', () => {
     expect(plane.arrivals).toHaveLength(30)
   })
 
-  test('[HOST-20] a plane on whose connection nothing moves is tried again under the same number', async () => {
+  test('[HOST-20] a plane with a stalled connection is tried again under the same number', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), { postIdleMs: 50 })
     plane.mood = 'hang'
@@ -228,7 +228,7 @@ describe('while it does not', () => {
     expect(plane.taken).toHaveLength(1)
   })
 
-  test('[HOST-20] the result of a worker that is gone meanwhile is delivered', async () => {
+  test('[HOST-20] the result of a worker that has ended meanwhile is delivered', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     plane.mood = 'hang'
@@ -251,7 +251,7 @@ describe('while it does not', () => {
     expect(plane.bodies()).toEqual(['r'])
   })
 
-  test('[HOST-21] the trouble of one job delays no other', async () => {
+  test('[HOST-21] failures of one job delay no other', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     plane.failing = /j1$/
@@ -265,7 +265,7 @@ describe('while it does not', () => {
     expect(plane.bodies()).toEqual(['r', 'stuck', 'behind it'])
   })
 
-  test('[HOST-21, HOST-75] what a container posts under the name of another worker does not touch what that one posts', async () => {
+  test('[HOST-21, HOST-75] posts of a container under the name of another worker do not affect the posts of that worker', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     const progress = JSON.stringify({ status: 'IN_PROGRESS', output: 1 })
@@ -282,7 +282,7 @@ describe('while it does not', () => {
     expect(plane.asked).toEqual(['/v2/ep/ping/w1?boot=b1'])
   })
 
-  test('[HOST-23] a refusal ends a kept post with one line that says no secret', async () => {
+  test('[HOST-23] a refusal ends a kept post with one line without secrets', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     await plane.close()
@@ -296,7 +296,7 @@ describe('while it does not', () => {
     expect(agent.lines.join('')).not.toMatch(/ppw_|boot=|b1/)
   })
 
-  test('[HOST-21] of progress that nobody has seen only the newest stays, in its place', async () => {
+  test('[HOST-21] of undelivered progress only the newest stays, in its place', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     await plane.close()
@@ -318,7 +318,7 @@ describe('bounds', () => {
   test.each([
     ['entries', { spoolMaxEntries: 8 }],
     ['bytes', { spoolMaxBytes: 20_000 }],
-  ])('[HOST-23] with no room left on disk (%s) a post is answered 503, and what was kept arrives', async (_, bounds) => {
+  ])('[HOST-23] with no room left on disk (%s) a post is answered 503, and kept posts arrive', async (_, bounds) => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), bounds)
     await plane.close()
@@ -366,7 +366,7 @@ describe('bounds', () => {
     expect(await postAs('w3', port, 'j1', 'x')).toBe(200)
   })
 
-  test('[HOST-23] a disk that takes nothing: 503, and a line that says why', async () => {
+  test('[HOST-23] an unwritable disk: 503, and a line with the reason', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     await plane.close()
@@ -377,7 +377,7 @@ describe('bounds', () => {
     expect((await agent.result('j1', 'r')).status).toBe(200)
   })
 
-  test('[HOST-20] what is on disk takes no memory', async () => {
+  test('[HOST-20] posts on disk take no memory', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'), { bufferMaxBytes: 20_000 })
     await plane.close()
@@ -396,7 +396,7 @@ describe('bounds', () => {
     expect((await reply).status).toBe(200)
   })
 
-  test('[HOST-23] a post that waited too long is dropped with a line that says so', async () => {
+  test('[HOST-23] a post that waited too long is dropped with a log line', async () => {
     const plane = await openPlane()
     const spoolDir = tempDir('spool')
     const first = await Agent.start(plane, spoolDir)
@@ -412,7 +412,7 @@ describe('bounds', () => {
 })
 
 describe('the next agent process', () => {
-  test('[HOST-20, HOST-21] delivers what the former one kept, in order and before what comes now', async () => {
+  test('[HOST-20, HOST-21] delivers the posts that the previous one kept, in order and before new ones', async () => {
     const plane = await openPlane()
     const spoolDir = tempDir('spool')
     const first = await Agent.start(plane, spoolDir)
@@ -429,7 +429,7 @@ describe('the next agent process', () => {
     expect(sessions.map((session) => session === sessions[0])).toEqual([true, true, true, false, false])
   })
 
-  test('[HOST-20, HOST-22] what was under way when the agent ended is kept, and repeated under its number', async () => {
+  test('[HOST-20, HOST-22] repeats posts in flight at the end of the agent under their numbers', async () => {
     const plane = await openPlane()
     const spoolDir = tempDir('spool')
     const first = await Agent.start(plane, spoolDir)
@@ -447,7 +447,7 @@ describe('the next agent process', () => {
     expect([plane.arrivals.length, plane.taken.length]).toEqual([2, 1])
   })
 
-  test('[HOST-20] [DUR-5] torn files and drafts are ignored, results of an older agent are not', async () => {
+  test('[HOST-20] [DUR-5] ignores torn files and drafts, but not results of an older agent', async () => {
     const plane = await openPlane()
     const spoolDir = tempDir('spool')
     const first = await Agent.start(plane, spoolDir)
@@ -470,8 +470,8 @@ describe('the next agent process', () => {
   })
 })
 
-describe('what a worker says about itself', () => {
-  test('[HOST-24] a plain ping touches no disk, and of those that wait the newest arrives', async () => {
+describe('messages of a worker about itself', () => {
+  test('[HOST-24] a plain ping is not written to disk, and of waiting ones the newest arrives', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     plane.mood = 'fail'
@@ -481,7 +481,7 @@ describe('what a worker says about itself', () => {
     await expect.poll(() => plane.asked, SOON).toEqual(['/v2/ep/ping/w1?boot=b1&job_id=j3'])
   })
 
-  test('[HOST-24] a ping that says the worker is unhealthy is kept', async () => {
+  test('[HOST-24] a ping that reports the worker as unhealthy is kept', async () => {
     const plane = await openPlane()
     const agent = await Agent.start(plane, tempDir('spool'))
     await plane.close()
@@ -492,7 +492,7 @@ describe('what a worker says about itself', () => {
     expect(plane.taken.map(({ path, query }) => [path, query.get('reason')])).toEqual([['ping/w1', 'gone']])
   })
 
-  test('[HOST-24, HOST-25] it arrives behind the results of that worker, as the disk gives them in a later process too', async () => {
+  test('[HOST-24, HOST-25] such a ping arrives after the results of that worker, also from disk in a later process', async () => {
     const plane = await openPlane()
     const spoolDir = tempDir('spool')
     const first = await Agent.start(plane, spoolDir, { spoolAfterMs: 20 })

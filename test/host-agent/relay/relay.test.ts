@@ -96,7 +96,7 @@ describe('relay', () => {
     expect(await ended.promise).toBe('ECONNRESET')
   })
 
-  test('[HOST-36] a take that brings work is noted before its worker hears of it; other answers are not', async ({ expect }) => {
+  test('[HOST-36] a take with work is recorded before its worker gets it; other answers are not', async ({ expect }) => {
     const answers: [string, number][] = [
       ['job-take/w1', 200],
       ['job-take/w2', 204],
@@ -148,7 +148,7 @@ describe('relay', () => {
     expect([response.status, await response.json()]).toEqual([200, {}])
   })
 
-  test('a result is offered until the plane takes it, also after the worker died', async ({ expect }) => {
+  test('a result is offered until the plane accepts it, also after the worker died', async ({ expect }) => {
     const seen: string[] = []
     const offered: string[] = []
     let isBack = false
@@ -179,7 +179,7 @@ describe('relay', () => {
       .toEqual(['/v2/ep/job-done/w1/j1?a=b&isStream=false {"output":1}', '/v2/ep/job-done/w1/j2?a=b {"output":2}'])
   })
 
-  test('a result that the plane did not take survives the end of the agent', async ({ expect }) => {
+  test('a result that the plane did not accept survives the end of the agent', async ({ expect }) => {
     const spoolDir = tempDir('relay-spool')
     const port = await freePort()
     const first = await startTestRelay(`http://127.0.0.1:${port}`, spoolDir)
@@ -205,7 +205,7 @@ describe('relay', () => {
     expect((await ask(`${origin}/v2/ep/job-done/w1/j1?a=b`, { method: 'POST', body: 'x'.repeat(2_000) })).status).toBe(503)
   })
 
-  test('unfinished uploads count against the memory, and give it back when they break off', async ({ expect }) => {
+  test('unfinished uploads count against the memory bound, and release it when they are aborted', async ({ expect }) => {
     const plane = await startPlane((incoming, response) => incoming.resume().on('end', () => response.end('{}')))
     const { relay, origin } = await startTestRelay(plane.url, undefined, { bufferMaxBytes: 8_000 })
     const path = '/v2/ep/job-done/w1/j1?a=b'

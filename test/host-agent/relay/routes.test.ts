@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { JOB_ROUTES } from '../../../src/contract/jobs/job-routes.ts'
 import { parseRelayRoute } from '../../../src/host-agent/relay/routes.ts'
 
-// An agent is of another version than its plane, so it knows the worker routes by itself; these are the same.
+// The version of an agent may differ from its plane's, so it has its own list of worker routes; both must be equal.
 describe('[WRK-3] routes of the relay', () => {
   it.each(Object.entries(JOB_ROUTES))('%s passes exactly when it is a worker’s, by the method that the plane takes', (operation, route) => {
     const known = (method: string) => parseRelayRoute(method, `/v2/endpoint/${operation}/worker/job`) !== undefined

@@ -6,13 +6,13 @@ export function keyOf(worker: string): string {
   return `ppw_the_key_of_${worker}`
 }
 
-/** What a worker sends along, read from the path that it asks for. */
+/** The headers of the worker that the path of a request names. */
 export function asWorker(path: string): { authorization: string } {
   const [, worker = ''] = /\/v2\/[^/]+\/[^/]+\/([^/?&]+)/.exec(path) ?? []
   return { authorization: keyOf(worker) }
 }
 
-/** Those whom a relay serves; from loopback unless `where` says more. */
+/** The callers that a relay serves, from loopback unless `where` has more addresses. */
 export function admitted(workers: readonly string[], where: Whereabouts = 'loopback'): RelayCallers {
   const callers = new RelayCallers(where)
   for (const worker of workers) admitOne(callers, worker)

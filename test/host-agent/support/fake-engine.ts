@@ -2,15 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 
-/** What an engine answers to a call of its API, by the path behind the version. */
+/** Answers a call of the engine API, by the path after the version. */
 export type EngineAnswer = (path: string, request: IncomingMessage, response: ServerResponse) => void
 
-/** A container engine on a socket of its own that answers what the test says. */
+/** A container engine on its own socket that answers as the test sets it. */
 export class FakeEngine {
   readonly calls: string[] = []
   readonly address: string
   answer: EngineAnswer
-  /** What becomes of a connection that is to speak both ways; undefined: it is answered as any other. */
+  /** Handles an upgrade to a two-way connection; undefined: the request is answered as any other. */
   upgrade: ((socket: Duplex) => void) | undefined
   private readonly server: Server
 
@@ -50,7 +50,7 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** Sends zeros for as long as somebody reads, up to a size. */
+/** Sends zeros while the other end reads, up to a size. */
 export function sendZeros(response: ServerResponse, bytes: number, status = 200): void {
   response.writeHead(status, { 'content-type': 'application/octet-stream' })
   const piece = Buffer.alloc(2 ** 20)

@@ -10,7 +10,7 @@ export interface JobPost {
   contentType: string | undefined
 }
 
-/** The worker routes of a plane, just far enough to feed a worker and to remember what it says. */
+/** The worker routes of a plane, as far as needed to give a worker jobs and to record its requests. */
 export class FakeJobs {
   readonly posts: JobPost[] = []
   readonly pings: URLSearchParams[] = []

@@ -6,7 +6,7 @@ export class FakeNetworks implements NetworkCalls {
   readonly networks = new Map<string, NewNetwork>()
   /** Containers of this host, by name, with the networks that they are in. */
   readonly containers = new Map<string, { status: string; networks: string[] }>()
-  /** What a look at them ends with. */
+  /** The error of listing the networks. */
   unlisted: Error | undefined
   /** Names of those in which containers run. */
   readonly used = new Set<string>()

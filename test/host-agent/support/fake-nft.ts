@@ -3,7 +3,7 @@ import type { Nft } from '../../../src/host-agent/network/nft.ts'
 /** A packet filter that understands tables as a whole: they are made and deleted in the order of the script. */
 export class FakeNft implements Nft {
   readonly tables = new Map<string, string>()
-  /** Scripts that were taken. */
+  /** Scripts that were accepted. */
   applied = 0
   failure: Error | undefined
 

@@ -19,24 +19,24 @@ import { type Overlay, type OverlayReport, OverlaysRequest } from '../../../src/
 import { type VolumeRef, VolumesRequest } from '../../../src/host-protocol/volumes.ts'
 import { FakeJobs } from './fake-jobs.ts'
 
-/** A plane for one host: checks signatures as the real one does, keeps what it is told, answers what the test sets. */
+/** A plane for one host: checks signatures like the real one, records messages, answers as the test sets it. */
 export class FakePlane {
   readonly jobs = new FakeJobs()
   readonly messages: AgentMessage[] = []
   readonly reports: WorkloadReport[] = []
   readonly joinToken = 'ppj_test_join_token'
-  /** What the host is called; containers carry it as a label. */
+  /** The id of the host; containers have it as a label. */
   hostId = 'host_1'
   accessTokens = new Set<string>()
   workloads: Workload[] = []
-  /** Private networks that it says with them. */
+  /** Private networks sent with the workloads. */
   overlays: Overlay[] = []
-  /** What the agent has said of them. */
+  /** Reports of the agent about private networks. */
   readonly overlayReports: OverlayReport[] = []
   revision = 0
   epoch = 0
   acknowledgeBeats = true
-  /** Life of the access tokens that are given out from now on. */
+  /** Lifetime of the access tokens issued from then on. */
   tokenSeconds = 3_600
   /** Whether the plane has given up on the host. */
   refuseTokens = false
@@ -45,7 +45,7 @@ export class FakePlane {
   /** Answer of the events route; anything but 200 makes the agent repeat. */
   eventsStatus = 200
   readonly logs = new Map<string, LogLine[]>()
-  /** What the agent has said of volumes. */
+  /** Requests of the agent about volumes. */
   readonly volumes: VolumesRequest[] = []
   /** Deleted volumes that wait for the agent. */
   toWipe: VolumeRef[] = []
@@ -70,7 +70,7 @@ export class FakePlane {
     await new Promise((resolve) => this.server.close(resolve))
   }
 
-  /** Sets what the host should run and tells it. */
+  /** Sets the desired workloads of the host and sends them. */
   want(...workloads: Workload[]): void {
     this.workloads = workloads
     this.revision += 1
@@ -138,7 +138,7 @@ export class FakePlane {
     }
   }
 
-  /** As the plane does: a number is taken once. */
+  /** Like the plane, accepts a number once. */
   private takeLog({ workloadId, lines }: LogBatch) {
     const log = this.logs.get(workloadId) ?? []
     this.logs.set(workloadId, log)
@@ -185,7 +185,7 @@ export class FakePlane {
     this.upgrades.handleUpgrade(request, socket, head, (link) => {
       this.sockets.add(link)
       link.on('close', () => this.sockets.delete(link))
-      // A tunnel, which nobody uses here, is a link without hello.
+      // A tunnel, which no test here uses, is a link without hello.
       if (request.url?.startsWith('/host/v1/tunnel')) return
       link.on('message', (data) => {
         const message = AgentMessage.parse(JSON.parse(String(data)))

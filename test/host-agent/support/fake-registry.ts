@@ -35,7 +35,7 @@ export function rawLayer(content: Buffer, pack: (bytes: Buffer) => Buffer = gzip
   return { packed: pack(content), diffId: sha256(content) }
 }
 
-/** `lie` is what the manifest and the configuration say that is not so. */
+/** `lie` has the wrong statements of the manifest and the configuration. */
 export function imageOf(
   layers: readonly LayerContent[],
   lie: { diffIds?: string[]; layers?: object[]; config?: object; size?: number } = {},
@@ -61,7 +61,7 @@ export function imageOf(
 /** Handles a request in the registry's place; false: the registry goes on. */
 export type Override = (request: IncomingMessage, response: ServerResponse) => boolean
 
-/** A registry in memory that keeps what it was asked. Private repositories take its login. */
+/** A registry in memory that records its requests. Private repositories require its login. */
 export class FakeRegistry {
   readonly requests: { method: string; path: string; authorization: string | undefined }[] = []
   login: { username: string; password: string } | undefined
@@ -85,7 +85,7 @@ export class FakeRegistry {
     this.server.close()
   }
 
-  /** Blobs that are in no image of a repository are not in it. `isPrivate`: the login is asked for. */
+  /** Blobs that are in no image of a repository are not in it. `isPrivate`: the login is required. */
   push(name: string, image: ImageContent, { isPrivate = false, without = [] as string[] } = {}): string {
     const [repository = '', tag = ''] = name.split(':')
     this.manifests.set(`${repository}/${tag}`, image.manifest)
@@ -95,7 +95,7 @@ export class FakeRegistry {
     return `${this.host}/${name}`
   }
 
-  /** A list under a tag that leads to an image for this machine, beside one for another. */
+  /** An index under a tag, with an image for this machine and one for another platform. */
   pushIndex(name: string, image: ImageContent): string {
     const architecture = process.arch === 'x64' ? 'amd64' : process.arch
     const entry = (arch: string, digest: string) => ({
@@ -109,7 +109,7 @@ export class FakeRegistry {
     return `${this.host}/${name}`
   }
 
-  /** Paths that were asked for, of blobs alone when told so. */
+  /** Methods and paths of the requests whose line contains `part`. */
   paths(part = ''): string[] {
     return this.requests.map(({ method, path }) => `${method} ${path}`).filter((line) => line.includes(part))
   }

@@ -1,4 +1,4 @@
-/** Names of images that are none: of every kind that a stranger has tried, and what users type by mistake. */
+/** Invalid image names: of every kind that attackers have tried, and typing errors of users. */
 export const HOSTILE_IMAGES: readonly string[] = [
   'a/../../b',
   '../../containers/json',

@@ -3,19 +3,19 @@ import type { DockerEngine, ImageFacts, LayerFile, SavedImage } from '../../../s
 import { tarOf } from '../../../src/host-agent/pulls/layers/archive.ts'
 import { sha256 } from './fake-registry.ts'
 
-/** The image store of an engine in memory. It keeps layers by what lies below them, and looks into none. */
+/** The image store of an engine in memory. It identifies layers by those below them, and reads no contents. */
 export class ImageStore {
   readonly images = new Map<string, ImageFacts>()
   readonly loads: SavedImage[] = []
-  /** Images that something is made of. */
+  /** Images that a container was made from. */
   readonly inUse = new Set<string>()
   /** Containers, as the engine lists them, and how often it did. */
   uses: { image: string; labels: Record<string, string> }[] = []
   listings = 0
-  /** Whether layers that are here may be left out, as not every engine has it. */
+  /** Whether present layers may be left out, which not every engine supports. */
   sharesLayers = true
   onLoad: () => Promise<void> = async () => {}
-  /** Comes when an image is in the store, and its loader does not know. */
+  /** Called when an image is in the store, before its loader is answered. */
   onLoaded: () => Promise<void> = async () => {}
   private readonly bytes = new Map<string, number>()
 
@@ -55,7 +55,7 @@ export class ImageStore {
   }
 }
 
-/** Of what an engine gets to unpack. */
+/** Digest of the unpacked bytes of a layer that an engine gets. */
 async function digestOf(content: LayerFile): Promise<string> {
   const hash = createHash('sha256')
   let at = -512

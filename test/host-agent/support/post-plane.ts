@@ -21,7 +21,7 @@ export class PostPlane {
   failing = /^$/
   /** Every post that arrived, repeats included. */
   readonly arrivals: Arrival[] = []
-  /** What changed something: each delivery once. */
+  /** Arrivals that were processed: each delivery once. */
   readonly taken: Arrival[] = []
   /** Targets of pings and polls. */
   readonly asked: string[] = []
@@ -46,7 +46,7 @@ export class PostPlane {
     await new Promise((resolve) => this.server.close(resolve))
   }
 
-  /** Answers what hangs. */
+  /** Answers the hanging requests. */
   release(): void {
     for (const response of this.held.splice(0)) response.end('{}')
   }

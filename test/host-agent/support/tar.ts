@@ -1,11 +1,11 @@
-/** What one entry of an archive says, true or not. */
+/** The header and content of one archive entry, which may be inconsistent. */
 export interface TarEntry {
   name?: string
   type?: string
   content?: Buffer | string
-  /** The size that its header says. */
+  /** The size in its header. */
   size?: number
-  /** Changes its header before the sum is made. */
+  /** Changes its header before the checksum is computed. */
   change?: (header: Buffer) => void
 }
 
@@ -30,7 +30,7 @@ export function entryOf({ name = 'file', type = '0', content = '', size, change 
   return Buffer.concat([header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512)])
 }
 
-/** An extended header for the entry behind it. */
+/** An extended header for the entry after it. */
 export function paxOf(records: Readonly<Record<string, string>>, type = 'x'): TarEntry {
   return {
     name: 'PaxHeaders/file',

@@ -1,6 +1,6 @@
 import type { Workload } from '../../../src/host-protocol/messages.ts'
 
-/** A workload as the plane would send it; `change` says what matters to the test. */
+/** A workload as the plane would send it; `change` has the members that matter to the test. */
 export function makeWorkload(change: Partial<Workload> & { id: string }): Workload {
   return {
     kind: 'pod',

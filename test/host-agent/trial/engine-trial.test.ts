@@ -10,7 +10,7 @@ import { tempDir } from '../support/temp-dir.ts'
 
 type HostConfig = NonNullable<ContainerSpec['HostConfig']>
 
-/** An engine that cannot do what `refuses` says. */
+/** An engine that refuses the containers for which `refuses` returns an error. */
 class PlainEngine {
   readonly containers = new Map<string, HostConfig>()
   readonly images = new Map<string, SavedImage>()
@@ -49,13 +49,13 @@ function open(views = new GuardedViews('off'), stateDir = tempDir('trial')) {
 
 const raises = ({ Ulimits = [] }: HostConfig) => Ulimits.length > 1
 
-describe('[HOST-107] what an engine can do is found out with a container of the agent’s own', () => {
+describe('[HOST-107] the features of an engine are probed with a container of the agent', () => {
   test('that leaves nothing behind', async () => {
     const { trial, left } = open()
     expect([await trial.find(), trial.missing(), left()]).toEqual([{ limitsDisk: true, raisesLimits: true }, [], [0, 0]])
   })
 
-  test('by whether it comes to be, whatever is said', async () => {
+  test('by whether it is created, whatever the message', async () => {
     const { engine, trial, left } = open()
     engine.refuses = (config, step) => {
       if (config.StorageOpt !== undefined && step === 'create') return new Error('no')
@@ -65,14 +65,14 @@ describe('[HOST-107] what an engine can do is found out with a container of the 
     expect(trial.missing().map((text) => text.split(':')[0])).toEqual(['disk', 'limits'])
   })
 
-  test('and not by the trouble of a moment', async () => {
+  test('and not by a transient error', async () => {
     const { engine, trial } = open()
     let troubles = 1
     engine.refuses = (config) => (raises(config) && troubles-- > 0 ? new Error('error setting rlimit type 7') : undefined)
     expect(await trial.find()).toEqual({ limitsDisk: true, raisesLimits: true })
   })
 
-  test('and as long as none comes to be, nothing is concluded, and the next start asks again', async () => {
+  test('and as long as none is created, there is no result, and the next start probes again', async () => {
     const { engine, trial, left } = open()
     for (const error of [new Error('no space left on device'), new EngineClientEnded()]) {
       engine.refuses = () => error
@@ -85,7 +85,7 @@ describe('[HOST-107] what an engine can do is found out with a container of the 
 
   test('[HOST-89] and with a volume of its own', async () => {
     const views = await GuardedViews.open(tempDir('views'))
-    // Who may make no views gives none.
+    // Without the right to make views, none is passed.
     const before = views.problem
     const { engine, trial } = open(views)
     engine.refuses = ({ Mounts = [] }) => (Mounts.length > 0 ? new Error('no') : undefined)

@@ -32,7 +32,7 @@ class Played implements ExecSession {
     this.wake()
   }
 
-  /** Waited for before any input is taken. */
+  /** Awaited before any input is read. */
   isReading: Promise<void> = Promise.resolve()
 
   async write(bytes: Uint8Array): Promise<void> {
@@ -121,7 +121,7 @@ class Client {
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 describe('a command over the tunnel', () => {
-  test('[HOST-131] is told what the client says, in order, and its exit code comes last', async () => {
+  test('[HOST-131] gets the messages of the client in order, and its exit code is sent last', async () => {
     const played = new Played()
     const client = new Client(async () => played, false)
     await client.say({ channel: 'stdin', bytes: bytesOf('in') })
@@ -136,14 +136,14 @@ describe('a command over the tunnel', () => {
     expect(client.heard).toMatchObject([{ channel: 'stderr' }, { channel: 'status', status: { status: 'Failure', exitCode: 7 } }])
   })
 
-  test('[HOST-132] is held back by a client that reads slowly, and goes on when that grants more', async () => {
+  test('[HOST-132] is paused by a client that reads slowly, and continues when that grants more', async () => {
     const played = new Played()
     const client = new Client(async () => played, true)
     for (let i = 0; i < 100; i += 1) played.print('stdout', new Uint8Array(32 * 1024))
     await waitUntil('a window', () => client.bytes === FLOW_WINDOW_BYTES)
     await client.say({ channel: 'credit', bytes: 1_000 })
     await waitUntil('what was granted', () => client.bytes === FLOW_WINDOW_BYTES + 1_000)
-    // Input is granted as it is taken, whatever becomes of the output.
+    // Input is granted as it is read, independently of the output.
     for (let i = 0; i < 20; i += 1) {
       await client.say({ channel: 'stdin', bytes: new Uint8Array(16 * 1024) })
       await waitUntil('taken input', () => played.written === (i + 1) * 16 * 1024)
@@ -153,7 +153,7 @@ describe('a command over the tunnel', () => {
     expect(client.bytes).toBe(FLOW_WINDOW_BYTES + 1_000)
   })
 
-  test('[HOST-131, HOST-132] takes credit and sizes while it reads no input, and the end of input behind all of it', async () => {
+  test('[HOST-131, HOST-132] processes credit and sizes while it reads no input, and the end of input after all of it', async () => {
     const played = new Played()
     const reading = Promise.withResolvers<void>()
     played.isReading = reading.promise
@@ -183,7 +183,7 @@ describe('a command over the tunnel', () => {
     await waitUntil('its end', () => late.calls.includes('end'))
   })
 
-  test('[HOST-134] that cannot begin says why', async () => {
+  test('[HOST-134] that cannot begin returns the reason', async () => {
     const client = new Client(async () => Promise.reject(new ExecRefused('the container does not run')), false)
     await waitUntil('a close', () => client.isClosed)
     expect(client.heard).toMatchObject([
@@ -192,7 +192,7 @@ describe('a command over the tunnel', () => {
   })
 })
 
-test('[HOST-137] output without credit has a burst and a pace, and the burst comes back', () => {
+test('[HOST-137] has a burst and a rate for output without credit, and the burst is restored', () => {
   let nowMs = 0
   const pace = new Pace(() => nowMs)
   expect([pace.take(8 * 2 ** 20), pace.take(512 * 1024), pace.take(256 * 1024)]).toEqual([0, 1_000, 1_500])
@@ -208,7 +208,7 @@ describe('a connection to a port of a workload', () => {
     for (const close of closers.splice(0)) close()
   })
 
-  test('[HOST-136] is made at its address, and from within where only the workload itself reaches the port', async () => {
+  test('[HOST-136] is opened to its address, or inside the workload where only that reaches the port', async () => {
     const server = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1')
     closers.push(() => server.close())
     await once(server, 'listening')

@@ -9,7 +9,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close()
 })
 
-/** A worker whose health path answers `status`, and what its host is told of it. */
+/** A worker whose health path answers `status`, and the verdicts that are reported. */
 async function watch(status: number) {
   const worker = { status, asked: [] as string[], told: [] as HealthVerdict[], streams: 0 }
   const server = createServer((request, response) => {
@@ -36,7 +36,7 @@ describe('health checks', () => {
     expect([200, 204, 201, 302, 404, 500].map(judgeAnswer)).toEqual(['healthy', 'initialising', 'failing', 'failing', 'failing', 'failing'])
   })
 
-  test('[LB-7] a worker is asked on its path until it is healthy, and told of once', async () => {
+  test('[LB-7] a worker is checked on its path until it is healthy, and reported once', async () => {
     const worker = await watch(204)
     await waitUntil('two checks', () => worker.asked.length >= 2)
     expect(worker.told.every(({ health }) => health === 'initialising')).toBe(true)
@@ -48,7 +48,7 @@ describe('health checks', () => {
     ])
   })
 
-  test('[LB-8] checks that fail while requests are under way say nothing', async () => {
+  test('[LB-8] checks that fail during requests are ignored', async () => {
     const worker = await watch(200)
     await waitUntil('health', () => worker.told.length === 1)
     worker.status = 503

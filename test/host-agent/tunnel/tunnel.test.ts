@@ -125,7 +125,7 @@ describe('requests through the tunnel of an agent', () => {
     ])
   })
 
-  test('[HOST-122, HOST-125] 5 MB go up and come back whole, with a reader that is slow', async () => {
+  test('[HOST-122, HOST-125] 5 MB are sent and returned whole, with a slow reader', async () => {
     const { port } = await serve((request, response) => request.pipe(response))
     const plane = await PlaneEnd.with(port)
     const stream = plane.open({
@@ -143,7 +143,7 @@ describe('requests through the tunnel of an agent', () => {
     await writing
   })
 
-  test('[HOST-125] what a workload says first arrives before it has said all, and its redirects are the client’s', async () => {
+  test('[HOST-125] the beginning of an answer arrives before its end, and redirects are passed to the client', async () => {
     let finish = () => {}
     const { port } = await serve((request, response) => {
       if (request.url === '/away') return response.writeHead(302, { location: 'http://169.254.169.254/' }).end()
@@ -161,7 +161,7 @@ describe('requests through the tunnel of an agent', () => {
     expect(String(await readAll(stream))).toBe('last')
   })
 
-  test('[HOST-126] a workload that is not here, or does not listen, is unreachable; one that dies in the middle is broken', async () => {
+  test('[HOST-126] a workload that is absent, or does not listen, is unreachable; one that dies during an answer is broken', async () => {
     const { server, port } = await serve((request, response) => {
       if (request.url === '/die') response.socket?.destroy()
     })

@@ -35,7 +35,7 @@ describe('[HOST-115] the bucket of global volumes', () => {
     expect(() => parseBucket(text)).toThrow('write s3://<bucket>/<prefix>?endpoint=<https://…>&region=<name>')
   })
 
-  test('takes no login, and does not repeat one', () => {
+  test('refuses a login, without repeating it', () => {
     expect(() => parseBucket('s3://key:secret@pods')).toThrow(/^(?!.*secret@).*give AWS_ACCESS_KEY_ID/)
   })
 
@@ -61,13 +61,13 @@ describe('[HOST-115] the bucket of global volumes', () => {
       expect(Object.values(process.env)).not.toContain(LOGIN.AWS_SECRET_ACCESS_KEY)
     })
 
-    test('takes others of that service for none of its business', () => {
+    test('ignores other variables of that service', () => {
       vi.stubEnv('CREDENTIALS_DIRECTORY', tempDir('credentials'))
       expect(Object.keys(rcloneEnv(BUCKET)).filter((name) => /ACCESS_KEY|TOKEN/.test(name))).toEqual([])
     })
 
     test.each(['canary', 'AWS_SECRET_ACCESS_KEY=canary with spaces', 'LD_PRELOAD=canary', 'AWS_SECRET_ACCESS_KEY='])(
-      'refuses %j, and repeats nothing of it',
+      'refuses %j, without repeating it',
       (line) => {
         handOver(`AWS_ACCESS_KEY_ID=key-1\n${line}\n`)
         expect(() => new BucketMount(BUCKET, tempDir('state'), silentLog())).toThrow('line 2')
@@ -76,7 +76,7 @@ describe('[HOST-115] the bucket of global volumes', () => {
     )
   })
 
-  test('is offered where the machine can mount one, and else the start says why not', async () => {
+  test('is offered where the machine can mount one, and otherwise the start has the reason', async () => {
     const options = { networkVolumes: undefined, globalVolumes: BUCKET }
     expect([sharedVolumesOf(options), sharedVolumesOf(options, true)]).toEqual([[], ['global']])
     const held = { owner: null, views: new GuardedViews('off') }

@@ -23,13 +23,13 @@ describe('[HOST-112] whether a file system keeps volumes to their sizes', () => 
     expect([system?.point, problemOf(system)]).toEqual([point, problem])
   })
 
-  test('is not when it only counts, or is not known', () => {
+  test('is false when it only counts, or is unknown', () => {
     expect(problemOf({ point: '/', type: 'xfs', options: ['pqnoenforce'] })).toBe('its xfs is mounted without prjquota')
     expect(problemOf(fileSystemOf('', '/srv'))).toBe('its file system is not known')
   })
 })
 
-test('[HOST-112] what the file system reports is read as it is', () => {
+test('[HOST-112] the report of the file system is parsed', () => {
   const csv = `Project,BlockStatus,FileStatus,BlockUsed,BlockSoftLimit,BlockHardLimit,BlockGrace,FileUsed,FileSoftLimit,FileHardLimit,FileGrace
 #0,ok,ok,20480,0,0,,4,0,0,
 #1073741956,ok,ok,5120,0,5120,,2,0,0,
@@ -75,7 +75,7 @@ describe('[HOST-112] sizes', () => {
     ])
   })
 
-  test('that cannot be set are not tried for ever', async () => {
+  test('are not tried for ever when they cannot be set', async () => {
     const { calls, sizes } = makeSizes(false)
     await sizes.resize('network', 'n', 100)
     await sizes.resize('network', 'n', 100)
@@ -83,7 +83,7 @@ describe('[HOST-112] sizes', () => {
     expect(calls).toHaveLength(2)
   })
 
-  test('are reservations where nothing keeps them', async () => {
+  test('are only reservations where no file system enforces them', async () => {
     const sizes = new VolumeSizes({}, silentLog())
     await sizes.prepare('persistent', 'p', 10)
     expect([sizes.enforced(), await sizes.counted('network', 'n')]).toEqual([[], undefined])

@@ -16,11 +16,11 @@ function makeRoot(kind: 'network' | 'global' = 'network') {
   return { path, root: open(), open }
 }
 
-/** What is below a directory, apart from the agent's own mark. */
+/** The names in a directory, without the agent's own marker. */
 const namesIn = (path: string) => readdirSync(path).filter((name) => name !== '.podplane-volumes')
 
 describe('[HOST-113] the data of a deleted volume', () => {
-  test('goes, with its whole tree, and that of others stays', async () => {
+  test('is removed with its whole tree, and that of other volumes stays', async () => {
     const { path, root } = makeRoot()
     for (const id of ['gone', 'kept']) mkdirSync(join(path, id, 'a/b'), { recursive: true })
     writeFileSync(join(path, 'gone/a/b/file'), 'x')
@@ -31,7 +31,7 @@ describe('[HOST-113] the data of a deleted volume', () => {
     expect(await root.wipe('gone')).toBe('gone')
   })
 
-  test('goes alone: links in it, and one in its place, lead nowhere', async () => {
+  test('is removed without following links in it, or one in its place', async () => {
     const { path, root } = makeRoot()
     const victim = tempDir('victim')
     writeFileSync(join(victim, 'precious'), 'x')
@@ -56,7 +56,7 @@ describe('[HOST-113] the data of a deleted volume', () => {
     },
   )
 
-  test('that an interrupted removal left goes with the next try', async () => {
+  test('is removed by the next try after an interrupted removal', async () => {
     const { path, root } = makeRoot()
     mkdirSync(join(path, '.wiped-v.1/deep'), { recursive: true })
     mkdirSync(join(path, '.wiped-v2.1'))
@@ -64,7 +64,7 @@ describe('[HOST-113] the data of a deleted volume', () => {
     expect(namesIn(path)).toEqual(['.wiped-v2.1'])
   })
 
-  test('is not called gone where another directory, or none, is mounted than before', async () => {
+  test('is not reported as gone where another directory than before, or none, is mounted', async () => {
     const { path, root, open } = makeRoot()
     mkdirSync(join(path, 'v'))
     expect(await root.list()).toEqual(['v'])
@@ -77,7 +77,7 @@ describe('[HOST-113] the data of a deleted volume', () => {
   })
 })
 
-test('[HOST-113][HOST-171] hosts that see a fresh directory at one moment, and both kinds of one host, agree on its mark', async () => {
+test('[HOST-113][HOST-171] hosts that see a fresh directory at one moment, and both kinds of one host, agree on its marker', async () => {
   const [shared, other] = [tempDir('volumes'), tempDir('volumes')]
   const states = Array.from({ length: 4 }, () => tempDir('state'))
   const open = (stateDir: string, kind: 'network' | 'global') =>
@@ -93,7 +93,7 @@ test('[HOST-113][HOST-171] hosts that see a fresh directory at one moment, and b
   expect(readdirSync(shared)).toEqual(['.podplane-volumes'])
 })
 
-test('[HOST-113] a command that does not answer is left behind', async () => {
+test('[HOST-113] a command that does not answer is abandoned', async () => {
   const startedAt = performance.now()
   expect(await boundedRun('sh', ['-c', 'trap "" TERM; while :; do :; done'], { withinMs: 100 })).toBeUndefined()
   expect(performance.now() - startedAt).toBeLessThan(20_000)
@@ -103,7 +103,7 @@ test('[HOST-113] a command that does not answer is left behind', async () => {
   })
 })
 
-describe('what an agent and the plane say to each other of volumes', () => {
+describe('the exchange of an agent and the plane about volumes', () => {
   function makeExchange(change: { inUse?: ReadonlySet<string> | undefined } = {}) {
     const { path, root } = makeRoot()
     const requests: VolumesRequest[] = []
@@ -129,7 +129,7 @@ describe('what an agent and the plane say to each other of volumes', () => {
   })
   const use = { kind: 'network' as const, id: 'v', bytes: 1, enforced: false }
 
-  test('[HOST-113][VOL-7] what is to be wiped is wiped, and confirmed with the next question until that is heard', async () => {
+  test('[HOST-113][VOL-7] volumes to wipe are wiped, and confirmed in the next request until it succeeds', async () => {
     const { path, exchange, requests, answers } = makeExchange()
     mkdirSync(join(path, 'v'))
     answers.push(answer(1_000, 'v'), undefined, answer(3_000), answer(4_000))
@@ -146,8 +146,8 @@ describe('what an agent and the plane say to each other of volumes', () => {
 
   test.each([
     ['a container has open', new Set(['v'])],
-    ['may be open, because nobody has said yet what runs', undefined],
-  ])('[HOST-113] one that %s is not wiped, and asked for again', async (_title, inUse) => {
+    ['may be open, because the desired state is not known yet', undefined],
+  ])('[HOST-113] a volume that %s is not wiped, and requested again', async (_title, inUse) => {
     const { path, exchange, requests, answers } = makeExchange({ inUse })
     mkdirSync(join(path, 'v'))
     answers.push(answer(1_000, 'v'), answer(2_000, 'v'))
@@ -157,7 +157,7 @@ describe('what an agent and the plane say to each other of volumes', () => {
     expect(requests.at(-1)).toMatchObject({ since: null, wiped: [] })
   })
 
-  test('[HOST-114] what was found is told once, and again when that was not heard', async () => {
+  test('[HOST-114] sizes are reported once, and again when the report was not received', async () => {
     const { exchange, requests, answers, uses } = makeExchange()
     uses.push(use)
     answers.push(undefined, answer(1), answer(2))
@@ -166,8 +166,8 @@ describe('what an agent and the plane say to each other of volumes', () => {
   })
 })
 
-describe('[HOST-114] what is in volumes', () => {
-  test('is found for each, links not followed, and not again soon', async () => {
+describe('[HOST-114] the size of volumes', () => {
+  test('is measured for each, without following links, and not again soon', async () => {
     const { path, root } = makeRoot()
     const outside = tempDir('outside')
     writeFileSync(join(outside, 'large'), Buffer.alloc(2 ** 20))

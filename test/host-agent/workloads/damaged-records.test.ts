@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { newRecord, WorkloadRecords } from '../../../src/host-agent/workloads/records.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-test('[DUR-5] a damaged record of a workload is named and goes, the others stay; a draft is nothing that was kept', () => {
+test('[DUR-5] a damaged record of a workload is named and removed, the others stay; a draft is not a record', () => {
   const dir = tempDir('records')
   new WorkloadRecords(dir, 0).save(newRecord('p-1', 'pod'))
   writeFileSync(join(dir, 'p-2.json'), '')

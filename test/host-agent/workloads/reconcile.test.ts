@@ -16,7 +16,7 @@ function records(change?: Partial<WorkloadRecord>): ReadonlyMap<string, Workload
 }
 
 describe('planActions: a workload that should run', () => {
-  test('is started when it never was, or when only its image was being pulled', ({ expect }) => {
+  test('is started when it never was started, or when only its image was being pulled', ({ expect }) => {
     expect(planActions([running], actual(), records(), NOW)).toEqual([{ type: 'start', workload: running, diskOf: null }])
     expect(planActions([running], actual(), records({ state: 'pulling' }), NOW)).toEqual([
       { type: 'start', workload: running, diskOf: null },
@@ -132,7 +132,7 @@ describe('planActions: a workload that replaces others', () => {
     ])
   })
 
-  test('[HOST-52] goes on with the disk of the newest that has a container', ({ expect }) => {
+  test('[HOST-52] continues with the disk of the newest that has a container', ({ expect }) => {
     const wishes = [former('p-2', 'held'), former('p-1', 'held'), next]
     const source = (phases: Parameters<typeof there>[0]) =>
       planActions(wishes, there(phases), known({ 'p-1': 'exited', 'p-2': 'error' }), NOW).find((action) => action.type === 'start')?.diskOf
@@ -161,7 +161,7 @@ describe('planActions: a workload that replaces others', () => {
   })
 })
 
-describe('planActions: what a stopped workload leaves', () => {
+describe('planActions: the remains of a stopped workload', () => {
   const mounts = [
     { kind: 'persistent' as const, id: 'p', path: '/workspace', sizeGb: 1 },
     { kind: 'network' as const, id: 'v', path: '/net' },
@@ -176,7 +176,7 @@ describe('planActions: what a stopped workload leaves', () => {
     return planActions(wishes, new Map(phases.map(([id, phase]) => [id, { phase, runtime: 'docker' }])), states, NOW)
   }
 
-  test('[HOST-53] with wipe the persistent volume goes, once, and no other kind', ({ expect }) => {
+  test('[HOST-53] with wipe the persistent volume is removed, once, and no other kind', ({ expect }) => {
     expect(plan([wiped('p-1')], [['p-1', 'held']], { state: 'exited' })).toEqual([{ type: 'remove', id: 'p-1', wipe: ['p'] }])
     expect(plan([wiped('p-1')], [], { state: 'error' })).toEqual([{ type: 'remove', id: 'p-1', wipe: ['p'] }])
     expect(plan([wiped('p-1')], [], { state: 'gone' })).toEqual([{ type: 'remove', id: 'p-1', wipe: ['p'] }])
@@ -200,7 +200,7 @@ describe('planActions: what a stopped workload leaves', () => {
     ])
   })
 
-  test('without wipe only the container goes', ({ expect }) => {
+  test('without wipe only the container is removed', ({ expect }) => {
     expect(plan([{ ...wiped('p-1'), wipe: false }], [['p-1', 'held']], { state: 'exited' })).toEqual([
       { type: 'remove', id: 'p-1', wipe: [] },
     ])

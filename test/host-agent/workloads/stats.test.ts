@@ -14,7 +14,7 @@ function open(read: (id: string) => Promise<Usage | undefined>, change: Partial<
 }
 
 describe('stats of pods', () => {
-  test('[HOST-63] CPU is what was used between two readings, of what was given; memory is of the limit', async ({ expect }) => {
+  test('[HOST-63] CPU is the use between two readings relative to the allocation; memory is relative to the limit', async ({ expect }) => {
     const readings = [usage({ cpuNanos: 1e9 }), usage({ cpuNanos: 6e9, memoryBytes: 50 }), usage({ cpuNanos: 60e9, memoryBytes: 200 })]
     const { clock, collector } = open(async () => readings.shift())
     await collector.collect()
@@ -28,7 +28,7 @@ describe('stats of pods', () => {
     expect(collector.latest()).toEqual([{ id: 'a', cpu: 100, memory: 100, ...sizes, memoryBytes: 200 }])
   })
 
-  test('[HIS-11] waiting for a CPU is told as a share of the time; a total that falls, or is not known, is not', async ({ expect }) => {
+  test('[HIS-11] waiting for a CPU is reported as a share of the time; a falling or unknown total is not reported', async ({ expect }) => {
     const totals = [1e9, 2e9, 0.5e9, undefined, 9e9, 99e9]
     const { clock, collector } = open(async () => usage({ cpuWaitNanos: totals.shift() }))
     const told: (number | undefined)[] = []
@@ -40,7 +40,7 @@ describe('stats of pods', () => {
     expect(told).toEqual([undefined, 20, undefined, undefined, undefined, 100])
   })
 
-  test('GPUs are asked for only where a workload has real ones', async ({ expect }) => {
+  test('GPUs are read only where a workload has real ones', async ({ expect }) => {
     let asked = 0
     const readGpus = async () => {
       asked += 1
@@ -55,7 +55,7 @@ describe('stats of pods', () => {
     expect(some.collector.latest()).toEqual([{ id: 'a', memory: 25, memoryBytes: 25, memoryLimitBytes: 100, gpus, gpuCount: 2 }])
   })
 
-  test('[HOST-63] a reading that never ends is given up, and the others go on', async ({ expect }) => {
+  test('[HOST-63] a reading that never ends is abandoned, and the others continue', async ({ expect }) => {
     const reads = new Map<string, () => Promise<Usage>>([['a', () => new Promise(() => {})]])
     const { collector } = open((id) => reads.get(id)?.() ?? Promise.resolve(usage()), { readWithinMs: 5 }, ['a', 'b'])
     await collector.collect()
@@ -65,7 +65,7 @@ describe('stats of pods', () => {
     expect(collector.latest().map(({ id }) => id)).toEqual(['a', 'b'])
   })
 
-  test('[HOST-63] a slow engine is asked four things at a time, and never twice at once', async ({ expect }) => {
+  test('[HOST-63] a slow engine gets four requests at a time, and never the same one twice at once', async ({ expect }) => {
     const waiting: (() => void)[] = []
     const read = () => new Promise<Usage>((resolve) => waiting.push(() => resolve(usage())))
     const { collector } = open(read, {}, ['a', 'b', 'c', 'd', 'e', 'f'])
@@ -81,7 +81,7 @@ describe('stats of pods', () => {
     expect(collector.latest()).toHaveLength(6)
   })
 
-  test('[HIS-10] what goes through networks and disks is told as rates; a counter that begins anew has none', async ({ expect }) => {
+  test('[HIS-10] traffic of networks and disks is reported as rates; a counter that begins anew has none', async ({ expect }) => {
     const traffic = (received: number, written: number) => usage({ traffic: { received, written, sent: undefined } })
     const readings = [traffic(1_000, 50), traffic(6_000, 10), traffic(6_000, 1_010)]
     const { clock, collector } = open(async () => readings.shift())
@@ -95,7 +95,7 @@ describe('stats of pods', () => {
     expect(rates).toEqual([{}, { receivedPerSecond: 1_000 }, { receivedPerSecond: 0, writtenPerSecond: 100 }])
   })
 
-  test('[HIS-10] the machine tells of itself and of all its GPUs; a driver that fails takes nothing else away', async ({ expect }) => {
+  test('[HIS-10] the machine reports itself and all its GPUs; a failing driver affects nothing else', async ({ expect }) => {
     const lines = 'GPU-1, 40, 7, 3, 1024, 24576, 61, 210.5\nGPU-2, 0, 0, 4, [N/A], 24576, [N/A], [Not Supported]\n'
     const answers = [async () => parseGpuUse(lines), async () => Promise.reject(new Error('driver'))]
     const readGpus = () => answers.shift()?.() ?? Promise.reject(new Error('no more'))
@@ -113,7 +113,7 @@ describe('stats of pods', () => {
     expect(collector.forBeat()).toMatchObject({ machine: { cpu: 9, gpus: [] }, stats: [{ id: 'a', memory: 25 }] })
   })
 
-  test('old readings are not told, and one that fails leaves out its pod only', async ({ expect }) => {
+  test('old readings are not reported, and a failed one leaves out only its pod', async ({ expect }) => {
     const read = async (id: string) => (id === 'b' ? Promise.reject(new Error('no such container')) : usage())
     const { clock, collector } = open(read, {}, ['a', 'b'])
     await collector.collect()

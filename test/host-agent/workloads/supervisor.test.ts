@@ -68,7 +68,7 @@ describe('supervisor of pods', () => {
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
   })
 
-  test('what is gone is forgotten after three days, unless the plane still lists it', async ({ expect }) => {
+  test('a workload that is gone is forgotten after three days, unless the plane still lists it', async ({ expect }) => {
     await want(pod(1), pod(2))
     await want(pod(1, { desired: 'stopped' }), pod(2, { desired: 'stopped' }))
     const kept = () => readdirSync(join(dir, 'workloads'))
@@ -83,13 +83,13 @@ describe('supervisor of pods', () => {
     expect(runtime.calls.filter((call) => call === 'start p-2')).toHaveLength(1)
   })
 
-  test('a snapshot that says an id twice starts it once, as it says first', async ({ expect }) => {
+  test('a snapshot that has an id twice starts it once, with the first entry', async ({ expect }) => {
     await want(pod(1), pod(1), pod(1, { desired: 'stopped' }))
     expect(runtime.calls).toEqual(['start p-1'])
     expect(said(1)).toEqual(['pulling', 'starting', 'running'])
   })
 
-  test('[HOST-36] a host without its lease starts no worker, also none whose image it was pulling; it does once it has one', async ({
+  test('[HOST-36] a host without its lease starts no worker, also none whose image it was pulling; with a lease it does', async ({
     expect,
   }) => {
     runtime.pulled = new Promise(() => {})
@@ -106,7 +106,7 @@ describe('supervisor of pods', () => {
     expect(last(1)).toMatchObject({ state: 'running' })
   })
 
-  test('[HOST-50] held while it starts: the start is given up and it is exited', async ({ expect }) => {
+  test('[HOST-50] held while it starts: the start is cancelled and it is exited', async ({ expect }) => {
     runtime.pulled = new Promise(() => {})
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))
@@ -123,7 +123,7 @@ describe('supervisor of pods', () => {
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
   })
 
-  test('[HOST-51][HOST-52] goes on with the disk, and only then lets the former ones go', async ({ expect }) => {
+  test('[HOST-51][HOST-52] continues with the disk, and only then removes the previous ones', async ({ expect }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))
     runtime.broken.add('p-2')
@@ -136,14 +136,14 @@ describe('supervisor of pods', () => {
     expect([last(1)?.state, last(2)?.state]).toEqual(['gone', 'gone'])
   })
 
-  test('[HOST-51] without the disk the former one is removed before the start', async ({ expect }) => {
+  test('[HOST-51] without the disk the previous one is removed before the start', async ({ expect }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'stopped' }), pod(2, { replaces: ['p-1'] }))
     expect(runtime.calls).toEqual(['start p-1', 'stop p-1 2000', 'remove p-1', 'start p-2'])
     expect(wiped).toEqual([])
   })
 
-  test('[HOST-53] a removal that fails is tried again, and gone is said after it only', async ({ expect }) => {
+  test('[HOST-53] a removal that fails is tried again, and gone is reported only after it', async ({ expect }) => {
     await want(pod(1))
     runtime.stuck.add('p-1')
     await want(pod(1, { desired: 'stopped', wipe: true }))
@@ -155,7 +155,7 @@ describe('supervisor of pods', () => {
     expect(wiped).toEqual(['p'])
   })
 
-  test('[HOST-61] the next agent process holds what was held, and hands it on', async ({ expect }) => {
+  test('[HOST-61] the next agent process holds held workloads, and passes their disks on', async ({ expect }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))
     supervisor = open()
@@ -166,7 +166,7 @@ describe('supervisor of pods', () => {
     expect(runtime.calls).toContain('sweep')
   })
 
-  test('[HOST-109] what cannot be removed or swept holds up nobody else, and is told', async ({ expect }) => {
+  test('[HOST-109] a failed removal or sweep blocks no other workload, and is reported', async ({ expect }) => {
     await want(pod(1), pod(2))
     runtime.unstarted.add('p-1')
     runtime.stuck.add('p-1')
@@ -182,7 +182,7 @@ describe('supervisor of pods', () => {
     expect(last(2)?.state).toBe('exited')
   })
 
-  test('[HOST-66] an image that is no reference reaches no runtime, and the user reads why', async ({ expect }) => {
+  test('[HOST-66] an image that is no reference reaches no runtime, and the user gets the reason', async ({ expect }) => {
     for (const [index, image] of ['https://docker.io/library/nginx', 'a/../../b', 'get?names=x:1&x='].entries()) {
       await want(pod(index, { image }))
       expect(last(index)).toMatchObject({
@@ -203,7 +203,7 @@ describe('supervisor of pods', () => {
     test.for(['pod', 'worker'] as const)(
       '[HOST-67] begins a %s anew once, then it is in error and not tried again',
       async (kind, { expect }) => {
-        // Dies before the runtime has said a word, as on the first call to its engine.
+        // Dies before the first event of the runtime, as on the first call to its engine.
         runtime.start = async ({ id }) => {
           runtime.calls.push(`start ${id}`)
           await never
@@ -223,7 +223,7 @@ describe('supervisor of pods', () => {
       },
     )
 
-    test('[HOST-67] what starts in the end, fails or is given up counts from the beginning', async ({ expect }) => {
+    test('[HOST-67] resets the count of a workload that starts in the end, fails or is cancelled', async ({ expect }) => {
       runtime.pulled = never
       await want(pod(1))
       await restart()
@@ -239,7 +239,7 @@ describe('supervisor of pods', () => {
       expect(attempts('p-2')).toBe(0)
     })
 
-    test('[HOST-67] an agent that was asked to end does not count', async ({ expect }) => {
+    test('[HOST-67] does not count when it was asked to end', async ({ expect }) => {
       runtime.pulled = never
       for (let process = 0; process < 4; process += 1) {
         await want(pod(1))
@@ -252,7 +252,7 @@ describe('supervisor of pods', () => {
     })
   })
 
-  test('[HOST-3][HOST-61] killed between the record of an end and its report: the next agent process tells it', async ({ expect }) => {
+  test('[HOST-3][HOST-61] killed between the record of an end and its report: the next agent process reports it', async ({ expect }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))
     const [exited] = reports.splice(-1)
@@ -285,7 +285,9 @@ describe('supervisor of pods', () => {
     expect(said(1)).toEqual(['pulling', 'starting', 'running', 'exited'])
   })
 
-  test('[HOST-61] interrupted while it took over, after the start: the former one goes once the new one is adopted', async ({ expect }) => {
+  test('[HOST-61] interrupted during a takeover, after the start: the previous one is removed once the new one is adopted', async ({
+    expect,
+  }) => {
     await want(pod(1))
     await want(pod(1, { desired: 'held' }))
     // The container of the second one was started, and the agent died before it noted that.
@@ -298,7 +300,7 @@ describe('supervisor of pods', () => {
     expect([...runtime.workloads.keys()]).toEqual(['p-2'])
   })
 
-  test('[HOST-61] interrupted between the making and the start of the container: it begins anew, a worker does not', async ({ expect }) => {
+  test('[HOST-61] interrupted between creation and start of the container: it begins anew, a worker does not', async ({ expect }) => {
     const starting = { sequence: 1, state: 'starting' as const, runtime: 'docker' as const }
     const records = new WorkloadRecords(join(dir, 'workloads'), 0)
     const worker = makeWorkload({ id: 'w', kind: 'worker', image: 'nginx' })
@@ -316,7 +318,7 @@ describe('supervisor of pods', () => {
     expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
   })
 
-  test('[HOST-61] interrupted before the making of the container: it begins anew, a worker does not', async ({ expect }) => {
+  test('[HOST-61] interrupted before the creation of the container: it begins anew, a worker does not', async ({ expect }) => {
     const records = new WorkloadRecords(join(dir, 'workloads'), 0)
     const worker = makeWorkload({ id: 'w', kind: 'worker', image: 'nginx' })
     for (const { id, kind } of [pod(1), worker]) {
@@ -330,7 +332,7 @@ describe('supervisor of pods', () => {
     expect(reports.findLast(({ workloadId }) => workloadId === 'w')?.state).toBe('error')
   })
 
-  test('[HOST-61] ended with its agent: a pod is kept, or on a host that was revoked removed; volumes stay', async ({ expect }) => {
+  test('[HOST-61] ended with its agent: a pod is kept, or removed on a revoked host; volumes stay', async ({ expect }) => {
     await want(pod(1))
     await supervisor.shutDown(1_000, 'the agent ended', 'keep')
     expect(last(1)).toMatchObject({ state: 'exited', reason: 'the agent ended' })

@@ -5,7 +5,7 @@ import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const MAX_BYTES = 400_000
-/** Of what is loaded at the start: the tree of commands and the library that reads it. */
+/** Bytes of the files loaded at the start: the tree of commands and the library that reads it. */
 const MAX_START_BYTES = 300_000
 const ENTRY = 'src/cli/main.ts'
 
@@ -39,7 +39,7 @@ describe('dist/podplane.mjs', () => {
     expect([...new Set(packages)].toSorted()).toEqual(['commander', 'smol-toml'])
   })
 
-  it('[CL-45] loads at the start what help needs, and nothing that speaks to a plane', () => {
+  it('[CL-45] loads only the code for help at the start, without the client of a plane', () => {
     const files = loadedAtStart()
     expect(files).toContain('src/cli/commands/pods.ts')
     expect(

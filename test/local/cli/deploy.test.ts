@@ -47,7 +47,7 @@ describe('podplane.toml', () => {
     ])
   })
 
-  it('[CL-20] names what is wrong by its place', () => {
+  it('[CL-20] names errors by their place', () => {
     const wrong: [string, string][] = [
       ['[endpoint.x]', 'podplane.toml: endpoint: unknown table; it must be one of volumes, templates, endpoints, pods'],
       ['[endpoints.x]\nimag = "a"', 'podplane.toml: endpoints.x.imag: unknown field; it must be one of args, cmd'],
@@ -89,7 +89,7 @@ describe('the plan of a deploy', () => {
   const actions = (present: Partial<Record<keyof typeof NOTHING, Present[]>>) =>
     planDeploy(declared, { ...NOTHING, ...present }).map(({ action, changes }) => [action, changes.map(({ member }) => member).join()])
 
-  it('[CL-21] creates what is missing, and leaves alone what is there as declared or not declared', () => {
+  it('[CL-21] creates missing resources, and keeps those that match or are not declared', () => {
     expect(actions({})).toEqual([
       ['create', 'size,dataCenter'],
       ['create', 'image,workers,env,networkVolumes'],
@@ -103,14 +103,14 @@ describe('the plan of a deploy', () => {
     ])
   })
 
-  it('[CL-21] changes what differs, a variable that is declared no more too', () => {
+  it('[CL-21] changes differing members, and removes a variable that is not declared', () => {
     expect(
       actions({ volumes: [volume], endpoints: [{ ...endpoint, image: 'chat:1', workers: { min: 0, max: 3 } }], pods: [pod] })[1],
     ).toEqual(['update', 'image,workers'])
     expect(actions({ volumes: [volume], endpoints: [{ ...endpoint, env: { A: '1', B: '2' } }], pods: [pod] })[1]).toEqual(['update', 'env'])
   })
 
-  it('[CL-21] refuses what cannot be changed, and a name that is there twice', () => {
+  it('[CL-21] refuses an unchangeable member, and a name that exists twice', () => {
     const moved = planDeploy(declared, { ...NOTHING, pods: [{ ...pod, cpu: { id: 'cpu5c', vcpuCount: 2, memory: 4 } }] })[2]
     expect(moved).toMatchObject({ action: 'refuse', reason: 'cpu of a pod cannot be changed: delete p1 and deploy again' })
     const twice = planDeploy(declared, { ...NOTHING, pods: [pod, { ...pod, id: 'p2' }] })[2]
@@ -193,7 +193,7 @@ describe('podplane deploy', () => {
     expect(stderr).not.toContain('correct horse')
   })
 
-  it('[CL-20, CL-4] fills in the ids of what it has just made; --wait takes a smoke job that COMPLETED', async () => {
+  it('[CL-20, CL-4] inserts the ids of the resources that it has just created; --wait requires a COMPLETED smoke job', async () => {
     const toml = `[templates.base]\nimage = "chat:1"\n[endpoints.chat]\ntemplateId = "templates.base"\ngpu = { pools = ["ADA_24"] }\n[endpoints.chat.smoke]\ninput = { prompt = "hi" }\n`
     const made: Routes = {
       'POST /v2/templates': { status: 201, body: { id: 't1', name: 'base' } },
@@ -214,7 +214,7 @@ describe('podplane deploy', () => {
     expect(bad.stderr).toContain('error: the smoke job of endpoint chat is FAILED: no model\n  endpoint e1 exists and may be billed\n')
   })
 
-  it('[CL-23] says what it has made when it fails in between', async () => {
+  it('[CL-23] lists the resources that it has created when it fails midway', async () => {
     const toml = '[templates.base]\nimage = "chat:1"\n[endpoints.chat]\ntemplateId = "templates.base"\ngpu = { pools = ["NOPE"] }\n'
     const refusal = { status: 422, body: { title: 'Unprocessable Entity', status: 422, detail: 'no such pool' } }
     const ran = await run(

@@ -63,7 +63,7 @@ describe('exit codes', () => {
     expect(without.code).toBe(EXIT.NOT_ALLOWED)
   })
 
-  it('[CL-2] 4: there is no such thing', async () => {
+  it('[CL-2] 4: no such resource', async () => {
     const ran = await podplane(['pods', 'get', ID], { plane: await at({}) })
     expect(ran).toEqual({
       code: EXIT.NOT_FOUND,
@@ -72,7 +72,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2] 5: refused as it stands', async () => {
+  it('[CL-2] 5: refused in the present state', async () => {
     for (const status of [400, 409, 412, 422]) {
       const one = await ToyPlane.open({ 'POST /v2/pods/p1/action': problem(status, 'it is locked') })
       expect((await podplane(['pods', 'stop', 'p1'], { plane: one })).code).toBe(EXIT.REFUSED)
@@ -93,7 +93,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2, CL-3, CL-4] 7: the wait ran out; what is billed is named, and stderr has said why', async () => {
+  it('[CL-2, CL-3, CL-4] 7: the wait timed out; the billed resource is named, and stderr has the reason', async () => {
     const waiting = { ...POD, status: 'PROVISIONING', statusReason: 'no host has 1 free NVIDIA L4' }
     const plane = await at({ 'POST /v2/pods': { status: 201, body: waiting }, 'GET /v2/pods/p1': { body: waiting } })
     const ran = await podplane(['pods', 'create', '--image', 'x', '--gpu', 'NVIDIA L4', '--wait', '--timeout', '100ms', '--json'], {
@@ -107,7 +107,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2] 7: --timeout of what does not wait by itself', async () => {
+  it('[CL-2] 7: --timeout of a command that does not wait by itself', async () => {
     const plane = await at({ 'GET /v2/pods': { ...problem(503, 'later'), headers: { 'retry-after': '20' } } })
     expect(await podplane(['pods', 'list', '--timeout', '50ms'], { plane })).toEqual({
       code: EXIT.TIMED_OUT,
@@ -116,7 +116,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2] 8: nobody answers, or no plane is known', async () => {
+  it('[CL-2] 8: no answer, or no known plane', async () => {
     const closed = await ToyPlane.open({})
     const gone = { url: closed.url }
     await closed.close()
@@ -143,7 +143,7 @@ describe('exit codes', () => {
     expect((await podplane(['pods', 'wait', 'p1'], { plane, interrupted: stop.signal })).code).toBe(EXIT.INTERRUPTED)
   })
 
-  it('[CL-3] errors are one object with --json: the problem and what to do with it', async () => {
+  it('[CL-3] errors are one object with --json: the problem and the next step', async () => {
     const plane = await at({ 'PATCH /v2/pods/p1': problem(422, 'Request validation failed.', { errors: ['$.disk: too small'] }) })
     const { stderr, stdout } = await podplane(['pods', 'update', 'p1', '--body', '{"disk":0}', '--json'], { plane })
     expect({ stdout, error: JSON.parse(stderr) }).toEqual({
@@ -161,7 +161,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-5] nobody is asked without a terminal, and the error names the flag', async () => {
+  it('[CL-5] there is no prompt without a terminal, and the error names the flag', async () => {
     const plane = await at({ [`DELETE /v2/pods/${ID}`]: { status: 204 } })
     const asked = await podplane(['pods', 'delete', ID], { plane })
     expect(asked).toMatchObject({ code: EXIT.USAGE, stdout: '' })

@@ -2,7 +2,7 @@ import { buildProgram } from '../../../src/cli/program.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type Routes, ToyPlane } from './terminal.ts'
 
-// What each noun prints, on a terminal and in a pipe, is kept in golden/: who changes it sees what scripts will see.
+// The output of each noun, on a terminal and in a pipe, is in golden/, so that a change shows its effect on scripts.
 
 const [P, E, O] = ['p1b2c3d4e5f6g7', 'e1b2c3d4e5f6g7', 'o1b2c3d4e5f6g7']
 const AT = '2026-06-01T11:57:00Z'
@@ -45,7 +45,7 @@ const EVENT = {
   message: 'An API key created pod box',
 }
 
-/** By noun: what is asked, and what the plane answers. */
+/** By noun: the command line, and the answers of the plane. */
 const GOLDEN: Readonly<Record<string, { argv: readonly string[]; routes: Routes }>> = {
   pods: {
     argv: ['list'],
@@ -237,7 +237,7 @@ const GOLDEN: Readonly<Record<string, { argv: readonly string[]; routes: Routes 
     routes: { 'GET /admin/v1/catalog/gpus': { body: { items: [{ id: 'NVIDIA L4', source: 'SEED', entry: {} }] } } },
   },
 }
-/** What has nothing to list: verbs, and what looks at this machine. */
+/** Commands without a list: verbs, and commands about this machine. */
 const NO_LISTS = [
   'run',
   'logs',
@@ -264,7 +264,7 @@ afterEach(async () => {
   plane = undefined
 })
 
-describe('what each noun prints', () => {
+describe('the output of each noun', () => {
   for (const [noun, { argv, routes }] of Object.entries(GOLDEN)) {
     it(`[CL-1, CL-46] ${noun}, on a terminal and in a pipe`, async () => {
       const open = await ToyPlane.open(routes)

@@ -31,8 +31,8 @@ afterEach(async () => {
   plane = undefined
 })
 
-describe('why, plans, and what has been', () => {
-  it('[CL-15] why is the verdict, what it rests on, and what would start it now', async () => {
+describe('explanations, plans and history', () => {
+  it('[CL-15] why prints the verdict, its evidence, and the options that would start the resource', async () => {
     const toy = await at({ 'GET /v2/pods/p1/explain': { body: WHY } })
     expect((await podplane(['pods', 'why', 'p1'], { plane: toy, terminal: true })).stdout).toBe(
       'No host has room: needs 1 free NVIDIA L4.\n  - needs 1 free NVIDIA L4 (3 of 4)\nChanges that would start it now:\n  * use NVIDIA RTX A5000 ($0.360/h)\n',
@@ -40,13 +40,13 @@ describe('why, plans, and what has been', () => {
     expect(JSON.parse((await podplane(['pods', 'why', 'p1', '--json'], { plane: toy })).stdout)).toEqual(WHY)
   })
 
-  it('[CL-4] a wait says the verdict', async () => {
+  it('[CL-4] a wait prints the verdict', async () => {
     const toy = await at({ 'GET /v2/pods/p1': { body: POD }, 'GET /v2/pods/p1/explain': { body: WHY } })
     const { code, stderr } = await podplane(['pods', 'wait', 'p1', '--timeout', '50ms'], { plane: toy })
     expect({ code, why: stderr.split('\n')[0] }).toEqual({ code: 7, why: 'PROVISIONING: No host has room: needs 1 free NVIDIA L4.' })
   })
 
-  it('[CL-15] [DRY-16] --plan asks the same verb what it would do, and does nothing', async () => {
+  it('[CL-15] [DRY-16] --plan asks the same verb for its effect, and changes nothing', async () => {
     const effect = {
       kind: 'DELETES',
       resource: { kind: 'pod', id: 'a1b2c3d4e5f6g7', name: 'box' },
@@ -171,7 +171,7 @@ describe('why, plans, and what has been', () => {
     ])
   })
 
-  it('[CL-2] spend and usage are printed by what costs most', async () => {
+  it('[CL-2] spend and usage are sorted by cost', async () => {
     const item = {
       kind: 'POD',
       id: 'p1',

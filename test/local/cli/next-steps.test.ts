@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type Routes, ToyPlane } from './terminal.ts'
 
-// What somebody reads who does not know the program yet: what was wrong, and what to do next.
+// The messages for a new user of the program: the error and the next step.
 
 const problem = (status: number, detail: string, errors?: string[]) => ({
   status,
@@ -23,7 +23,7 @@ const ROUTES: Routes = {
   'POST /v2/pods': NO_GPU,
 }
 
-/** Line, exit code, and all of what is said. */
+/** Command line, exit code, and the whole output. */
 const SAID: readonly (readonly [line: string[], code: number, said: string])[] = [
   [['keys', 'rotate', 'nosuch'], 4, 'error: resource not found: nosuch (request req_1)\n  podplane keys list shows the existing ones\n'],
   [
@@ -74,7 +74,7 @@ afterEach(async () => {
   toy = undefined
 })
 
-describe('what somebody new reads', () => {
+describe('messages for a new user', () => {
   it.each(SAID.map(([line, code, said]) => ({ name: line.join(' '), line, code, said })))(
     '[CL-52] podplane $name',
     async ({ line, code, said }) => {
@@ -94,7 +94,7 @@ describe('what somebody new reads', () => {
     expect(stderr).toContain('\n  is the plane running? podplane doctor checks the connection\n')
   })
 
-  it('[CL-52] says where it has looked for a plane', async () => {
+  it('[CL-52] names the places where it searched for a plane', async () => {
     const { code, stderr } = await podplane(['pods', 'list'], { env: { PODPLANE_DATA: '/nowhere' } })
     expect(code).toBe(8)
     expect(stderr).toMatch('error: no plane is configured, and none runs on PODPLANE_DATA=/nowhere\n  start one with npm start')

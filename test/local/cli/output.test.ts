@@ -33,7 +33,7 @@ afterEach(async () => {
   plane = undefined
 })
 
-describe('what the command line prints', () => {
+describe('the output of the command line', () => {
   it('[CL-1] is a table on a terminal: relative times, colour, cut at its width', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD, OTHER], pagination: LAST } } })
     const { stdout, stderr, code } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, columns: 83 })
@@ -48,7 +48,7 @@ describe('what the command line prints', () => {
     )
   })
 
-  it('[CL-1] is cut nowhere on a terminal that does not know its width', async () => {
+  it('[CL-1] is not cut on a terminal of unknown width', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } } })
     const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, columns: 0 })
     expect(stdout).toContain(POD.image)
@@ -69,7 +69,7 @@ describe('what the command line prints', () => {
     )
   })
 
-  it('[CL-1, CL-10] is the JSON of the API with --json, or the members that are named behind the command; ids with -q', async () => {
+  it('[CL-1, CL-10] is the JSON of the API with --json, or the members that are named after it; ids with -q', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } }, 'GET /v2/pods/p1': { body: POD } })
     const of = async (...argv: string[]) => (await podplane(argv, { plane: plane as ToyPlane })).stdout
     expect(JSON.parse(await of('pods', 'list', '--json'))).toEqual({ pods: [POD], pagination: LAST })
@@ -92,7 +92,7 @@ describe('what the command line prints', () => {
     expect((await podplane(['pods', 'list', '-q'], { plane: plane as ToyPlane })).stdout).toBe('p1\np1\n')
   })
 
-  it('[CL-11] knows nouns in singular and plural, and serverless and sls for endpoints', async () => {
+  it('[CL-11] accepts nouns in singular and plural, and serverless and sls for endpoints', async () => {
     await open({ 'GET /v2/serverless': { body: { endpoints: [], pagination: LAST } } })
     for (const noun of ['endpoints', 'endpoint', 'serverless', 'sls']) {
       const { code, stderr } = await podplane([noun, 'list'], { plane: plane as ToyPlane, terminal: true })

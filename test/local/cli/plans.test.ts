@@ -4,7 +4,7 @@ import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, ToyPlane } from './terminal.ts'
 
-// Every operation that takes `dryRun` has a command that asks it: `--plan`, or `--dry-run` where something is made.
+// Every operation that takes `dryRun` has a command that asks it: `--plan`, or `--dry-run` where a resource is created.
 
 const ID = 'a1b2c3d4e5f6g7'
 const IDS = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAAAAAAAAAAAAAAone ada@example.com'
@@ -69,7 +69,7 @@ const COMMANDS: Readonly<Record<string, string[]>> = {
   removeHost: ['hosts', 'remove', ID, '--plan'],
 }
 
-/** Those that no command makes: `podplane api` reaches them. */
+/** Operations without a command: `podplane api` reaches them. */
 const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   createEndpoint: '`deploy --plan` asks it, with the rest of podplane.toml',
   revokeDelegation: 'no command is about delegations',
@@ -82,7 +82,7 @@ interface Documented {
   paths: Record<string, Record<string, { operationId?: string; parameters?: { name?: string }[] }>>
 }
 
-/** Method and path of what takes `dryRun`, by its id. */
+/** Method and path of the operations that take `dryRun`, by id. */
 function plannable(): Map<string, string> {
   const documents = ['openapi-v2.json', 'openapi-admin-v1.json'].map(
     (name) => JSON.parse(readFileSync(join(PROJECT_ROOT, 'docs', name), 'utf8')) as Documented,
@@ -108,7 +108,7 @@ const PLAN = {
 const REFUSED = { ...PLAN, effects: [], refusal: { title: 'Conflict', status: 409, detail: 'it is in use' } }
 
 const operations = plannable()
-/** What answers another shape than a ChangePlan. */
+/** Operations whose dry run does not answer a ChangePlan. */
 const OTHER_SHAPES = new Set(['createPod', 'createCluster', 'stopSpend', 'cancelJobs', 'retryJobs'])
 
 let toy: ToyPlane | undefined
@@ -136,7 +136,7 @@ function isOf(operation: string | undefined, method: string, url: string): boole
 }
 
 describe('plans of the command line', () => {
-  it('[CL-51] each operation that takes dryRun has a command, but those that are named here with their reason', () => {
+  it('[CL-51] each operation that takes dryRun has a command, except those listed here with their reason', () => {
     expect([...operations.keys()].toSorted()).toEqual([...Object.keys(COMMANDS), ...Object.keys(WITHOUT_COMMAND)].toSorted())
   })
 

@@ -24,10 +24,10 @@ export interface Asked {
 }
 
 type Reply = { status?: number; body?: unknown; text?: string; headers?: Record<string, string>; drop?: boolean }
-/** What a plane answers to a request; undefined is 404. */
+/** The answers of a plane by request; undefined is 404. */
 export type Routes = Record<string, Reply | ((asked: Asked, count: number) => Reply)>
 
-/** A plane of a test, by `METHOD /path`; it knows what it was asked. */
+/** A plane of a test, by `METHOD /path`; it records its requests. */
 export class ToyPlane {
   readonly asked: Asked[] = []
   private readonly server: Server
@@ -103,7 +103,7 @@ export async function podplane(argv: readonly string[], options: RunOptions = {}
     stdin: Readable.from(options.stdin === undefined ? [] : [options.stdin]),
     stdout: sink('stdout'),
     stderr: sink('stderr'),
-    // Time goes on, so that waits end.
+    // Advances the time, so that waits end.
     nowMs: () => NOW_MS + Math.round(performance.now() - startedAt),
   }
   const startedAt = performance.now()

@@ -29,7 +29,7 @@ function chunksOf(text: string, size: number): ReadableStream<Uint8Array> {
 }
 
 describe('events of a stream', () => {
-  it('are read whatever the pieces that they come in', async () => {
+  it('are read from any split into pieces', async () => {
     const text = ': ping\n\nid: 1\nevent: line\ndata: grüße\ndata:zwei\n\r\n\rid: 2\r\ndata: x\r\n\r\ndata: cut off'
     for (const size of [1, 2, 3, 7, 1_000]) {
       expect(await read(parseEvents(chunksOf(text, size)))).toEqual([
@@ -39,7 +39,7 @@ describe('events of a stream', () => {
     }
   })
 
-  it('go on behind the last one that was seen when the stream breaks off', async () => {
+  it('resume after the last one when the stream is interrupted', async () => {
     const { plane, client } = await clientOf(
       { status: 200, text: 'id: 7\ndata: a\n\nid: 8\ndata: b\n\nid: 9\ndata: lo', breaks: true },
       'hang up',
@@ -59,7 +59,7 @@ describe('events of a stream', () => {
     expect(plane.requests.at(-1)?.headers['last-event-id']).toBe('8')
   })
 
-  it('of a request that must not be repeated come once, whatever breaks', async () => {
+  it('of a request that must not be repeated are read once, despite interruptions', async () => {
     const { plane, client } = await clientOf(
       { status: 200, text: 'data: a\n\ndata: b', breaks: true, headers: { 'content-type': 'text/event-stream' } },
       { status: 200, text: 'data: c\n\n' },
@@ -70,7 +70,7 @@ describe('events of a stream', () => {
     expect(plane.requests.map(({ method }) => method)).toEqual(['POST'])
   })
 
-  it('of any GET go on as those of a log do', async () => {
+  it('of any GET resume like those of a log', async () => {
     const { plane, client } = await clientOf(
       { status: 200, text: 'id: 1\ndata: a\n\n', breaks: true },
       { status: 200, text: 'id: 2\ndata: b\n\n' },
@@ -85,7 +85,7 @@ describe('events of a stream', () => {
     await expect(read(client.getPodLogs({ path: { id: 'p' } }))).rejects.toThrow(ApiError)
   })
 
-  it('end with the signal of whoever reads them', async () => {
+  it('end with the signal of the reader', async () => {
     const { client } = await clientOf({ status: 200, text: 'data: a\n\n', staysOpen: true })
     const stop = new AbortController()
     const seen: string[] = []

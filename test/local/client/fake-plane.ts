@@ -2,20 +2,20 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What the next request gets; `hang up`: its connection ends without an answer. */
+/** The answer to the next request; `hang up`: its connection ends without one. */
 export type Answer = 'hang up' | Reply
 interface Reply {
   status: number
   body?: unknown
   text?: string
   headers?: Record<string, string>
-  /** The connection breaks off behind the text. */
+  /** The connection breaks after the text. */
   breaks?: boolean
   /** The answer never ends by itself. */
   staysOpen?: boolean
 }
 
-/** A server that answers as it was told, in turn, and knows what it was asked. */
+/** A server that gives the set answers in turn, and records its requests. */
 export class FakePlane {
   readonly requests: { method: string; url: string; headers: IncomingHttpHeaders }[] = []
   private readonly server: Server
@@ -43,7 +43,7 @@ export class FakePlane {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
   }
 
-  /** Until so many requests have come. */
+  /** Resolves once so many requests have arrived. */
   async heard(count: number): Promise<void> {
     while (this.requests.length < count) await new Promise<void>((resolve) => (this.onRequest = resolve))
   }

@@ -4,7 +4,7 @@ import type { Operation } from '../../../src/client/operation.ts'
 import { OPERATIONS } from '../../../src/client/operations/operations.ts'
 import { type Answer, FakePlane } from './fake-plane.ts'
 
-// Every operation of the table, against a plane whose first answer nobody gets.
+// Every operation of the table, against a plane whose first answer is lost.
 
 const planes: FakePlane[] = []
 afterEach(() => Promise.all(planes.splice(0).map((plane) => plane.close())))
@@ -36,20 +36,20 @@ const LOSSES: [string, Answer][] = [
 ]
 
 describe.each(LOSSES)('an answer that %s', (_, loss) => {
-  it.each(rows.filter(isRepeated))('[CL-47] $id: is asked for again, under one Idempotency-Key where it makes something', async (row) => {
+  it.each(rows.filter(isRepeated))('[CL-47] $id: is repeated, under one Idempotency-Key where it creates a resource', async (row) => {
     const { plane, call } = await planeWith(loss, ANSWER)
     expect(await call(row.id)).toEqual({ id: 'x1' })
     const keys = plane.requests.map(({ headers }) => headers['idempotency-key'])
     expect(keys).toEqual(row.isCreate ? [expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]] : [undefined, undefined])
   })
 
-  it.each(rows.filter((row) => !isRepeated(row)))('[CL-47] $id: is sent once, and nobody knows', async ({ id }) => {
+  it.each(rows.filter((row) => !isRepeated(row)))('[CL-47] $id: is sent once, with an unknown outcome', async ({ id }) => {
     const { plane, call } = await planeWith(loss, ANSWER)
     await expect(call(id)).rejects.toThrow(ConnectionError)
     expect(plane.requests).toHaveLength(1)
   })
 
-  it.each(rows.filter(({ method }) => method === 'DELETE'))('[CL-47] $id: what is gone meanwhile is deleted', async ({ id }) => {
+  it.each(rows.filter(({ method }) => method === 'DELETE'))('[CL-47] $id: a 404 on the repetition counts as deleted', async ({ id }) => {
     const { plane, call } = await planeWith(loss, { status: 404, body: { status: 404, title: 'Not Found', detail: 'not found' } })
     expect(await call(id)).toBeUndefined()
     expect(plane.requests).toHaveLength(2)
@@ -67,10 +67,10 @@ it('[CL-47] each kind has operations', () => {
   expect([...new Set(kinds)].toSorted()).toEqual(['DELETE', 'GET', 'PUT', 'create', 'once'])
 })
 
-describe('a stream that breaks off', () => {
+describe('an interrupted stream', () => {
   const streams = Object.entries<Row>(OPERATIONS).flatMap(([id, { by, path }]) => (by === 'events' ? [{ id, path }] : []))
 
-  it.each(streams)('[CL-47] $id: goes on behind its last event', async ({ id, path }) => {
+  it.each(streams)('[CL-47] $id: resumes after its last event', async ({ id, path }) => {
     const headers = { 'content-type': 'text/event-stream' }
     const plane = await FakePlane.open([
       { status: 200, headers, text: 'id: 7\ndata: one\n\n', breaks: true },
@@ -87,7 +87,7 @@ describe('a stream that breaks off', () => {
     expect(plane.requests.map(({ headers: sent }) => sent['last-event-id'])).toEqual([undefined, '7', '7'])
   })
 
-  it('[CL-47] there are some', () => {
+  it('[CL-47] there are streams among the operations', () => {
     expect(streams.length).toBeGreaterThan(0)
   })
 })

@@ -27,7 +27,7 @@ describe('a create', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('[PP-125] of a caller with a key of its own uses that, and two creates have two', async () => {
+  it('[PP-125] with a key of the caller uses that, and two creates have two keys', async () => {
     const created = { status: 201, body: { id: 'p1' } }
     const { plane, client } = await planeWith(created, created, created)
     await client.createPod({ body: POD }, { idempotencyKey: 'mine' })
@@ -39,7 +39,7 @@ describe('a create', () => {
   })
 })
 
-describe('what may not be repeated', () => {
+describe('a request that may not be repeated', () => {
   it('is sent once when no answer comes', async () => {
     const { plane, client } = await planeWith('hang up', { status: 200, body: {} })
     await expect(client.actOnPod({ path: { id: 'p1' }, body: { action: 'restart' } })).rejects.toThrow(ConnectionError)
@@ -53,7 +53,7 @@ describe('what may not be repeated', () => {
     expect(pauses).toEqual([7_000])
   })
 
-  it('is not held for minutes by a limit: its caller hears when', async () => {
+  it('does not wait for minutes at a limit: its caller gets the time', async () => {
     const { plane, client } = await planeWith({ status: 429, headers: { 'retry-after': '600' } })
     const refused = await client.listPods().catch((error: unknown) => error)
     expect(refused).toMatchObject({ status: 429, retryable: true, retryAfterMs: 600_000 })
@@ -62,7 +62,7 @@ describe('what may not be repeated', () => {
 })
 
 describe('a read', () => {
-  it('whose answer breaks off in its middle is sent again; what may not be repeated has no answer', async () => {
+  it('whose answer is cut off is sent again; a request that may not be repeated has no answer', async () => {
     const half = { status: 200, headers: { 'content-length': '99' }, text: '{"pods":', breaks: true }
     const read = await planeWith(half, { status: 200, body: { pods: [] } })
     expect(await read.client.listPods()).toEqual({ pods: [] })
@@ -72,7 +72,7 @@ describe('a read', () => {
     expect(act.plane.requests).toHaveLength(1)
   })
 
-  it('is tried four times while the plane is away, and then says so', async () => {
+  it('is tried four times while the plane is away, and then fails with that message', async () => {
     const away = { status: 503, body: { detail: 'the plane is being set up' } }
     const { plane, client, pauses } = await planeWith(away, away, away, away, { status: 200, body: { pods: [] } })
     await expect(client.listPods()).rejects.toThrow('GET /v2/pods: 503 the plane is being set up')
@@ -80,7 +80,7 @@ describe('a read', () => {
     expect(pauses.map((ms) => Math.ceil(Math.log2(ms / 125)))).toEqual([1, 2, 3])
   })
 
-  it('[CL-53] is not tried again by who has waited for long already', async () => {
+  it('[CL-53] is not tried again after a long wait', async () => {
     const plane = await FakePlane.open(['hang up', 'hang up', 'hang up', { status: 200, body: { pods: [] } }])
     planes.push(plane)
     let nowMs = 0
@@ -119,7 +119,7 @@ describe('a read', () => {
     expect(plane.requests[0]?.url).toBe('/v2/catalog/cpus/a%2Fb%20c?include=X&include=Y')
   })
 
-  it('of a page that is no JSON shows its beginning, and an empty answer is none', async () => {
+  it('shows the beginning of an answer that is no JSON, and an empty answer is undefined', async () => {
     const { client } = await planeWith({ status: 404, text: '<html>not here' }, { status: 204 })
     await expect(client.getPod({ path: { id: 'p' } })).rejects.toThrow('GET /v2/pods/p: 404 <html>not here')
     expect(await client.deletePod({ path: { id: 'p' } })).toBeUndefined()
@@ -127,7 +127,7 @@ describe('a read', () => {
 })
 
 describe('the key', () => {
-  it('goes to the plane and nowhere else: neither along a redirect nor into an error', async () => {
+  it('is sent to the plane alone, neither along a redirect nor in an error', async () => {
     const other = await FakePlane.open([{ status: 200, body: {} }])
     planes.push(other)
     const { plane, client } = await planeWith({ status: 302, headers: { location: `${other.url}/v2/pods` } }, 'hang up')

@@ -53,7 +53,7 @@ describe('[NET-70] names of the asker', () => {
     ['3.1.64.10.in-addr.arpa', 'PTR', ['NOERROR', `node-1.${DOMAIN}`]],
   ] as const)('%s %s', (name, type, expected) => expect(said(question(name, type))).toEqual(expected))
 
-  test('are echoed as they were asked, and may be kept for a moment only', () => {
+  test('are echoed as in the question, with a short time to live', () => {
     const { answers, questions, id, flag_aa } = ask(question('Node-1', 'A'))
     expect({ id, flag_aa, asked: questions?.[0]?.name, answers }).toMatchObject({
       id: 4_660,
@@ -65,14 +65,14 @@ describe('[NET-70] names of the asker', () => {
     expect(authorities).toMatchObject([{ type: 'SOA', name: DOMAIN, ttl: 5, data: { minimum: 5 } }])
   })
 
-  test('are not known before the plane has said anything, nor from one that does not say its domain', () => {
+  test('are unknown before the first state of the plane, and from a plane that does not send its domain', () => {
     expect(RCODES[(decode(answerMessage(question('node-1'), 'udp', undefined) ?? Buffer.alloc(12)).flags ?? 0) & 15]).toBe('SERVFAIL')
     expect(zoneOf({ members: [member('10.64.1.2', 'node-0')] })).toBeUndefined()
     expect(said(question('node-1'), [])).toEqual(['REFUSED'])
   })
 })
 
-test('[NET-71] a name that others have is answered byte by byte as one that nobody has', () => {
+test('[NET-71] a name of another network gets the same bytes as a name that does not exist', () => {
   const label = fc.stringMatching(/^[a-z0-9]{6}$/)
   fc.assert(
     fc.property(label, label, fc.constantFrom('A', 'AAAA', 'PTR', 'ANY', 'TXT'), fc.boolean(), (theirs, nobodys, type, isEdns) => {
@@ -87,7 +87,7 @@ test('[NET-71] a name that others have is answered byte by byte as one that nobo
   )
 })
 
-describe('[NET-72] what lies outside', () => {
+describe('[NET-72] names outside the network', () => {
   test.each([
     'example.org',
     'podplane.internal.example.org',
@@ -115,7 +115,7 @@ describe('[NET-72] what lies outside', () => {
 })
 
 describe('[NET-73] messages', () => {
-  test('whatever they are made of are answered in bounds or not at all', () => {
+  test('of any bytes are answered within bounds or not at all', () => {
     const seeds = [question('node-1'), question(`pod1.${DOMAIN}`, 'AAAA', {}), question('2.0.96.10.in-addr.arpa', 'PTR')]
     const mutated = fc
       .tuple(fc.constantFrom(...seeds), fc.array(fc.tuple(fc.nat(80), fc.nat(255)), { maxLength: 6 }), fc.nat(80))
@@ -159,7 +159,7 @@ describe('[NET-73] messages', () => {
     expect(answerMessage(Buffer.alloc(11), 'udp', [CLUSTER])).toBeUndefined()
   })
 
-  test('EDNS: its record comes back, a larger answer is taken, another version is refused', () => {
+  test('EDNS: its record is returned, a larger answer is allowed, another version is refused', () => {
     const many = zone(Array.from({ length: 40 }, (_, at) => member(`10.64.1.${at + 2}`, 'node-0')))
     const [small, large, tcp] = [
       ask(question('node-0'), [many]),

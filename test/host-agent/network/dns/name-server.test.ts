@@ -47,7 +47,7 @@ async function opened(): Promise<Socket> {
   return socket
 }
 
-/** All that comes until there are so many bytes, or the other end closes. */
+/** Reads until so many bytes have arrived, or the other end closes. */
 async function read(socket: Socket, bytes: number): Promise<Buffer> {
   let all = Buffer.alloc(0)
   for await (const data of socket) {
@@ -76,7 +76,7 @@ describe('[NET-70] the name server', () => {
     ])
   })
 
-  test('follows what the plane says of the networks, and knows nothing before', async () => {
+  test('follows the networks in the state of the plane, and knows no names before', async () => {
     let networks: Overlay[] | undefined
     const names = await openContainerNames({ overlays: { networksOf: () => networks }, address: HERE, log: silentLog() })
     try {
@@ -98,7 +98,7 @@ describe('[NET-70] the name server', () => {
 })
 
 describe('[NET-73] the name server', () => {
-  test('goes on after messages of any kind, and after a fault of its own', async () => {
+  test('keeps serving after messages of any kind, and after an internal fault', async () => {
     const socket = createSocket('udp4')
     for (const text of ['', 'x', 'x'.repeat(2_000), '\xff'.repeat(64)]) socket.send(Buffer.from(text, 'latin1'), server.port, HERE)
     const known = zones
@@ -114,7 +114,7 @@ describe('[NET-73] the name server', () => {
     expect(addresses(await overUdp(encode(QUESTION)))).toEqual(['10.64.1.2'])
   })
 
-  test('closes connections with questions that are too long, and those above the bound of an asker', async () => {
+  test('closes connections with questions that are too long, and those above the bound of a client', async () => {
     const long = await opened()
     long.write(Buffer.from([0xff, 0xff]))
     expect(await read(long, 1)).toHaveLength(0)

@@ -9,11 +9,11 @@ const MEMBERS = [
 const BLOCK = '# podplane: private networks\n10.64.1.2\tnode-0\n10.64.1.3\tnode-1\tp2.podplane.internal\n# podplane: end\n'
 
 describe('names of members in a container', () => {
-  test('[NET-44] stand first, and a name of a member leads nowhere else', () => {
+  test('[NET-44] are the first lines, and the name of a member has no other address', () => {
     expect(withNames(ENGINE, MEMBERS)).toBe(`${BLOCK}127.0.0.1\tlocalhost\n`)
   })
 
-  test('[NET-44] are replaced as a whole when the members change, and what the container has added stays', () => {
+  test('[NET-44] are replaced as a whole when the members change, and lines that the container has added stay', () => {
     const own = `${withNames(ENGINE, MEMBERS)}10.9.9.9\tmine\n`
     expect(withNames(own, MEMBERS)).toBe(own)
     expect(withNames(own, MEMBERS.slice(0, 1))).toBe(
@@ -22,7 +22,7 @@ describe('names of members in a container', () => {
     expect(withNames(own, [])).toBe('127.0.0.1\tlocalhost\n10.9.9.9\tmine\n')
   })
 
-  test('[NET-44] a block whose end somebody took away is written anew', () => {
+  test('[NET-44] a block whose end marker was removed is written anew', () => {
     const broken = withNames(ENGINE, MEMBERS).replace('# podplane: end\n', '')
     expect(withNames(broken, MEMBERS).startsWith(BLOCK)).toBe(true)
   })

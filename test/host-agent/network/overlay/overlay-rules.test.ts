@@ -17,7 +17,7 @@ const RED = {
 }
 
 describe('rules of private networks', () => {
-  test('[HOST-141] pass a frame on by its own addresses alone, and refuse all others', () => {
+  test('[HOST-141] forward only frames with its own addresses', () => {
     const rules = buildOverlayRules(KEY, RED)
     expect(rules).toContain(
       'iifname . ether saddr . ip saddr { "pv-abcde0000001" . 0a:58:0a:40:01:02 . 10.64.1.2, "pv-abcde0000002" . 0a:58:0a:40:01:03 . 10.64.1.3 } goto onward',
@@ -68,7 +68,7 @@ describe('rules of private networks', () => {
     expect(rules).toContain('iifname != "pw-abcde" udp dport 4789 @th,96,24 1048577 ip saddr { 10.0.0.2 } drop')
   })
 
-  test('[HOST-164] let in of what comes encrypted the tunnels alone, and pass nothing of it on', () => {
+  test('[HOST-164] admit only tunnels from encrypted traffic, and forward none of it', () => {
     const rules = buildMachineRules(KEY, [RED])
     expect(rules).toContain('iifname "pw-abcde" meta l4proto != udp drop')
     expect(rules).toContain('iifname "pw-abcde" udp dport != 4789 drop')

@@ -24,7 +24,7 @@ function machine(refused = '-', link: Partial<Link> = {}) {
   return { tools, commands, nft: new FakeNft(), encryption, openEncryption: async () => ({ reason: 'the kernel has no WireGuard' }) }
 }
 
-describe('where tunnels lead over', () => {
+describe('the underlay of tunnels', () => {
   test('[HOST-140] is the address of the default route, once a tunnel was built there and removed', async () => {
     const { commands, nft, ...deps } = machine()
     expect(await findUnderlay({ key: 'abcde', address: undefined, nft, ...deps })).toEqual({
@@ -68,7 +68,7 @@ describe('where tunnels lead over', () => {
     })
   })
 
-  test('[HOST-140] is nowhere on a machine without tunnels, rules or that address, and the reason says so', async () => {
+  test('[HOST-140] does not exist on a machine without tunnels, rules or that address, and the reason names which', async () => {
     const bare = machine('link add')
     expect(await findUnderlay({ key: 'abcde', address: undefined, ...bare })).toEqual({ reason: 'Operation not supported' })
     const unruled = machine()

@@ -11,7 +11,7 @@ const KEY = 'abcde'
 const TABLE = String(routeTable(KEY))
 const [ADA, BOB] = [`${'a'.repeat(43)}=`, `${'b'.repeat(43)}=`] as const
 
-/** A machine on which programs say what they are told to, or fail. */
+/** A machine on which programs print the given outputs, or fail. */
 function machine(answers: Record<string, string | Error> = {}) {
   const ran: string[] = []
   const run = async (program: string, args: readonly string[], input = '') => {
@@ -28,7 +28,7 @@ const hostKey = { privatePath: '/state/wireguard.key', publicKey: ADA }
 const RULES = ['dport', 'sport'].map((end) => `priority 478 ipproto udp ${end} 4789 lookup ${TABLE}`)
 
 describe('encryption between hosts', () => {
-  test('[HOST-161] peers, rule and routes are made: the way is shut first and opened last', async () => {
+  test('[HOST-161] peers, rule and routes are made: traffic is blocked first and allowed last', async () => {
     const { ran, run } = machine({ 'wg show': 'private\tother\t0\toff\n' })
     const wire = new WireGuard({ key: KEY, hostKey, kind: 'kernel', run })
     await wire.keep([{ address: '10.0.0.2', publicKey: BOB }], [], 1_420)
@@ -46,7 +46,7 @@ describe('encryption between hosts', () => {
     ])
   })
 
-  test('[HOST-161] what is there stays, and a host that is none of the networks any more is sent nothing', async () => {
+  test('[HOST-161] the present configuration stays, and a host that left the networks gets no traffic', async () => {
     const peer = (publicKey: string, address: string) => `${publicKey}\t(none)\t${address}:51821\t${address}/32\t0\t0\t0\toff`
     const { ran, run } = machine({
       'wg show': `private\t${ADA}\t51821\toff\n${peer(BOB, '10.0.0.2')}\n${peer('old', '10.0.0.9')}\n`,
@@ -67,7 +67,7 @@ describe('encryption between hosts', () => {
     ])
   })
 
-  test('[HOST-161] hosts with a key are sent to encrypted; those without in plain, or not at all where that is required', () => {
+  test('[HOST-161] traffic to hosts with a key is encrypted; to those without it is plain, or blocked where encryption is required', () => {
     const members = ['10.0.0.1', '10.0.0.2', '10.0.0.3', null].map((hostAddress, rank) => {
       return { podId: `p${rank}`, address: `10.64.1.${rank + 2}`, hostAddress, names: [] }
     })
@@ -97,7 +97,7 @@ describe('encryption between hosts', () => {
     ])
   })
 
-  test('[HOST-160] elsewhere it is none and says why, and a program does it where it is required', async () => {
+  test('[HOST-160] elsewhere it is off with a reason, and a user-space program does it where it is required', async () => {
     const bare = { 'ip link add': new Error('Unknown device type.') }
     const find = async (mode: 'auto' | 'require' | 'off', answers: Record<string, Error>) => {
       const { ran, run } = machine(answers)
@@ -120,7 +120,7 @@ describe('encryption between hosts', () => {
     expect(off.ran).toEqual([...RULES.map((rule) => `ip -4 rule delete ${rule}`), `ip -4 route flush table ${TABLE}`])
   })
 
-  test('[HOST-160] what a former agent process has left goes on, and goes where encryption is off', async () => {
+  test('[HOST-160] the interface of a previous agent process stays in use, and is removed where encryption is off', async () => {
     const links = async () => [{ ifname: 'pw-abcde', flags: ['UP'], mtu: 1_420, linkinfo: { info_kind: 'tun' } }]
     const { ran, run } = machine()
     const stateDir = tempDir('wire')

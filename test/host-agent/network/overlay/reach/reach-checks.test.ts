@@ -52,7 +52,7 @@ function open() {
 const READY = { overlayId: 'red', check: 1, ready: ['p0'], gaps: [] }
 
 describe('whether members reach one another', () => {
-  test('[NET-45] is said of a member once all else of it is ready, and once', async () => {
+  test('[NET-45] is reported for a member once everything else of it is ready, and only once', async () => {
     const { world, checks } = open()
     await checks.turn()
     expect(world).toMatchObject({ probed: 0, told: [] })
@@ -62,7 +62,7 @@ describe('whether members reach one another', () => {
     expect(world).toMatchObject({ probed: 1, told: [READY] })
   })
 
-  test('[NET-45] is repeated until the plane has heard it', async () => {
+  test('[NET-45] is repeated until the plane has received it', async () => {
     const { world, checks } = open()
     checks.notePrepared('p0-1')
     world.takes = false
@@ -72,7 +72,7 @@ describe('whether members reach one another', () => {
     expect(world).toMatchObject({ probed: 1, told: [READY] })
   })
 
-  test('[NET-45] a pair that does not is named with both hosts, not before the others had time; it is asked again until it does', async () => {
+  test('[NET-45] an unreachable pair is named with both hosts, after the others had time, and is probed again until it succeeds', async () => {
     const { world, checks } = open()
     checks.notePrepared('p0-1')
     world.silent.add('10.64.1.3')
@@ -88,7 +88,7 @@ describe('whether members reach one another', () => {
     expect(world.told.slice(1)).toEqual([READY])
   })
 
-  test('[HOST-161] a pair that does not is told of the port of WireGuard, or that one host does not encrypt', async () => {
+  test('[HOST-161] the error of an unreachable pair names the port of WireGuard, or the host that does not encrypt', async () => {
     const { world, checks } = open()
     checks.notePrepared('p0-1')
     world.silent.add('10.64.1.3')
@@ -106,7 +106,7 @@ describe('whether members reach one another', () => {
     ])
   })
 
-  test('[NET-45] is asked anew under another number, and when a member is elsewhere', async () => {
+  test('[NET-45] is checked anew under another number, and when a member has moved', async () => {
     const { world, checks } = open()
     checks.notePrepared('p0-1')
     await checks.turn()
@@ -118,7 +118,7 @@ describe('whether members reach one another', () => {
     expect(world.probed).toBe(3)
   })
 
-  test('[NET-45] a member without a host is not asked, and keeps the others from being ready', async () => {
+  test('[NET-45] a member without a host is not probed, and keeps the others from being ready', async () => {
     const { world, checks } = open()
     checks.notePrepared('p0-1')
     const [first, second] = overlay().members
@@ -131,7 +131,7 @@ describe('whether members reach one another', () => {
     ])
   })
 
-  test('[NET-50] whoever has answered is not asked again under the same question', async () => {
+  test('[NET-50] a member that has answered is not probed again in the same check', async () => {
     const { world, checks } = open()
     const third = { podId: 'p2', address: '10.64.1.4', hostAddress: '10.0.0.3', names: ['node-2'] }
     world.overlay = overlay({ members: [...overlay().members, third] })

@@ -9,13 +9,13 @@ function network(count: number, onEach: number) {
   return { members, asked: members.map((self) => ({ self, others: whomToAsk({ members }, self) })) }
 }
 
-describe('whom a member asks before a start', () => {
-  test('[NET-50] is everybody in a small network', () => {
+describe('the members that a member probes before a start', () => {
+  test('[NET-50] are all in a small network', () => {
     const { asked } = network(ALL_ASK_ALL_MAX, 8)
     expect(asked.map(({ others }) => others.length)).toEqual(Array(ALL_ASK_ALL_MAX).fill(ALL_ASK_ALL_MAX - 1))
   })
 
-  test('[NET-50] is a share in a large one: each member is asked once by every other host, and by all of its own', () => {
+  test('[NET-50] are a share of a large one: each member is probed once by every other host, and by all of its own', () => {
     const { members, asked } = network(250, 8)
     const hosts = new Set(members.map(({ hostAddress }) => hostAddress))
     for (const member of members) {
