@@ -2,7 +2,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { buildRuntimes, type RuntimesContext } from './build-runtimes.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
-import { readGpuUse } from './gpus/use.ts'
+import { readGpuUse, vendorsOf } from './gpus/vendors.ts'
 import type { Log } from './log.ts'
 import { LogShipper } from './logs/shipper.ts'
 import { createMachineReader } from './machine/utilisation.ts'
@@ -167,8 +167,8 @@ async function stayLinked(
   })
   const stats = createStats(options.stateDir, supervisor, devices.length > 0, log)
   const timers = [setInterval(() => supervisor.reconcile(), RECONCILE_MS), setInterval(() => void stats.collect(), STATS_INTERVAL_MS)]
-  const gpuHealth = new GpuHealthWatch({ log })
-  if (inventory().gpus.some(({ simulated }) => !simulated)) gpuHealth.start()
+  const gpuHealth = new GpuHealthWatch({ vendors: vendorsOf(devices), log })
+  if (devices.length > 0) gpuHealth.start()
   const tunnel = createTunnel(options.planeUrl, host, supervisor, log)
   const revoked = Promise.withResolvers<Outcome>()
   const link = new Link({
@@ -244,7 +244,14 @@ function createStats(stateDir: string, supervisor: Supervisor, machineHasGpus: b
       return { id, vcpus: vcpus > 0 ? Math.min(vcpus, machineVcpus) : machineVcpus, read: () => runtime.usage(id) }
     })
   const now = () => performance.now()
-  return new StatsCollector({ running, readGpus: readGpuUse, readMachine: createMachineReader(stateDir, now), machineHasGpus, log, now })
+  return new StatsCollector({
+    running,
+    readGpus: () => readGpuUse(),
+    readMachine: createMachineReader(stateDir, now),
+    machineHasGpus,
+    log,
+    now,
+  })
 }
 
 function aborted(signal: AbortSignal): Promise<'shutdown'> {

@@ -2,7 +2,8 @@ import { cpus } from 'node:os'
 import type { Inventory } from '../host-protocol/messages.ts'
 import { detectDocker, runsBuiltins } from './build-runtimes.ts'
 import type { DockerEngine } from './engine/engine.ts'
-import { type GpuDevice, groupGpus, readGpus } from './gpus/nvidia-smi.ts'
+import { type GpuDevice, groupGpus } from './gpus/device.ts'
+import { detectGpus, offerGpus } from './gpus/vendors.ts'
 import type { Log } from './log.ts'
 import { DiskWatch } from './machine/disk-watch.ts'
 import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
@@ -19,7 +20,6 @@ import { readHostIdentity } from './plane/enrolment.ts'
 import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
-import { judgeToolkit, readToolkitVersion } from './profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
 import { missingOfImages } from './pulls/missing.ts'
 import { EngineTrial } from './trial/engine-trial.ts'
@@ -27,7 +27,6 @@ import { BucketMount, findMountProblem } from './volumes/bucket-mount.ts'
 import { VolumeSizes } from './volumes/volume-sizes.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
-const NO_TOOLKIT = { offersGpus: true, problem: null }
 const NO_OVERLAYS = { address: null, reason: 'no container engine answers on this host', encryption: 'none' } as const
 const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
 
@@ -63,13 +62,12 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   // Each of these runs other programs, and neither rejects.
   const confining = runsBuiltins(options) ? openConfinement(command) : UNCONFINED
   const viewing = GuardedViews.open(options.stateDir)
-  const found = await readGpus((text) => log.warn('nvidia-smi failed; no GPU is offered', { error: text }))
+  const found = await detectGpus(log)
   const engine = await detectDocker({ options, command, log })
   const facts = await engine?.info()
   const engineRuntime = facts && engineRuntimeOf(options.runtimeClass, facts.runtimes)
-  const toolkit =
-    engine !== undefined && found.devices.length > 0 ? judgeToolkit(await readToolkitVersion(), options.allowOldNvidiaToolkit) : NO_TOOLKIT
-  const devices = toolkit.offersGpus ? found.devices : []
+  const gpus = engine === undefined ? { devices: found, missing: [] } : await offerGpus(found, options)
+  const { devices } = gpus
   const confinement = await confining
   const sizes = await VolumeSizes.open(options, log)
   const bucketProblem = typeof options.globalVolumes === 'object' ? await findMountProblem() : null
@@ -99,9 +97,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const key = loadAgentKey(options.stateDir)
   const overlays = network && (await openOverlays({ options, key, hindrance: network.hindrance, log }))
   const alsoMissing = () => [
-    ...(toolkit.problem === null
-      ? []
-      : [`${toolkit.problem}${toolkit.offersGpus ? '' : '; no GPU is offered (--allow-old-nvidia-toolkit)'}`]),
+    ...gpus.missing,
     ...(protectFromOom() ? [] : [UNPROTECTED]),
     ...(trial?.missing() ?? []),
     ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
@@ -126,7 +122,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     held,
     disk,
     inventory: () => ({
-      ...buildInventory(machine, groupGpus(devices, found.cudaVersion), options.simulatedGpus, runtimes),
+      ...buildInventory(machine, groupGpus(devices), options.simulatedGpus, runtimes),
       publicIp,
       portRange,
       sharedVolumes: sharedVolumesOf(options, bucket !== undefined),

@@ -397,8 +397,8 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   {
     id: 'an image opens all GPUs of the machine',
     file: 'src/host-agent/docker/container/container-spec.ts',
-    find: "env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)",
-    replace: 'if (!env.has(VISIBLE_GPUS)) env.set(VISIBLE_GPUS, NO_GPU + gpuIds.length)',
+    find: 'of Object.entries(gpuEnv)) env.set(name, value)',
+    replace: 'of Object.entries(gpuEnv)) if (!env.has(name)) env.set(name, value)',
   },
   {
     id: 'what an engine that went away had made stays',
@@ -504,7 +504,7 @@ export const AGENT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'GPUs are offered with any toolkit',
-    file: 'src/host-agent/profile/nvidia-toolkit.ts',
+    file: 'src/host-agent/gpus/nvidia/toolkit.ts',
     find: 'problem === null || allowOld',
     replace: 'problem !== null || allowOld',
   },

@@ -1,4 +1,4 @@
-import type { GpuDevice } from './nvidia-smi.ts'
+import type { GpuDevice } from './device.ts'
 
 /** The GPUs of a machine that can be allocated to containers. */
 export interface HostGpus {

@@ -1,7 +1,7 @@
 import type { MachineStats, WorkloadStats } from '../../host-protocol/messages.ts'
 import { sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
-import type { GpuUse } from '../gpus/use.ts'
+import type { GpuUse } from '../gpus/vendor.ts'
 import type { Log } from '../log.ts'
 import type { Traffic, Usage } from '../runtime.ts'
 

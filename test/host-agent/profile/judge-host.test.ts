@@ -1,7 +1,6 @@
 import { describe, test } from 'vitest'
 import { type EngineAnswers, readEngineFacts } from '../../../src/host-agent/engine/engine-facts.ts'
 import { judgeHost } from '../../../src/host-agent/profile/judge-host.ts'
-import { judgeToolkit, readToolkitVersion } from '../../../src/host-agent/profile/nvidia-toolkit.ts'
 import { engineRuntimeOf } from '../../../src/host-agent/profile/runtime-class.ts'
 import { judgeVersion } from '../../../src/host-agent/profile/versions.ts'
 import { Isolation } from '../../../src/host-protocol/messages.ts'
@@ -103,32 +102,4 @@ test.for([
   ['nvidiaToolkit', null, 'NVIDIA container toolkit: its version is not known; 1.17.8 or newer is needed'],
 ] as const)('[HOST-90] %s %s', ([component, version, problem], { expect }) => {
   expect(judgeVersion(component, version)).toBe(problem)
-})
-
-describe('NVIDIA container toolkit', () => {
-  const answers: Record<string, string> = {
-    'nvidia-ctk': 'NVIDIA Container Toolkit CLI version 1.17.8\ncommit: f202b80a9b9d0db00d9b1d73c0128c8962c55f4d\n',
-    'nvidia-container-cli': 'cli-version: 1.14.6\nlib-version: 1.14.6\n',
-  }
-  const ask =
-    (...programs: string[]) =>
-    async (program: string) => {
-      const answer = programs.includes(program) ? answers[program] : undefined
-      if (answer === undefined) throw new Error('ENOENT')
-      return answer
-    }
-
-  test('[HOST-90] names its version by whichever program is there', async ({ expect }) => {
-    expect(await readToolkitVersion(ask('nvidia-ctk', 'nvidia-container-cli'))).toBe('1.17.8')
-    expect(await readToolkitVersion(ask('nvidia-container-cli'))).toBe('1.14.6')
-    expect(await readToolkitVersion(ask())).toBeNull()
-  })
-
-  test('[HOST-90][H9] an old or unknown one gets no GPU work, unless the operator allows it', ({ expect }) => {
-    const old = 'NVIDIA container toolkit: 1.17.7 is older than 1.17.8'
-    expect(judgeToolkit('1.17.8', false)).toEqual({ offersGpus: true, problem: null })
-    expect(judgeToolkit('1.17.7', false)).toEqual({ offersGpus: false, problem: old })
-    expect(judgeToolkit('1.17.7', true)).toEqual({ offersGpus: true, problem: old })
-    expect(judgeToolkit(null, false).offersGpus).toBe(false)
-  })
 })

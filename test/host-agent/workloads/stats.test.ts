@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest'
-import { parseGpuUse } from '../../../src/host-agent/gpus/use.ts'
+import { parseGpuUse } from '../../../src/host-agent/gpus/nvidia/use.ts'
 import { silentLog } from '../../../src/host-agent/log.ts'
 import type { Usage } from '../../../src/host-agent/runtime.ts'
 import { StatsCollector, type StatsDeps } from '../../../src/host-agent/workloads/stats.ts'

@@ -1,6 +1,7 @@
 import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../../host-protocol/messages.ts'
 import type { ContainerSpec, EngineMount, KeptDisk } from '../../engine/engine.ts'
 import { ACCOUNT_LABEL, GPUS_LABEL, HOST_LABEL, PAYER_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../../engine/labels.ts'
+import { gpuContainerConfig } from '../../gpus/vendors.ts'
 import { bindAddresses, type PublishedPlace } from '../../network/published-address.ts'
 import { containerProfile, type ProfileFacts } from '../../profile/container-profile.ts'
 import { relayKeyHash } from '../../relay/door/callers.ts'
@@ -13,10 +14,6 @@ export interface Sandbox {
   name: string
   ports: AssignedPort[]
 }
-
-const VISIBLE_GPUS = 'NVIDIA_VISIBLE_DEVICES'
-/** Unlike `none`, this also leaves out the driver's libraries, as without NVIDIA's runtime. */
-const NO_GPU = 'void'
 
 /** The engine refuses a lower limit. */
 const MEMORY_MIN_BYTES = 6 * 2 ** 20
@@ -70,7 +67,8 @@ export function payerByLabels(labels: Readonly<Record<string, string>>): string 
  */
 export function buildContainerSpec(workload: Workload, context: SpecContext): ContainerSpec {
   const { ports, disk } = context
-  const env = buildEnv(workload, context)
+  const gpus = gpuContainerConfig(context.gpuIds)
+  const env = buildEnv(workload, context, gpus.env)
   const mounted = new Set(context.mounts.map(({ Target }) => Target))
   const mounts = [...(disk?.mounts ?? []).filter(({ Target }) => !mounted.has(Target)), ...context.mounts]
   return {
@@ -100,26 +98,27 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
         ? { NetworkMode: context.network, PortBindings: portBindings(context) }
         : { NetworkMode: `container:${context.sandbox}` }),
       ...(mounts.length > 0 ? { Mounts: mounts } : {}),
-      ...(context.gpuIds.length > 0
-        ? { DeviceRequests: [{ Driver: 'nvidia', DeviceIDs: [...context.gpuIds], Capabilities: [['gpu']] }] }
-        : {}),
+      ...gpus.hostConfig,
     },
   }
 }
 
 /**
- * The environment: a user's variable overrides an injected one of the same name, except names that begin with RUNPOD_ (ENV-4) and
- * NVIDIA_VISIBLE_DEVICES. Where NVIDIA's container runtime is the engine's default, `all`, which CUDA images set, exposes every GPU of the
- * machine.
+ * The environment: a user's variable overrides an injected one of the same name, except names that begin with RUNPOD_ (ENV-4) and those
+ * that select GPUs (HOST-65).
  */
-function buildEnv(workload: Workload, { relayUrl, publicIp, ports, gpuIds }: SpecContext): Map<string, string> {
+function buildEnv(
+  workload: Workload,
+  { relayUrl, publicIp, ports }: SpecContext,
+  gpuEnv: Readonly<Record<string, string>>,
+): Map<string, string> {
   const env = new Map(Object.entries(workload.env))
   const told = ports.filter(({ type }) => type === 'tcp').map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
   const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl))
   for (const [name, value] of [...injected, ...told]) {
     if (name.startsWith('RUNPOD_') || !env.has(name)) env.set(name, value.replaceAll(PUBLIC_IP_PLACEHOLDER, publicIp ?? ''))
   }
-  env.set(VISIBLE_GPUS, gpuIds.length > 0 ? gpuIds.join(',') : NO_GPU)
+  for (const [name, value] of Object.entries(gpuEnv)) env.set(name, value)
   return env
 }
 
