@@ -12,7 +12,7 @@ export const PROBLEMS = {
   accountSuspended: {
     status: 403,
     title: 'Forbidden',
-    detail: 'this account is suspended by the operator of the plane: nothing of it runs, and its jobs wait',
+    detail: 'this account is suspended by the operator of the plane: none of its workloads runs, and its jobs wait',
   },
   accessDenied: { status: 403, title: 'Forbidden', detail: 'access denied' },
   notFound: { status: 404, title: 'Not Found', detail: 'resource not found' },

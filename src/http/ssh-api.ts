@@ -24,7 +24,7 @@ export function sshApi(): Hono<AppEnv> {
   })
   app.get('/open', async (c) => {
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
+      throw new Problem('badRequest', { detail: 'this path accepts WebSocket connections only: send Upgrade: websocket' })
     }
     const { socket, isRunning } = await openSsh(c.env, parsed(SshOpen, readHeader(c)), c.req.raw.signal)
     const why = 'the pod does not run any more, or its account does not let this key in any more'

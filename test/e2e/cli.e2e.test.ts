@@ -176,7 +176,7 @@ describe('podplane', () => {
     write('stolen')
     const { code, stdout, stderr } = await deploy('--yes')
     expect(code).not.toBe(0)
-    expect(stderr).toContain('to name the secret TOPA takes the scope account:read')
+    expect(stderr).toContain('a reference to the secret TOPA requires the scope account:read')
     expect(stdout + stderr).not.toContain('canary-topa')
     expect(await templates()).toEqual(before)
 

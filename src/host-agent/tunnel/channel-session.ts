@@ -77,7 +77,7 @@ class Conversation {
     })
   }
 
-  /** Sends output; resolves when more may be sent. Throws when the client has left. */
+  /** Sends output; resolves when more may be sent. Throws when the client disconnected. */
   async pass(channel: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
       while (this.flow && this.sendable === 0) await this.credit()
@@ -176,7 +176,7 @@ class Conversation {
       }),
     ])
     // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
-    if (isOver) throw new Error('the client has left')
+    if (isOver) throw new Error('the client disconnected')
   }
 
   private say(message: ChannelMessage): Promise<void> {

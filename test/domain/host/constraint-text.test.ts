@@ -21,7 +21,7 @@ describe('[PP-128] a constraint as a tenant reads it: what is wanted, not what t
     ['compute: offered > none', 'needs a type that the operator still offers'],
     ['networkVolumes: yes > none', 'needs a host with network volumes'],
     ['globalVolumes: yes > none', 'needs a host with global volumes'],
-    ['capacity: taken by another request, or its host does not answer', 'needs room that another request has just taken'],
+    ['capacity: taken by another request, or its host does not respond', 'needs room that another request has just taken'],
   ])('%s', (failed, text) => expect(describeConstraint(failed)).toBe(text))
 
   it('says no more than the name of one that has no words yet', () => {

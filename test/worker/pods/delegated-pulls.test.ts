@@ -47,7 +47,7 @@ const pull = async (account: Account, image = IMAGE, registry: string | null = n
   pullWith(plane, await teamOf(account), { image, registry })
 const refused = (why: string) => ({
   ok: false,
-  reason: `the image is pulled by delegation, and this plane got no token for ${ARN}: ${why}`,
+  reason: `the image is pulled by delegation, but this plane could not get a token for ${ARN}: ${why}`,
 })
 
 describe('pulls by delegation', () => {
@@ -141,7 +141,7 @@ describe('pulls by delegation', () => {
     ],
     [
       'a reply contains no token',
-      'AWS answers GetAuthorizationToken without a token',
+      'the response of AWS to GetAuthorizationToken has no token',
       (aws) => {
         aws.refusal = { host: /^api\.ecr/, status: 200, body: '{"authorizationData":[{"authorizationToken":"????","expiresAt":1}]}' }
       },
@@ -209,7 +209,7 @@ describe('a delegation in an organization', () => {
   }
   const ended = (why: string) => ({
     ok: false,
-    reason: `the image is pulled by delegation, and that of ${ARN} has ended: ${why}; delegate the repository again`,
+    reason: `the image is pulled by delegation, but the delegation of ${ARN} is not valid: ${why}; delegate the repository again`,
   })
   const GONE = 'the user who delegated is no longer a member of the account'
 

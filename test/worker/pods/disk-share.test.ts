@@ -86,7 +86,7 @@ describe('[SHR-41] the share of a person in the disk of a host', () => {
     await createAccount()
     const id = await stopped(scene, { gpu: { id: TYPE }, disk: 200 })
     const grow = { disk: 301 }
-    const said = { code: 'NO_CAPACITY', detail: expect.stringMatching(/may hold no more disk of the host machine/) }
+    const said = { code: 'NO_CAPACITY', detail: expect.stringMatching(/have reached their share of the disk/) }
     expect(await scene.call.patch(`${PODS}/${id}?dryRun=true`, grow)).toMatchObject({ status: 200, body: { refusal: said } })
     expect(await scene.call.patch(`${PODS}/${id}`, grow)).toMatchObject({ status: 400, body: said })
     expect(await held(scene.host.id)).toBe(200)

@@ -230,7 +230,7 @@ describe('notes about hosts', () => {
     for (let time = 0; time < 2; time += 1) await returnHostOfPods(env, host.id, [report])
     await act(id, 'stop')
     expect(await (await read('?source=system')).lines(3)).toEqual([
-      expect.stringMatching(/^host lost: its host has not been heard of since .*; the pod recovers when the host returns$/),
+      expect.stringMatching(/^host lost: its host has been silent since .*; the pod recovers when the host reconnects$/),
       'host is back: the container goes on',
       'stop: asked for',
     ])

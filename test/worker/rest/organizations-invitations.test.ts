@@ -155,7 +155,9 @@ describe('an invitation', () => {
     const { token } = await invite({}, maker)
     await end(maker)
     const { status, body } = await accept(token)
-    expect([status, body.detail]).toEqual(isGood ? [200, undefined] : [404, expect.stringContaining('may no longer invite with its role')])
+    expect([status, body.detail]).toEqual(
+      isGood ? [200, undefined] : [404, expect.stringContaining('its creator may not invite with its role')],
+    )
     expect(guest.userId in (await rolesNow())).toBe(isGood)
   })
 
@@ -166,7 +168,7 @@ describe('an invitation', () => {
     expect((await admin().delete(`/admin/v1/keys/${key.id}`)).status).toBe(204)
     expect(await open()).toEqual([])
     const refused = await accept(token)
-    expect([refused.status, refused.body.detail]).toEqual([404, expect.stringContaining('the key that made it has ended')])
+    expect([refused.status, refused.body.detail]).toEqual([404, expect.stringContaining('the key that created it is revoked or expired')])
     expect((await api(guest.key).post(DECLINE, { token })).status).toBe(404)
     expect(await rolesNow()).toEqual({ [owner.userId]: 'OWNER' })
     const { id: next, token: good } = await invite()

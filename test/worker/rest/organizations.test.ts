@@ -90,7 +90,7 @@ describe('organizations', () => {
     }
     expect((await bound.patch(path, { name: 'Acme Labs' })).body.name).toBe('Acme Labs')
     for (const reply of [await bound.post(PATH, { name: 'More' }), await bound.post(`${PATH}/invitations/accept`, { token: 'ppi_x' })]) {
-      expect(reply).toMatchObject({ status: 403, body: { detail: expect.stringContaining('acts for that one alone') } })
+      expect(reply).toMatchObject({ status: 403, body: { detail: expect.stringContaining('is valid for that organization only') } })
     }
     expect((await api(owner.key).get(PATH)).body.organizations).toHaveLength(2)
   })

@@ -27,7 +27,7 @@ const TOPA = '{{ RUNPOD_SECRET_TOPA }}'
 const STOLEN = { STOLEN: TOPA }
 const CANARY = 'canary-topa-777'
 const REFUSAL =
-  '$.env: to name the secret TOPA takes the scope account:read, which the key lacks; leave it out or use a key with that scope'
+  '$.env: a reference to the secret TOPA requires the scope account:read, which the key lacks; remove the reference or use a key with that scope'
 
 const putSecret = async (key: string, name = 'TOPA', value = CANARY) =>
   expect((await api(key).post(SECRETS, { name, value })).status).toBe(201)
@@ -253,7 +253,7 @@ describe('a template', () => {
         `updateEndpointTemplate(input: {endpointId: "${endpoint}", templateId: "${serverless}"}) { id }`,
       ]) {
         const { errors } = (await graphql(maker)(`mutation { ${mutation} }`)).body
-        expect(errors?.[0]?.message, mutation).toContain('to name the secret TOPA')
+        expect(errors?.[0]?.message, mutation).toContain('a reference to the secret TOPA')
       }
       expect((await scene.call.get(PODS)).body.pods).toEqual([])
       expect((await scene.call.get(ENDPOINTS)).body.endpoints).toMatchObject([{ id: endpoint, env: {} }])
