@@ -68,7 +68,7 @@ export const whyFields = {
 
 const WHY = {
   code: 'NO_CAPACITY' as const,
-  verdict: 'The pod is stopped, and its machine has no room to start it: needs 1 free NVIDIA L4.',
+  verdict: 'The pod is stopped, and its host machine has no capacity to start it: needs 1 free NVIDIA L4.',
   since: '2026-06-01T12:00:00Z',
   sinceMs: 41_000,
   evidence: [{ kind: 'CONSTRAINT' as const, text: 'needs 1 free NVIDIA L4', count: 1, total: 1, at: null }],
@@ -101,7 +101,7 @@ const ENDPOINT_OPTION = {
 export const EndpointExplanation = z.object({ id: z.string(), ...whyFields }).meta({
   id: 'EndpointExplanation',
   description: 'Why an endpoint has the workers that it has, and what would start another.',
-  example: { id: '4k8h2m9x7q1w3e', ...WHY, verdict: 'A worker is wanted, and no host has room for it.', options: [ENDPOINT_OPTION] },
+  example: { id: '4k8h2m9x7q1w3e', ...WHY, verdict: 'A worker is needed, but no host has capacity for it.', options: [ENDPOINT_OPTION] },
 })
 export type EndpointExplanation = z.infer<typeof EndpointExplanation>
 
@@ -112,7 +112,7 @@ export const ClusterExplanation = z.object({ id: z.string(), ...whyFields }).met
     id: '4q8w2e6r1t5y9u',
     ...WHY,
     code: 'PREPARING',
-    verdict: '1 of 3 members have their places and are not ready; all start together once they reach one another.',
+    verdict: '1 of 3 members are placed but not ready; all members start together when they can reach one another.',
     evidence: [{ kind: 'STATE' as const, text: 'STARTING', count: 1, total: 3, at: null }],
     options: [],
   },

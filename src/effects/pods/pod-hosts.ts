@@ -32,7 +32,7 @@ import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-
 const MAX_TRIES = 3
 /** No audit row: the platform corrects a charge and does not change the pod. */
 const noNote = () => null
-const DRAINED = 'moved to another host: its own is being emptied'
+const DRAINED = 'moved to another host: its host is being drained'
 
 /**
  * Moves pods away from a host that is lost or draining, as far as their settings and the capacity allow. Returns the number of pods that
@@ -55,7 +55,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
   for (const pod of await listPodsOfHost(openRecords(env), hostId)) {
     if (!isToRun(pod)) continue
     const replaceable = isReplaceable(pod)
-    if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
+    if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its host is lost'))) continue
     if (replaceable) waiting += 1
     await changePodRow(
       openRecords(env),

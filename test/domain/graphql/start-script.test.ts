@@ -20,7 +20,7 @@ describe('[GQL-43] a start script', () => {
 
   test('what is none of a shell is refused, with where it stood', () => {
     for (const line of ['#!/usr/bin/python3', '#!/usr/bin/env node', '#!/usr/bin/env', '#!/bin/sh x'])
-      expect(argsOf(line)).toMatch(/^\$\.startScript: its first line names no shell/)
+      expect(argsOf(line)).toMatch(/^\$\.startScript: its first line is not a shell/)
   })
 
   test.for([

@@ -31,7 +31,7 @@ describe('[LOG-5, PP-110] what the plane adds to the log of a pod', () => {
   })
 
   test('of reports only that the host is back: the rest is told by its agent', () => {
-    expect(noteOfReport(noted(lost), noted())).toBe('host is back: the container goes on')
+    expect(noteOfReport(noted(lost), noted())).toBe('host is back: the container still runs')
     expect(noteOfReport(noted(lost), noted({ status: 'EXITED' }))).toBeNull()
     expect(noteOfReport(noted({ status: 'STARTING' }), noted())).toBeNull()
     expect(noteOfReport(noted(), noted({ status: 'EXITED' }))).toBeNull()

@@ -16,7 +16,7 @@ describe('[DER-24] a delegation', () => {
   it.each([
     [MADE - 1, null],
     [MADE, null],
-    [MADE + 1, 'the user who delegated has left the account since, and is a member anew'],
+    [MADE + 1, 'the user who delegated has left and rejoined the account'],
   ])('made at 1000 by who is a member since %i: %s', (joinedAtMs, why) => {
     expect(endOfDelegation(MADE, { ...DEV, joinedAtMs })).toBe(why)
   })

@@ -46,7 +46,7 @@ describe('where a request by cookie comes from', () => {
     [{ fetchSite: null, origin: 'https://plane.test:8443' }, 'Origin'],
     // A page in a sandbox, such as one of a pod below /proxy/.
     [{ fetchSite: null, origin: 'null' }, 'Origin'],
-    [{ method: 'GET', isSocket: true, fetchSite: null, origin: null }, 'has to say its Origin'],
+    [{ method: 'GET', isSocket: true, fetchSite: null, origin: null }, 'needs the header Origin'],
   ])('[CS-4] [CS-6] %j: none', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
 })
 

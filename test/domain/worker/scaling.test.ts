@@ -294,7 +294,7 @@ describe('what is kept of decisions', () => {
     expect(record({ ...overdue, waitingSinceMs: [], queued: 5, max: 1 }).reason).toBe('workers.max is 1')
     expect(record({ policy: COUNT_1, queued: 9, max: 0 }).reason).toBe('workers.max is 0')
     expect(record({ policy: COUNT_1, queued: 9 }).reason).toBe('9 queued or running jobs at 1 a worker')
-    expect(record({ policy: COUNT_1, queued: 1, launchNotBeforeMs: NOW + 1 }).reason).toContain('starts wait because workers failed')
+    expect(record({ policy: COUNT_1, queued: 1, launchNotBeforeMs: NOW + 1 }).reason).toContain('starts are delayed because workers failed')
     expect(record({ workers: [workerIn('READY', 'a', { idleSinceMs: 0 })] }).reason).toBe('idle for 5 s')
   })
 })

@@ -11,7 +11,7 @@ import { PODS, PodScene, podBody } from '../../support/pod-scene.ts'
 
 const TYPE = 'NVIDIA RTX 2000 Ada Generation'
 const MACHINE = { ...gpus(8, TYPE), diskGb: 400, vcpus: 64, memoryMb: 512_000 }
-const SHARE = /more than pods of this account, stopped ones too, may hold there beside other accounts/
+const SHARE = /above the share of this account's pods \(including stopped ones\) on the host/
 const big = (disk: number) => podBody({ gpu: { id: TYPE }, disk })
 
 async function held(hostId: string): Promise<number> {

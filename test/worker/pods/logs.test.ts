@@ -231,7 +231,7 @@ describe('notes about hosts', () => {
     await act(id, 'stop')
     expect(await (await read('?source=system')).lines(3)).toEqual([
       expect.stringMatching(/^host lost: its host has been silent since .*; the pod recovers when the host reconnects$/),
-      'host is back: the container goes on',
+      'host is back: the container still runs',
       'stop: asked for',
     ])
     host.leave()

@@ -115,7 +115,7 @@ describe('[PP-180] an idle worker is preempted for work of its account that fits
     const jobId = await run(second)
     await waits(second)
     expect(await reasonOf(second, jobId)).toContain(
-      '; 2 GPUs are held by your endpoint "first" (1 worker at work, 1 idle worker whose room is not enough)',
+      '; 2 GPUs are held by your endpoint "first" (1 worker at work, 1 idle worker with too little capacity)',
     )
     expect([isAskedToStop(host, idle.worker), isAskedToStop(host, busy.worker)]).toEqual([false, false])
   })

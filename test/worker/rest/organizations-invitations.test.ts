@@ -204,7 +204,7 @@ describe('an invitation', () => {
     const again = await api(owner.key).post(`${path}/invitations`, { email: guest.email, role: 'BASIC' })
     expect(again).toMatchObject({ status: 409, body: { detail: 'email has an open invitation: revoke it first' } })
     const mine = await api(owner.key).post(`${path}/invitations`, { email: owner.email, role: 'BASIC' })
-    expect(mine).toMatchObject({ status: 409, body: { detail: 'email is that of a member: change the role of the member' } })
+    expect(mine).toMatchObject({ status: 409, body: { detail: 'email belongs to a member: change the role of the member' } })
     expect(await open()).toHaveLength(1)
   })
 

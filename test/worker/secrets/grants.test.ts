@@ -162,7 +162,7 @@ describe('a secret', () => {
 describe('a reference without a grant', () => {
   const forget = (table: 'pods' | 'endpoints', path: string, id: string) =>
     env.DB.prepare(`UPDATE ${table} SET ${path} = json_set(${path}, '$.container.secretGrants', json('{}')) WHERE id = ?`).bind(id).run()
-  const REASON = 'env names secrets that were not granted: TOPA; write env again with a key that has the scope account:read'
+  const REASON = 'env refers to secrets without a grant: TOPA; set env again with a key that has the scope account:read'
 
   it('[S1] [CAP-11] does not resolve when a pod starts: it is ERROR with the reason, and starts once it was granted', () =>
     withScene(async (scene) => {

@@ -135,7 +135,7 @@ describe('at first sign-in', () => {
   ])('[SES-6] the address %j is 403 with the next step', async (email) => {
     await expectForbidden(
       await provider.token({ email }),
-      'the token names no e-mail address: ask for the scope email, or have the provider add the claims email and email_verified',
+      'the token has no e-mail address: request the scope email, or configure the provider to add the claims email and email_verified',
     )
   })
 })

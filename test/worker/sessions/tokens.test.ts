@@ -71,7 +71,7 @@ describe('an invalid token of the provider for this plane', () => {
     [{ sub: undefined }, 'the token has no subject (sub)'],
     [{ sub: '' }, 'sub has to be a text of 1 to 255 characters'],
     [{ sub: 'x'.repeat(256) }, 'sub has to be a text of 1 to 255 characters'],
-    [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf) and is no bearer token'],
+    [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf), so it is not a bearer token'],
   ])('[SES-2][SES-13] claims %j: 401 with the reason', async (claims, error) => {
     await expectRefused(await provider.token(claims), [error])
   })
