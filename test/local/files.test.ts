@@ -104,9 +104,9 @@ describe('the data directory', () => {
       writeFileSync(join(directory, 'secrets.json'), text)
       const said = thrownBy(() => loadSecrets(dataDir))
       expect(said).toMatch(
-        /^\S+\/secrets\.json is damaged; the operator key, what all API keys are checked against, .* are lost with it\. /,
+        /^\S+\/secrets\.json is damaged; it holds the operator key, the pepper that verifies all API keys, .* Database,/,
       )
-      expect(said).toMatch(/ queues and volumes are whole, .* Restore the file from a copy\. Without one .* start anew; /)
+      expect(said).toMatch(/ queues and volumes are intact, .* Restore the file from a copy\. Without a copy .* start again; /)
       expect(readFileSync(join(directory, 'secrets.json'), 'utf8')).toBe(text)
     }
   })
@@ -114,7 +114,7 @@ describe('the data directory', () => {
   it.each(['', '{"kty":', 'null'])('[DUR-5] holds a host key that is not replaced when it is damaged: %j', async (text) => {
     writeFileSync(join(directory, 'host-key.json'), text)
     await expect(HostKey.load(directory)).rejects.toThrow(
-      /host-key\.json is damaged; the key by which the plane knows this host is lost .* containers go on running .* new --token .* another host/,
+      /host-key\.json is damaged; it holds the key that identifies this host to the plane.* containers keep running .* new --token .* another host/,
     )
     expect(readFileSync(join(directory, 'host-key.json'), 'utf8')).toBe(text)
   })

@@ -124,7 +124,7 @@ export const BudgetUse = z
     unit: z.enum(['count', 'bytes']),
     shared: z.boolean().meta({
       description:
-        'Counted together with the own account of who made this organization, or with the organizations that this user has made.',
+        'Counted together with the personal account of the creator of this organization, or with the organizations that this user has created.',
     }),
   })
   .meta({ id: 'BudgetUse', example: { used: 3, bound: 500, unit: 'count', shared: true } })
@@ -134,12 +134,12 @@ export const AccountLimits = z
     plan: z
       .string()
       .nullable()
-      .meta({ description: 'The plan that the operator gave the account, or the account whose budgets it shares; null: none.' }),
+      .meta({ description: 'The plan that the operator assigned to the account, or to the account whose budgets it shares; null: none.' }),
     ...forEach((name) => BudgetUse.meta({ description: BUDGETS[name].counts })),
   })
   .meta({
     id: 'AccountLimits',
-    description: 'What the account holds of each budget, and the most that it may.',
+    description: 'Use and bound of each budget of the account.',
     example: {
       plan: 'research',
       ...Object.fromEntries(

@@ -122,7 +122,7 @@ class Conversation {
     switch (message.channel) {
       case 'stdin': {
         this.queued += message.bytes.length
-        if (this.flow && this.queued > FLOW_WINDOW_BYTES) throw new Error('more input than was granted')
+        if (this.flow && this.queued > FLOW_WINDOW_BYTES) throw new Error('more input than the credit allows')
         // A failed write is ignored: a command that reads no more input has not ended.
         const written = this.afterInput(() => session.write(message.bytes).catch(() => undefined)).then(() =>
           this.taken(message.bytes.length),

@@ -79,7 +79,7 @@ describe('commands in a container', () => {
   test('[HOST-130] are bounded by container, and one that ends makes room', async () => {
     const { execs } = played()
     const sessions = await Promise.all(Array.from({ length: MAX_SESSIONS }, () => execs.start('c', SHELL)))
-    await expect(execs.start('c', SHELL)).rejects.toThrow('96 commands run in this container already, the most at a time')
+    await expect(execs.start('c', SHELL)).rejects.toThrow('96 commands already run in this container, which is the maximum')
     await execs.start('d', SHELL)
     expect(await sessions[0]?.exitCode()).toBe(0)
     await sessions[1]?.end()

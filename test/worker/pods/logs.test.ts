@@ -108,7 +108,7 @@ describe('reading', () => {
     await host.ship(first, ['a'])
     await act(id, 'restart')
     const second = await host.waitFor((w) => w.id === `${id}-2`)
-    const dropped = '41 lines dropped: more was written than this host could keep for the plane'
+    const dropped = '41 lines dropped: the workload wrote more than this host could buffer for the plane'
     await host.ship(second, [
       { seq: 41, source: 'system', line: dropped },
       { seq: 42, line: 'b' },
