@@ -103,9 +103,7 @@ describe('the data directory', () => {
     for (const text of ['{"OPERATOR_KEY":"x"}', '{"OPERATOR', '']) {
       writeFileSync(join(directory, 'secrets.json'), text)
       const said = thrownBy(() => loadSecrets(dataDir))
-      expect(said).toMatch(
-        /^\S+\/secrets\.json is damaged; it holds the operator key, the pepper that verifies all API keys, .* Database,/,
-      )
+      expect(said).toMatch(/^\S+\/secrets\.json is damaged; it holds the operator key, the pepper that verifies all API keys, .* Database,/)
       expect(said).toMatch(/ queues and volumes are intact, .* Restore the file from a copy\. Without a copy .* start again; /)
       expect(readFileSync(join(directory, 'secrets.json'), 'utf8')).toBe(text)
     }
@@ -135,7 +133,7 @@ describe('the data directory', () => {
     expect(readDemoAccount(dataDir)).toEqual({ apiKey: 'k', endpointId: 'e' })
     writeFileSync(join(directory, 'demo-account.json'), '')
     expect(thrownBy(() => readDemoAccount(dataDir))).toMatch(
-      /demo-account\.json is damaged; only the key .* Remove the file and start again/,
+      /demo-account\.json is damaged; only the local copy of the key .* Remove the file and start again/,
     )
   })
 

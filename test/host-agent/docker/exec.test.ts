@@ -86,6 +86,6 @@ describe('commands in a container', () => {
     await sessions[1]?.end()
     await execs.start('c', SHELL)
     await execs.start('c', SHELL)
-    await expect(execs.start('c', SHELL)).rejects.toThrow('the most at a time')
+    await expect(execs.start('c', SHELL)).rejects.toThrow('which is the maximum')
   })
 })

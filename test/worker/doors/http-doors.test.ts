@@ -60,7 +60,7 @@ describe('an HTTP port of a pod', () => {
       [404, 'the pod does not expose port 22 as 22/http, so it is not served here'],
       [404, 'the pod does not expose port 8889 as 8889/http, so it is not served here'],
       [404, 'the pod does not expose port 99999 as 99999/http, so it is not served here'],
-      [409, 'the pod is PROVISIONING: it serves only while it is RUNNING'],
+      [409, 'the pod is PROVISIONING: it is served only while it is RUNNING'],
       [404, 'pod not found'],
     ])
     expect(tunnel.served).toEqual([])
@@ -76,7 +76,7 @@ describe('an HTTP port of a pod', () => {
     tunnel.socket.close()
     await until(async () => (await detailOf(await send(`/proxy/${id}/8888/`)))[1]?.toString().includes('is not connected') === true)
     await FakeTunnel.open(scene.host, hello, [])
-    expect((await detailOf(await send(`/proxy/${id}/8888/`)))[1]).toContain('too old')
+    expect((await detailOf(await send(`/proxy/${id}/8888/`)))[1]).toContain('does not support this')
   })
 
   it('[NET-11] passes WebSockets in both directions', async () => {
