@@ -229,7 +229,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     if (call.operation === 'openai') return refusal('notFound', 'endpoint not found')
     if (call.route.caller === 'client') return endpointNotFound()
     // WRK-18: posts and pings are answered 200 whatever the state of their job; only polls get a 429.
-    if (isPoll(call)) return problemReply('rateLimited', 'the endpoint does not exist any more', { 'retry-after': '5' })
+    if (isPoll(call)) return problemReply('rateLimited', 'the endpoint was deleted', { 'retry-after': '5' })
     await passOver(request, call.endpointId)
     return jsonReply('{}')
   }

@@ -14,7 +14,7 @@ import { OpenSlots } from './tunnel/open-slots.ts'
  * A request without a byte in either direction for this long is closed for a newer one, if its account or pod has no other slot (SHR-33).
  */
 const SILENT_MS = 60_000
-const UNREAD = 'others of its account have to read first what they were told; close them or try again later'
+const UNREAD = 'other connections of its account have too much unread data; close them or retry later'
 
 /** The tunnel to one host: each request to its workloads is a stream of the WebSocket that its agent opened. Stores nothing. */
 export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
@@ -56,7 +56,7 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
       () => undefined,
     )
     this.ctx.waitUntil(stream.over.then(() => (slot === null ? undefined : this.slots.leave(slot, isReached))))
-    const leave = () => stream.reset({ code: 'cancelled', detail: 'the client has left' })
+    const leave = () => stream.reset({ code: 'cancelled', detail: 'the client disconnected' })
     if (request.signal.aborted) leave()
     request.signal.addEventListener('abort', leave, { once: true })
     return target.kind === 'http'
@@ -69,18 +69,18 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     const host = `the host of the ${needs === null ? 'worker' : 'pod'}`
     if (end === null) return { code: 'unreachable', detail: `${host} is not connected` }
     if (needs !== null && !this.connection.serves(needs)) {
-      return { code: 'outdated', detail: `${host} runs an agent that is too old for this: its operator has to upgrade it` }
+      return { code: 'outdated', detail: `${host} runs an agent that does not support this: its operator must upgrade it` }
     }
     const { workloadId } = target
     if (target.kind === 'websocket' && !this.unheard.mayListen({ workloadId, account }, this.now())) {
-      return { code: 'unreachable', detail: `${host} takes no WebSocket for now: ${UNREAD}` }
+      return { code: 'unreachable', detail: `${host} accepts no more WebSockets: ${UNREAD}` }
     }
     if (beside !== null && end.streamsOf(workloadId) >= beside && !end.giveWay({ workloadId }, SILENT_MS)) {
-      return { code: 'unreachable', detail: `${beside} connections to this pod are open already, the most at a time` }
+      return { code: 'unreachable', detail: `${beside} connections to this pod are already open, which is the maximum` }
     }
     const opened = end.open(target, account) ?? (end.giveWay({ account }, SILENT_MS) ? end.open(target, account) : null)
-    const own = `its account has ${end.streamsOfAccount(account)} connections there, of which it can have as many as it leaves to others`
-    return opened ?? { code: 'unreachable', detail: `${host} takes no more for now: ${own}; end some of them or try again later` }
+    const own = `its account has ${end.streamsOfAccount(account)} connections there, which is its share`
+    return opened ?? { code: 'unreachable', detail: `${host} accepts no more connections: ${own}; end some of them or retry later` }
   }
 
   override async webSocketMessage(socket: WebSocket, message: ArrayBuffer | string): Promise<void> {

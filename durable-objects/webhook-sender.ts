@@ -197,7 +197,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
   private firstState(): DeliveryState {
     const fresh = newDelivery(this.now())
     if (this.store.hasRoom()) return fresh
-    return refuseDelivery(fresh, 'not sent: too many deliveries of this account wait for their receivers; send it again later', this.now())
+    return refuseDelivery(fresh, 'not sent: too many deliveries of this account wait for their recipients; send it again later', this.now())
   }
 }
 

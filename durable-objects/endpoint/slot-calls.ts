@@ -10,7 +10,7 @@ import { endpointNotFound, problemReply } from './replies.ts'
 import { MAX_WAITING } from './slots.ts'
 
 const RETRY_AFTER = { 'retry-after': '10' }
-const NOT_BALANCED = 'this endpoint has a queue; send jobs to its /run, or make an endpoint of type LOAD_BALANCER'
+const NOT_BALANCED = 'this endpoint has a queue; send jobs to its /run, or create an endpoint of type LOAD_BALANCER'
 
 /** Reserves a slot at a worker for one request, at once or within the time that a request may wait (LB-6). */
 export async function takeSlot(core: EndpointCore, request: Request): Promise<Response> {
@@ -26,7 +26,7 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
   if (entry.refusal) return problemReply(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
   if (core.slots.waiting() >= MAX_WAITING) {
     entry.release()
-    return problemReply('unavailable', `${MAX_WAITING} requests wait for a worker already: ${waitingReason(core)}`, RETRY_AFTER)
+    return problemReply('unavailable', `${MAX_WAITING} requests already wait for a worker: ${waitingReason(core)}`, RETRY_AFTER)
   }
   const waitMs = core.waitMs ?? SERVED_WAIT_MS
   const lease = new URL(request.url).searchParams.get('lease') ?? crypto.randomUUID()
@@ -38,7 +38,7 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
   return jsonReply(JSON.stringify(grant))
 }
 
-const SUSPENDED = 'this account is suspended by the operator of the plane: nothing of it runs'
+const SUSPENDED = 'this account is suspended by the operator of the plane: none of its workloads runs'
 
 /** Explains why requests wait, or would wait. */
 export function waitingReason({ state }: EndpointCore): string {

@@ -8,7 +8,7 @@ import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
 import type { Timers } from '../clock/timers.ts'
 
 const NO_BODY = [204, 205, 304]
-const CANCELLED = { code: 'cancelled', detail: 'the client has left' } as const
+const CANCELLED = { code: 'cancelled', detail: 'the client disconnected' } as const
 
 /** Carries one HTTP request through a stream: the body at the worker's pace, the response at the client's. */
 export async function carryHttp(
@@ -78,7 +78,7 @@ async function sendBody(stream: TunnelStream, body: ReadableStream<Uint8Array> |
 
 async function inTime<T>(timers: Pick<Timers, 'after'>, wanted: Promise<T>, timeoutMs: number): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()
-  const detail = `it has not begun to answer within ${timeoutMs / 1000} s, the most that a request may wait`
+  const detail = `it did not begin to respond within ${timeoutMs / 1000} s, the maximum waiting time of a request`
   const cancel = timers.after(timeoutMs, () => reject(new Refused({ code: 'late', detail })))
   return Promise.race([wanted, late]).finally(cancel)
 }

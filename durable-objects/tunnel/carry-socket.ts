@@ -17,8 +17,8 @@ const TRY_LATER = 1013
 const BROKEN = 1011
 /** How long a worker may take to close its side after the client's. */
 const CLOSING_MS = 5_000
-const GONE = { code: 'cancelled', detail: 'the client has left' } as const
-const UNHEARD = 'the client has to say something from time to time: too much was told it since it did'
+const GONE = { code: 'cancelled', detail: 'the client disconnected' } as const
+const UNHEARD = 'the client must send data from time to time: it received too much since its last message'
 
 /** Carries a client's WebSocket through a stream, message by message. */
 export async function carrySocket(
@@ -85,7 +85,7 @@ function passUp(timers: Pick<Timers, 'after'>, stream: TunnelStream, socket: Web
     const bytes = encodeRecord(record)
     if (bytes === null) return close(socket, TOO_LARGE, 'the message is above 1 MiB')
     waiting += bytes.length
-    if (waiting > MAX_WAITING_BYTES) return close(socket, TRY_LATER, 'the worker does not read as fast as this')
+    if (waiting > MAX_WAITING_BYTES) return close(socket, TRY_LATER, 'the worker reads too slowly')
     writing = writing
       .then(() => stream.write(bytes))
       .then(() => {

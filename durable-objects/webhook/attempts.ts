@@ -101,7 +101,7 @@ export class Attempts {
       attempt: this.sender.attempt,
     }).catch((error): AttemptOutcome => {
       logEvent('error', 'webhook attempt failed', { deliveryId: delivery.id, error })
-      return { error: 'the attempt could not be made' }
+      return { error: 'the attempt could not be carried out' }
     })
     this.running.delete(delivery.n)
     this.sender.transact(() => this.finish(delivery.n, outcome))

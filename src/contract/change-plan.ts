@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { ProblemBody } from './problems.ts'
 import { queryFlag } from './query-values.ts'
 
-const DRY_RUN = 'Answer what would happen, as a `ChangePlan` with status 200, and change nothing.'
+const DRY_RUN = 'Return the effects as a `ChangePlan` with status 200, and change nothing.'
 
 /** Query of operations that support `dryRun` (DRY-1). */
 export const DryRunQuery = z.object({ dryRun: queryFlag().meta({ description: DRY_RUN, param: { name: 'dryRun', in: 'query' } }) })
@@ -50,7 +50,7 @@ export const ChangedResource = z
     kind: z.enum(RESOURCE_KINDS),
     id: z.string(),
     name: z.string().nullable(),
-    teamId: z.string().optional().meta({ description: 'Whose it is; told to the operator alone.' }),
+    teamId: z.string().optional().meta({ description: 'Id of the owning account; only for the operator.' }),
   })
   .meta({ id: 'ChangedResource', example: { kind: 'pod', id: '7h9k2m4n6p', name: 'notebook' } })
 export type ChangedResource = z.infer<typeof ChangedResource>
@@ -59,15 +59,15 @@ export const ChangeEffect = z
   .object({
     kind: z.enum(EFFECT_KINDS).meta({
       description:
-        'What becomes of it. CANCELS and FINISHES are about jobs, SAVES and COSTS about USD per hour, WAITS is for room, STAYS is what the change leaves alone, REFUSES is what can no longer be done.',
+        'Kind of effect. CANCELS and FINISHES concern jobs, SAVES and COSTS concern USD per hour, WAITS is waiting for capacity, STAYS is unaffected by the change, REFUSES is refused after the change.',
     }),
     resource: ChangedResource,
-    what: z.string().meta({ description: 'The same for a person.' }),
-    severity: z.enum(['INFO', 'WARNING', 'LOSS']).meta({ description: 'LOSS: something is gone that no later call brings back.' }),
+    what: z.string().meta({ description: 'Description of the effect.' }),
+    severity: z.enum(['INFO', 'WARNING', 'LOSS']).meta({ description: 'LOSS: a loss that no later call can undo.' }),
     amount: z
       .number()
       .nullable()
-      .meta({ description: 'How many jobs, how many USD per hour, or how many more of a kind; null where nothing is counted.' }),
+      .meta({ description: 'Number of jobs, USD per hour, or number of further resources; null without a count.' }),
   })
   .meta({
     id: 'ChangeEffect',
@@ -84,20 +84,20 @@ export type ChangeEffect = z.infer<typeof ChangeEffect>
 /** The preview of a change (DRY-1). */
 export const ChangePlan = z
   .object({
-    action: z.string().meta({ description: 'As the audit log names it.', example: 'pods.terminate' }),
+    action: z.string().meta({ description: 'The action as in the audit log.', example: 'pods.terminate' }),
     resource: ChangedResource,
     effects: z
       .array(ChangeEffect)
-      .meta({ description: 'What would happen, 100 lines at most and then how many more; nothing where it would be refused.' }),
-    refusal: ProblemBody.nullable().meta({ description: 'What it would be refused with now; null: it would be done.' }),
+      .meta({ description: 'The effects, at most 100 lines and then the number of further ones; empty if the change would be refused.' }),
+    refusal: ProblemBody.nullable().meta({ description: 'The refusal that the change would get; null: it would be executed.' }),
     inTheWay: z
       .array(ChangedResource)
       .optional()
-      .meta({ description: 'Who uses it, where that is why it would be refused: 100 of a kind at most.' }),
+      .meta({ description: 'The users of the resource, if the change would be refused because of them: at most 100 of a kind.' }),
   })
   .meta({
     id: 'ChangePlan',
-    description: 'What a change would do if it were made now. Nothing has been changed.',
+    description: 'The effects of a change if it were executed now. Nothing has been changed.',
     example: {
       action: 'pods.terminate',
       resource: { kind: 'pod', id: '7h9k2m4n6p', name: 'notebook' },

@@ -13,14 +13,14 @@ export const MetricsQuery = z.object({
   to: Moment.optional().meta({ description: 'RFC 3339, exclusive. Without it now.', example: '2026-06-01T13:00:00Z' }),
   step: z.preprocess(readDigits, z.number().int().min(MIN_STEP_SECONDS).max(MAX_STEP_SECONDS)).optional().meta({
     description:
-      'Seconds between points. Without it the finest that is kept so far back: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The answer says which it is.',
+      'Seconds between points. Default: the finest resolution that is stored for that time: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The response contains it.',
     example: 60,
   }),
 })
 export type MetricsQuery = z.infer<typeof MetricsQuery>
 
 export const IfNoneMatchHeaders = z.object({
-  'If-None-Match': z.string().optional().meta({ description: 'The `ETag` of a former answer; 304 when this one would be the same.' }),
+  'If-None-Match': z.string().optional().meta({ description: 'The `ETag` of an earlier response; 304 if the response would be the same.' }),
 })
 
 const Points = z.array(z.number().nullable())

@@ -12,7 +12,7 @@ export const PROBLEMS = {
   accountSuspended: {
     status: 403,
     title: 'Forbidden',
-    detail: 'this account is suspended by the operator of the plane: nothing of it runs, and its jobs wait',
+    detail: 'this account is suspended by the operator of the plane: none of its workloads runs, and its jobs wait',
   },
   accessDenied: { status: 403, title: 'Forbidden', detail: 'access denied' },
   notFound: { status: 404, title: 'Not Found', detail: 'resource not found' },
@@ -97,7 +97,7 @@ export const ProblemBody = z
   .object({
     title: z.string().meta({ description: 'Short summary of the kind of problem.' }),
     status: z.number().int().meta({ description: 'The HTTP status code.' }),
-    detail: z.string().meta({ description: 'What went wrong, for a person.' }),
+    detail: z.string().meta({ description: 'Description of the problem.' }),
     errors: z.array(z.string()).optional().meta({ description: 'Each validation failure as `<location>: <problem>`.' }),
     code: z.string().optional().meta({ description: 'Stable key for machines, where there is one.' }),
   })

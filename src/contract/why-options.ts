@@ -45,7 +45,7 @@ export const WhyOption = z
   .object({
     kind: WhyOptionKind,
     summary: z.string(),
-    who: z.enum(['YOU', 'OPERATOR']).meta({ description: 'Who can do it.' }),
+    who: z.enum(['YOU', 'OPERATOR']).meta({ description: 'Who can apply the option.' }),
     call: z
       .union([
         z.object({
@@ -55,18 +55,18 @@ export const WhyOption = z
         }),
         z.null(),
       ])
-      .meta({ description: 'The call that does it; null: nothing is to be sent by you.' }),
+      .meta({ description: 'The call that applies the option; null: no call is needed.' }),
     pricePerHour: z.number().meta({ description: 'USD per hour of what starts, its disks included.', format: 'float' }),
-    priceDifference: z.number().meta({ description: 'USD per hour, against what was asked for.', format: 'float' }),
+    priceDifference: z.number().meta({ description: 'Difference in USD per hour from the request.', format: 'float' }),
     waitSeconds: z.number().int().min(0).nullable().meta({ description: 'Of `WAIT`: for how long.' }),
-    loses: z.string().optional().meta({ description: 'Of `STOP`: what ends with it.' }),
+    loses: z.string().optional().meta({ description: 'Of `STOP`: what the stop ends.' }),
   })
-  .meta({ id: 'WhyOption', description: 'A smallest change that would start it now, as placement itself says.', example: OPTION_EXAMPLE })
+  .meta({ id: 'WhyOption', description: 'A smallest change that would start it now, verified by placement.', example: OPTION_EXAMPLE })
 export type WhyOption = z.infer<typeof WhyOption>
 
 /** Most options of one answer. */
 export const MAX_OPTIONS = 5
 
 export const OPTIONS_TEXT =
-  'The smallest changes that would start it now, the cheapest first, and last what ends something; none while telemetry is stale.'
+  'The smallest changes that would start it now, the cheapest first and stops last; none while telemetry is stale.'
 export const WhyOptions = z.array(WhyOption).max(MAX_OPTIONS).meta({ description: OPTIONS_TEXT })

@@ -25,5 +25,5 @@ export function scopeNotHeld(grant: Grant, holds: ReadonlySet<string>, role: Rol
  */
 export function outlives(untilMs: number | null, ownUntilMs: number | null): string | null {
   if (ownUntilMs === null || (untilMs !== null && untilMs <= ownUntilMs)) return null
-  return `the key that asks ends at ${new Date(ownUntilMs).toISOString()}: a key that it makes or rotates ends no later`
+  return `the calling key expires at ${new Date(ownUntilMs).toISOString()}: a key that it creates or rotates cannot expire later`
 }

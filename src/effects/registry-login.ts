@@ -61,7 +61,7 @@ export async function pullWith(
 }
 
 function endedReason(repository: EcrRepository, why: string | null): string {
-  return `the image is pulled by delegation, and that of ${ecrArn(repository)} has ended: ${why}; delegate the repository again`
+  return `the image is pulled by delegation, but the delegation of ${ecrArn(repository)} is not valid: ${why}; delegate the repository again`
 }
 
 /**

@@ -72,7 +72,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   for (const file of records.damaged) {
-    log.error('the record of a workload is damaged and forgotten: what still runs is taken over, what has ended may be started again', {
+    log.error('the record of a workload is damaged and discarded: the agent adopts running workloads and may restart ended ones', {
       file,
     })
   }
@@ -162,7 +162,7 @@ async function stayLinked(
   const lease = new LeaseWatch((sinceMs, nowMs) => {
     if (options.onLeaseLoss === 'finish') return null
     const { due, nextMs } = takes.planStops(supervisor.workerIds(), { sinceMs, nowMs, maxMs: silenceMaxMs })
-    void supervisor.pauseWorkers(due, LEASE_LOSS_GRACE_MS, 'stopped by its host, which lost touch with the plane')
+    void supervisor.pauseWorkers(due, LEASE_LOSS_GRACE_MS, 'stopped by its host, which lost the connection to the plane')
     return nextMs
   })
   const stats = createStats(options.stateDir, supervisor, devices.length > 0, log)
@@ -196,7 +196,7 @@ async function stayLinked(
       supervisor.resumeWorkers()
     },
     onRevoked: (reason) => {
-      log.warn('the plane revoked this host; everything is stopped', { reason })
+      log.warn('the plane revoked this host; all workloads are stopped', { reason })
       revoked.resolve('revoked')
     },
   })

@@ -80,10 +80,10 @@ export async function detectDocker({
     client.close()
     if (options.runtimes?.has('docker')) {
       throw new OperatorError(
-        `Docker does not answer (${engineText(error)}); start it, or run built-in images only, with --runtime process`,
+        `Docker does not respond (${engineText(error)}); start it, or run only built-in images with --runtime process`,
       )
     }
-    log.info('Docker does not answer; only builtin/ images can run here', { error: engineText(error) })
+    log.info('Docker does not respond; only builtin/ images can run here', { error: engineText(error) })
     return undefined
   }
 }
@@ -191,7 +191,9 @@ async function halfOfDisk({ stateDir }: AgentOptions, engine: DockerEngine): Pro
  */
 function containerCallers(engine: DockerEngine, { listen }: BridgeAddress, log: Log): RelayCallers {
   if (!isLoopback(listen)) return new RelayCallers(async (id) => (await engine.inspect(containerName(id)))?.addresses ?? [])
-  log.warn('the container engine runs in a virtual machine, which hides the addresses of containers; the relay knows workers by their keys')
+  log.warn(
+    'the container engine runs in a virtual machine, which hides the addresses of containers; the relay identifies workers by their keys',
+  )
   return new RelayCallers('loopback')
 }
 

@@ -15,35 +15,38 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .description('Runs the workloads of a podplane control plane on this machine')
     .version(AGENT_VERSION)
     .option('--url <plane>', 'address of the plane')
-    .option('--insecure-plane', 'speak plain http to a plane on another machine, with all that is secret')
+    .option('--insecure-plane', 'use plain http to a plane on another machine; all secrets are sent unencrypted')
     .option(
       '--token <join token>',
-      'join token, needed for the first start only; better in PODPLANE_JOIN_TOKEN, which no other user of the machine sees',
+      'join token, needed for the first start only; prefer PODPLANE_JOIN_TOKEN, which other users of the machine cannot see',
     )
     .option('--name <name>', 'name of this host (default: the machine name)')
     .option(
       '--state-dir <dir>',
-      'where the host key and its workloads are kept (or PODPLANE_AGENT_STATE; default: ~/.podplane-agent/<name>)',
+      'directory for the host key and the state of workloads (or PODPLANE_AGENT_STATE; default: ~/.podplane-agent/<name>)',
     )
     .option('--runtime <names...>', 'docker, process (built-in images) or both (default: docker)')
     .option('--builtin-images', 'also run the built-in images, as processes of this machine; without Docker, nothing else')
-    .option('--runtime-class <class>', 'what runs containers: runc, runsc (gVisor) or kata', 'runc')
+    .option('--runtime-class <class>', 'container runtime: runc, runsc (gVisor) or kata', 'runc')
     .option('--allow-old-nvidia-toolkit', 'offer GPUs also with an NVIDIA container toolkit before 1.17.8, whose images may become root')
     .option('--data-center <id>', 'informational; the join token decides')
-    .option('--simulate-gpus <list>', 'pretend to have GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
-    .option('--volume-dir <dir>', 'where persistent volumes of pods are kept (default: <state dir>/volumes)')
+    .option('--simulate-gpus <list>', 'simulate GPUs, such as "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"')
+    .option('--volume-dir <dir>', 'directory for persistent volumes of pods (default: <state dir>/volumes)')
     .option(
       '--network-volumes <dir|nfs://server/export>',
-      'where network volumes are: a directory mounted on every host of the data center, or an NFS export',
+      'network volumes: a directory mounted on every host of the data center, or an NFS export',
     )
-    .option('--global-volumes <dir|s3://bucket/prefix>', 'where global volumes are: a directory, or a bucket that the agent mounts')
+    .option('--global-volumes <dir|s3://bucket/prefix>', 'global volumes: a directory, or a bucket that the agent mounts')
     .option(
       '--registry-allow <registries...>',
       'registries on private addresses, <host>[:<port>], with http:// before one without TLS (or PODPLANE_REGISTRY_ALLOW)',
     )
-    .option('--image-space <GB>', 'what pulled images may take of the disk (default: half of it)')
-    .option('--pull-speed <MiB>', 'what a registry has to send a minute at least, over three of them; 0 for no bound (default: 1)')
-    .option('--local-images', "let every tenant run the images in the container engine's own store by their names")
+    .option('--image-space <GB>', 'disk space for pulled images (default: half of the disk)')
+    .option(
+      '--pull-speed <MiB>',
+      'minimum speed of a registry in MiB per minute, measured over three minutes; 0 for no minimum (default: 1)',
+    )
+    .option('--local-images', "allow every tenant to run images from the container engine's own store by name")
     .option('--public-ip <address>', 'address under which the ports of this host are reached from outside')
     .option('--http-ip <address>', 'address of this machine on which http ports of containers are bound', '127.0.0.1')
     .option(
@@ -52,16 +55,16 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     )
     .option(
       '--overlay-encryption <mode>',
-      'auto: what goes to other hosts is encrypted where the kernel has WireGuard; require: wireguard-go does it elsewhere, and no host is sent to in plain; off',
+      'auto: encrypt traffic to other hosts if the kernel has WireGuard; require: use wireguard-go otherwise, and never send unencrypted traffic; off',
       'auto',
     )
     .option('--allow-network <ranges...>', 'private IPv4 ranges that containers may reach, such as 10.1.2.0/24 (default: none)')
-    .option('--trusted-tenants', 'take several accounts even where this machine cannot keep their containers apart')
+    .option('--trusted-tenants', 'accept several accounts even if this machine cannot isolate their containers')
     .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
-    .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane was out of reach for 25 s', 'stop')
+    .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane is unreachable for 25 s', 'stop')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
-    .option('--log-file <path>', 'write the log into this file, which is rotated at 10 MiB, three older ones kept (default: stderr)')
+    .option('--log-file <path>', 'write the log to this file, rotated at 10 MiB with three older files (default: stderr)')
     .showHelpAfterError('(--help lists the flags)')
     .action(async (flags: Flags) => await startAgent(flags, command))
   try {

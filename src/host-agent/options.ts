@@ -160,25 +160,25 @@ function parseIpv4(flag: string, text: string): string {
 function parseAllowed(text: string): string {
   const subnet = parseSubnet(text)
   if (subnet === undefined)
-    throw new OperatorError(`--allow-network '${text}' is no range of IPv4 addresses; write one such as 10.1.2.0/24, or a single address`)
+    throw new OperatorError(`--allow-network '${text}' is not an IPv4 range; pass one such as 10.1.2.0/24, or a single address`)
   return formatSubnet(subnet)
 }
 
 function parseImageSpace(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text) * 1e9
-  throw new OperatorError(`--image-space '${text}' is no size; use whole GB, such as 200`)
+  throw new OperatorError(`--image-space '${text}' is not a size; use whole GB, such as 200`)
 }
 
 function parsePullSpeed(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text) * 2 ** 20
-  throw new OperatorError(`--pull-speed '${text}' is no speed; use whole MiB a minute, such as 1, or 0 for no bound`)
+  throw new OperatorError(`--pull-speed '${text}' is not a speed; use whole MiB per minute, such as 1, or 0 for no minimum`)
 }
 
 function parsePortRange(text: string): PortRange {
   const [, from, to] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
   const range = { from: Number(from), to: Number(to) }
   const isRange = range.from >= PORT_MIN && range.to <= PORT_MAX && range.from <= range.to
-  if (!isRange) throw new OperatorError(`--port-range '${text}' is no range of ports from ${PORT_MIN} to ${PORT_MAX}; use <from>-<to>`)
+  if (!isRange) throw new OperatorError(`--port-range '${text}' is not a port range from ${PORT_MIN} to ${PORT_MAX}; use <from>-<to>`)
   return range
 }
 

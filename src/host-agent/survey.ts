@@ -28,7 +28,7 @@ import { VolumeSizes } from './volumes/volume-sizes.ts'
 
 const UNPROTECTED = 'memory: when it ends, the kernel may end this agent (it may not lower its own OOM score)'
 const NO_OVERLAYS = { address: null, reason: 'no container engine answers on this host', encryption: 'none' } as const
-const UNGUARDED = 'volumes: programs of another user and devices in them mean what they say'
+const UNGUARDED = 'volumes: setuid programs and devices in them are effective'
 
 /** Facts about this machine, and the abilities of the agent on it. */
 export interface Survey {
@@ -71,7 +71,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const confinement = await confining
   const sizes = await VolumeSizes.open(options, log)
   const bucketProblem = typeof options.globalVolumes === 'object' ? await findMountProblem() : null
-  if (bucketProblem !== null) log.warn('this host offers no global volumes: it can mount no bucket', { reason: bucketProblem })
+  if (bucketProblem !== null) log.warn('this host offers no global volumes: it cannot mount a bucket', { reason: bucketProblem })
   const bucket =
     typeof options.globalVolumes === 'object' && bucketProblem === null
       ? new BucketMount(options.globalVolumes, options.stateDir, log)
@@ -106,7 +106,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     ...(facts === undefined ? [] : missingOfImages(options, facts.dataRoot)),
   ]
   const judge = () => judgeHost({ runtimeClass: options.runtimeClass, engine: facts, kernel }, alsoMissing())
-  for (const text of judge().missing ?? []) log.warn('this host cannot enforce everything', { missing: text })
+  for (const text of judge().missing ?? []) log.warn('this host cannot enforce all isolation rules', { missing: text })
   const runtimes: Inventory['runtimes'] = []
   if (runsBuiltins(options)) runtimes.push('process')
   if (engine !== undefined) runtimes.push('docker')

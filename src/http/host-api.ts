@@ -78,13 +78,13 @@ async function tellTime(c: AppContext, next: Next): Promise<void> {
 
 async function requireHost(c: AppContext): Promise<Owned<'host'>> {
   const host = await verifyHostToken(c.env, c.req.header('authorization') ?? null, Date.now())
-  if (host === null) throw new Problem('invalidToken', { detail: 'host access token is missing, forged, expired or withdrawn' })
+  if (host === null) throw new Problem('invalidToken', { detail: 'host access token is missing, not valid, expired or revoked' })
   return host
 }
 
 function requireUpgrade(c: AppContext): void {
   if (c.req.header('upgrade')?.toLowerCase() === 'websocket') return
-  throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
+  throw new Problem('badRequest', { detail: 'this path accepts WebSocket connections only: send Upgrade: websocket' })
 }
 
 async function readBody<T>(c: AppContext, schema: z.ZodType<T>): Promise<T> {

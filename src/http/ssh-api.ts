@@ -24,10 +24,10 @@ export function sshApi(): Hono<AppEnv> {
   })
   app.get('/open', async (c) => {
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
-      throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
+      throw new Problem('badRequest', { detail: 'this path accepts WebSocket connections only: send Upgrade: websocket' })
     }
     const { socket, isRunning } = await openSsh(c.env, parsed(SshOpen, readHeader(c)), c.req.raw.signal)
-    const why = 'the pod does not run any more, or its account does not let this key in any more'
+    const why = 'the pod does not run, or its account does not accept this key'
     return new Response(null, {
       status: SWITCHING,
       webSocket: socketWhile(socket, { isGood: isRunning, everyMs: DOOR_CHECKS.everyMs, why }),

@@ -7,12 +7,12 @@ import { readJsonFile, readKeptFile, writeJsonFile, writeLosableJsonFile } from 
 import { ensureDir } from '../node/make-dir.ts'
 
 const PRIVATE_DIR_MODE = 0o700
-const SECRETS_ADVICE = `the operator key, what all API keys are checked against, and the key of all sealed values (variables, registry logins) are \
-lost with it. Database, queues and volumes are whole, and pods on other machines go on running. Restore the file from a copy. Without one no client \
-gets into this plane again: move the whole data directory away and start anew; machines join the new plane with new tokens, and their agents \
-then remove what they ran for the old one`
-const DEMO_ADVICE = `only the key and the endpoint of the demo account are forgotten here: both are whole in the plane, and the key works where it was \
-noted. Remove the file and start again, which makes another key and another endpoint`
+const SECRETS_ADVICE = `it holds the operator key, the pepper that verifies all API keys, and the key of all sealed values (variables, registry logins). \
+Database, queues and volumes are intact, and pods on other machines keep running. Restore the file from a copy. Without a copy no client can \
+sign in to this plane again: move the whole data directory away and start again; machines join the new plane with new tokens, and their agents \
+then remove the workloads of the previous plane`
+const DEMO_ADVICE = `only the local copy of the key and the endpoint id of the demo account is lost: both still exist in the plane, and the key still works. \
+Remove the file and start again, which creates another key and another endpoint`
 /** The name of the data directory in errors. */
 const LABEL = 'the data directory (PODPLANE_DATA)'
 

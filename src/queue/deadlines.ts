@@ -43,7 +43,7 @@ function settleWorker(tx: Tx, worker: Worker | null): void {
 }
 
 function lateReason({ state }: Tx, reason: string | null): string {
-  if (state.meta.config()?.type !== 'LOAD_BALANCER') return 'the worker did not ask for work within 7 minutes of its start'
+  if (state.meta.config()?.type !== 'LOAD_BALANCER') return 'the worker did not request work within 7 minutes of its start'
   return `the worker was not healthy within 7 minutes${reason === null ? '' : `: ${reason}`}`
 }
 
@@ -54,7 +54,7 @@ function settleDraining(tx: Tx, worker: DrainingWorker): void {
 
 function settleReady(tx: Tx, worker: ReadyWorker): void {
   if (isSilent(tx, worker)) failWorker(tx, worker, silenceReason(tx.state))
-  else if (tx.nowMs >= noTakeDueAtMs(worker)) failWorker(tx, worker, 'it pings, but stopped asking for work')
+  else if (tx.nowMs >= noTakeDueAtMs(worker)) failWorker(tx, worker, 'it sends pings, but does not request work')
 }
 
 /**

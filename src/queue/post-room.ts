@@ -42,6 +42,6 @@ function replacesInput(state: QueueState, { seq }: Job, chars: number, post: Wor
 
 /** Result that is stored when there is no room: a failure with the reason. */
 export function withinRefusal({ error }: { error: string | null }, refusal: string): { output: undefined; error: string } {
-  const reason = `the result could not be kept: ${refusal}`
+  const reason = `the result could not be stored: ${refusal}`
   return { output: undefined, error: error === null ? reason : `${error.slice(0, SHOWN_ERROR_CHARS)} (${reason})` }
 }

@@ -137,7 +137,7 @@ function backOff({ state, nowMs }: Tx): void {
  * attempt.
  */
 export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
-  endLeases(tx, id, 'its worker was killed because it did not stop another job', TAKEN_BACK)
+  endLeases(tx, id, 'its worker was stopped because it did not cancel another job', TAKEN_BACK)
   tellWorker(tx, id, { kind: 'kill', reason: `did not stop job ${jobId} within the grace` })
   tx.effects.releasedTakes.add(id)
   tx.effects.scale = true
@@ -153,7 +153,7 @@ export function takeBackWorker(tx: Tx, { id, phase }: Worker, reason: string): v
 
 /** Records that a worker is removed from all hosts, which ends its leases too. A failed worker stays readable for a while. */
 export function forgetWorker(tx: Tx, { id }: Worker): void {
-  endLeases(tx, id, 'its worker is gone', TAKEN_BACK)
+  endLeases(tx, id, 'its worker ended', TAKEN_BACK)
   tellWorker(tx, id, { kind: 'released' })
 }
 

@@ -9,7 +9,10 @@ import { authenticateSession, isSessionStillGood } from './sessions/session-call
 
 const BY_KEY: Operator = { userId: null, credentialId: null, parent: null, isByLink: false }
 
-const TOO_LONG: Authentication = { ...INVALID, errors: ['the token is too long: have the provider put fewer claims into it'] }
+const TOO_LONG: Authentication = {
+  ...INVALID,
+  errors: ['the token is too long: configure the identity provider to put fewer claims into it'],
+}
 
 /** Returns the caller behind a credential (ERR-8, CS-2). Zero D1 queries when warm. */
 export async function authenticate(env: Env, authorization: Shown, nowMs: number, visit?: Visit): Promise<Authentication> {

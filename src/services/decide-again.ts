@@ -12,5 +12,5 @@ export async function decideAgain<Result>(noun: string, attempt: () => Promise<R
     const result = await attempt()
     if (result !== null) return result
   }
-  throw new Problem('conflict', { detail: `the ${noun} was changed by other requests; read it again` })
+  throw new Problem('conflict', { detail: `the ${noun} was changed by other requests; read it again and retry` })
 }

@@ -57,7 +57,7 @@ export async function onceForKey<Answer>(
 
 async function refuseKey({ env, principal }: VerbContext): Promise<never> {
   await requireBudget(env, principal.teamId, KEY_TAKES)
-  throw new Problem('conflict', { detail: 'there was no room for another Idempotency-Key; try again' })
+  throw new Problem('conflict', { detail: "the account's Idempotency-Key budget was full for a moment; retry" })
 }
 
 /**
@@ -77,7 +77,7 @@ function repeat<Answer>(
   open: (kept: string) => string,
 ): Answer {
   if (!asked.includes(fingerprint)) {
-    throw new Problem('validationFailed', { errors: ['$.Idempotency-Key: was used with another request'] })
+    throw new Problem('validationFailed', { errors: ['$.Idempotency-Key: was already used with a different request'] })
   }
   if (response === null) throw new Problem('conflict', { detail: STILL_RUNNING })
   return JSON.parse(open(response)) as Answer

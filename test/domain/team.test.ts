@@ -45,11 +45,11 @@ describe('[TEAM-5] permissions of roles over members', () => {
   it('a refusal names the role and the missing permission', () => {
     expect(refuseRole(standing({ actor: 'DEV' }), 'BASIC', FREE)).toEqual({
       key: 'accessDenied',
-      errors: ['the role DEV manages neither members nor the organization'],
+      errors: ['the role DEV may not manage members or the organization'],
     })
     expect(refuseRole(standing({ actor: 'ADMIN' }), 'OWNER', FREE)).toEqual({
       key: 'accessDenied',
-      errors: ['the role ADMIN makes and removes no OWNER'],
+      errors: ['the role ADMIN may not assign or remove the role OWNER'],
     })
   })
 })
@@ -91,7 +91,7 @@ describe('[TEAM-3] owning', () => {
     for (const refused of [refuseOwning(FULL), refuseRole(standing(), 'OWNER', FULL), refuseHandOver(standing(), FULL)]) {
       expect(refused).toEqual({
         key: 'badRequest',
-        detail: 'the user may own 10 organizations and owns 10; delete one or hand one over first, or ask the operator for more',
+        detail: 'the user may own 10 organizations and owns 10; delete or transfer one first, or ask the operator to raise the budget',
         code: 'RULE',
       })
     }
@@ -124,9 +124,9 @@ describe('[TEAM-11] the keys of a leaving member', () => {
     expect(heirs('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
   })
 
-  it('are transferred neither to a non-member nor to the leaving member, and not by a member who leaves on their own', () => {
-    expect(refuseRemoval(standing(), { role: undefined, isSelf: false })?.detail).toBe('keysTo names no member of the organization')
-    expect(refuseRemoval(standing(), { role: 'DEV', isSelf: true })?.detail).toBe('keysTo names the member who goes: name one who stays')
+  it('go to no stranger and not to who goes, and nobody who only leaves gives them away', () => {
+    expect(refuseRemoval(standing(), { role: undefined, isSelf: false })?.detail).toBe('keysTo is not a member of the organization')
+    expect(refuseRemoval(standing(), { role: 'DEV', isSelf: true })?.detail).toBe('keysTo is the member who leaves: name another member')
     expect(refuseRemoval(standing({ actor: 'DEV', isSelf: true }), { role: 'ADMIN', isSelf: false })?.key).toBe('accessDenied')
   })
 

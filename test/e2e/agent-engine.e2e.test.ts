@@ -33,7 +33,7 @@ describe('the engine is killed and started again', () => {
       await agent.reaches(1, 'running')
       const started = await engine.docker('inspect', '--format', '{{.State.StartedAt}}', agent.container(1))
       await engine.kill('SIGKILL')
-      await waitUntil('the agent notices', () => agent.log.includes('Docker does not answer; will ask again'), 30_000)
+      await waitUntil('the agent notices', () => agent.log.includes('Docker does not respond; the agent retries'), 30_000)
       await engine.start()
       expect(await engine.docker('inspect', '--format', '{{.State.Running}} {{.State.StartedAt}}', agent.container(1))).toBe(
         `true ${started}`,
@@ -61,7 +61,7 @@ describe('the engine is killed and started again', () => {
       await agent.reaches(1, 'running')
       expect(agent.log).toContain('containers end when the container engine is restarted')
       await engine.kill('SIGKILL')
-      await waitUntil('the agent notices', () => agent.log.includes('Docker does not answer; will ask again'), 30_000)
+      await waitUntil('the agent notices', () => agent.log.includes('Docker does not respond; the agent retries'), 30_000)
       await engine.start()
       expect((await agent.reaches(1, 'exited')).reason).toMatch(/; the container engine was restarted$/)
       const held = agent.workload(1, IDLE, { desired: 'held' })
@@ -84,7 +84,7 @@ describe('a private registry', () => {
       await agent.start(['--registry-allow', `http://${host}`])
       const failure = async (generation: number) => (await agent.reaches(generation, 'error')).reason?.replace(/^.*: /, '')
       agent.plane.want(agent.workload(1, IDLE, { image: name }))
-      expect(await failure(1)).toBe('the image does not exist, or takes a credential')
+      expect(await failure(1)).toBe('the image does not exist, or needs a credential')
       const wrong = { username: 'ada', password: 'wrong', host }
       agent.plane.want(agent.workload(2, IDLE, { image: name, registryAuth: wrong }))
       expect(await failure(2)).toBe('the registry refused the credential')
@@ -96,7 +96,7 @@ describe('a private registry', () => {
       // The image is on this machine already; a workload without a credential still does not get it, under any name.
       for (const [index, image] of [name, registry.atDigest(name), `${name}@${registry.atDigest(name).split('@')[1]}`].entries()) {
         agent.plane.want(agent.workload(4 + index, IDLE, { image }))
-        expect(await failure(4 + index), image).toBe('the image does not exist, or takes a credential')
+        expect(await failure(4 + index), image).toBe('the image does not exist, or needs a credential')
       }
       expect(agent.log).not.toContain('s3cret-word')
     } finally {

@@ -190,7 +190,7 @@ describe('[M1] containers on one machine', () => {
     }
     await waitUntil('everything stands open', askWithout, 30_000)
     await waitUntil('the rules are back', async () => (await tables()).includes(table), 30_000)
-    expect(mine.agent.log).toContain('the rules that keep containers apart were changed from outside; they are set anew')
+    expect(mine.agent.log).toContain('the isolation rules for containers were changed externally; the agent sets them again')
     await expectMatrix()
     await machine.nft('flush', 'chain', 'inet', table, 'outward')
     await waitUntil(

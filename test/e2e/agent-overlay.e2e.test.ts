@@ -154,7 +154,7 @@ test('[HOST-145] [NET-45] members wait until all of them reach one another, and 
   await waitUntil('the first is told of the wall', () => (last(0)?.gaps.length ?? 0) > 0, 60_000).catch((error: Error) => {
     throw new Error(`${error.message}\n${agents.map(({ log }) => log).join('\n')}`)
   })
-  const cause = `is UDP 4789 let through from ${first.address} to ${second.address} and back?`
+  const cause = `check that firewalls allow UDP 4789 between ${first.address} and ${second.address} in both directions`
   const reason = `node-1 on host ${second.address} does not answer node-0 on host ${first.address} over the private network: ${cause}`
   expect(last(0)).toEqual({ overlayId: 'red', check: 1, ready: [], gaps: [{ from: 'red-0', to: 'red-1', reason }] })
   expect(last(2)).toEqual({ overlayId: 'red', check: 1, ready: ['red-2'], gaps: [] })

@@ -284,7 +284,7 @@ describe('endings', () => {
     agent.plane.want(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
     await docker('rm', '--force', agent.container(1))
-    expect((await agent.reaches(1, 'exited')).reason).toMatch(/removed from outside|killed by signal SIGKILL/)
+    expect((await agent.reaches(1, 'exited')).reason).toMatch(/removed externally|killed by signal SIGKILL/)
     const held = agent.workload(1, IDLE, { desired: 'held' })
     agent.plane.want(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
     await agent.reaches(2, 'running')

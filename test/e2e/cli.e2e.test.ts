@@ -176,7 +176,7 @@ describe('podplane', () => {
     write('stolen')
     const { code, stdout, stderr } = await deploy('--yes')
     expect(code).not.toBe(0)
-    expect(stderr).toContain('to name the secret TOPA takes the scope account:read')
+    expect(stderr).toContain('a reference to the secret TOPA requires the scope account:read')
     expect(stdout + stderr).not.toContain('canary-topa')
     expect(await templates()).toEqual(before)
 
@@ -262,7 +262,7 @@ timeout = "60s"
     expect(await behind('pods', 'update', id, '--body', '{"name":"renamed"}')).toMatchObject(unsure(`PATCH /v2/pods/${id}`))
     expect(await behind('pods', 'get', id, '--json', 'name')).toMatchObject({ code: 0, stdout: expect.stringContaining('renamed') })
     // A pod of a built-in image takes no commands.
-    expect(await podplane(['exec', id, '--', 'true'])).toMatchObject({ code: 5, stderr: expect.stringContaining('built-in program') })
+    expect(await podplane(['exec', id, '--', 'true'])).toMatchObject({ code: 5, stderr: expect.stringContaining('built-in image') })
     expect(await behind('pods', 'stop', id)).toMatchObject(unsure(`POST /v2/pods/${id}/action`))
     expect(await behind('pods', 'stop', id)).toMatchObject({ code: 5, stderr: expect.stringContaining('EXITED') })
 

@@ -189,7 +189,7 @@ describe("a notebook's server through the HTTP proxy", () => {
     const closed = await fetch(`${plane.url}/proxy/${pod.id}/9999/`)
     expect([closed.status, ((await closed.json()) as { detail: string }).detail]).toEqual([
       404,
-      'the pod has not declared port 9999 as 9999/http, so it is not served here',
+      'the pod does not expose port 9999 as 9999/http, so it is not served here',
     ])
   })
 

@@ -17,6 +17,6 @@ test('[HOST-66] [C2] invalid image names leave the agent unharmed, on a real eng
   await agent.reaches(1, 'running')
   for (const { id } of images) await waitUntil(`the refusal of ${id}`, () => agent.plane.last(id)?.state === 'error', 30_000)
   const reasons = images.map(({ id }) => agent.plane.last(id)?.reason)
-  expect(reasons.filter((reason) => !/cannot be had: want an image reference|image pull failed/.test(reason ?? ''))).toEqual([])
+  expect(reasons.filter((reason) => !/is not valid: want an image reference|image pull failed/.test(reason ?? ''))).toEqual([])
   expect([agent.pid, agent.plane.messages.filter(({ type }) => type === 'hello')]).toMatchObject([pid, { length: 1 }])
 }, 180_000)

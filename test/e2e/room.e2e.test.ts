@@ -24,5 +24,5 @@ test('[PP-180] endpoints take turns on a machine with room for one worker, witho
   // A worker that waits for the idle timeout waits for all of it.
   for (const ms of waitedMs) expect(ms).toBeLessThan((IDLE_TIMEOUT_S * 1000) / 3)
   const scaling = await callPlane<{ decisions: { reason: string }[] }>(plane, plane.apiKey, 'GET', `/v2/serverless/${first.id}/scaling`)
-  expect(scaling.decisions.map(({ reason }) => reason)).toContain(`gave way to endpoint ${second.id}`)
+  expect(scaling.decisions.map(({ reason }) => reason)).toContain(`preempted by endpoint ${second.id}`)
 })

@@ -72,7 +72,7 @@ test('[ACC-6] a pod and a worker see the value of their start; a rotation reache
   await pod.act('restart')
   await log.waitFor((lines) => lines.includes('db=second none=<>'))
   expect((await pod.container()).Id).not.toBe(first.Id)
-  expect(log.lines().filter((line) => line.startsWith('env names secrets'))).toHaveLength(2)
+  expect(log.lines().filter((line) => line.startsWith('env refers to secrets'))).toHaveLength(2)
   // The log contains everything that the worker ever printed: it was not restarted.
   expect(workerLog.lines().filter((line) => line.startsWith('db='))).toEqual(['db=first value: "ü" none=<>'])
   log.close()

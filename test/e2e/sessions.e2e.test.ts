@@ -132,7 +132,7 @@ describe('[SES-14] a user who signs in at a real provider', () => {
     // The ID token is for the client, not for the plane.
     expect(await call(idToken, '/v2/serverless')).toMatchObject({
       status: 401,
-      body: { errors: ['the token is for another audience (aud) than OIDC_AUDIENCE of this plane'] },
+      body: { errors: ['the audience of the token (aud) is not OIDC_AUDIENCE of this plane'] },
     })
     expect((await call(`${token.slice(0, -8)}AAAAAAAA`, '/v2/serverless')).status).toBe(401)
   })

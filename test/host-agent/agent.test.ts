@@ -155,8 +155,8 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
       for (const { id } of odd) await waitUntil('an error', () => plane.last(id)?.state === 'error')
       await waitUntil('the others run', () => plane.last('good')?.state === 'running')
       expect(odd.map(({ id }) => plane.last(id)?.reason)).toEqual([
-        ...images.slice(0, 4).map((image) => expect.stringContaining(`image '${image}' cannot be had: want an image reference`)),
-        ...images.slice(4).map((image) => `image pull failed: ${image}: the container engine of this host could not take the image`),
+        ...images.slice(0, 4).map((image) => expect.stringContaining(`image '${image}' is not valid: want an image reference`)),
+        ...images.slice(4).map((image) => `image pull failed: ${image}: the container engine of this host could not load the image`),
       ])
       expect(agent.child.exitCode).toBeNull()
     } finally {
@@ -349,7 +349,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     const bad = startAgent('--token', 'ppj_wrong_token', '--state-dir', join(stateDir, 'other'))
     expect(await bad.exit).toBe(1)
     expect(bad.stderr).toMatch(
-      /podplane-agent: --token was refused by the plane \(401\): [^;]*; make a new join token and pass it with --token\n$/,
+      /podplane-agent: --token was refused by the plane \(401\): [^;]*; create a new join token and pass it with --token\n$/,
     )
   })
 

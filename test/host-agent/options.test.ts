@@ -48,7 +48,7 @@ describe('flags', () => {
       ['10.1.2.0/24', '10.1.3.4/32', '192.168.7.0/24'],
     ])
     for (const text of ['10.1.2.3/24', 'fd00::/8', 'nas.example.com', '', '10.0.0.0/8 accept']) {
-      expect(() => allowed(text)).toThrow(`--allow-network '${text}' is no range of IPv4 addresses`)
+      expect(() => allowed(text)).toThrow(`--allow-network '${text}' is not an IPv4 range`)
     }
   })
 
@@ -93,7 +93,7 @@ describe('flags', () => {
       { from: 1_024, to: 65_535 },
     ])
     for (const text of ['1023-2000', '2000-65536', '2001-2000', '2000', '2000-', '-', 'a-b', '2000-3000-4000']) {
-      expect(() => range(text)).toThrow(`--port-range '${text}' is no range of ports from 1024 to 65535`)
+      expect(() => range(text)).toThrow(`--port-range '${text}' is not a port range from 1024 to 65535`)
     }
   })
 })

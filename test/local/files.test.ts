@@ -103,10 +103,8 @@ describe('the data directory', () => {
     for (const text of ['{"OPERATOR_KEY":"x"}', '{"OPERATOR', '']) {
       writeFileSync(join(directory, 'secrets.json'), text)
       const said = thrownBy(() => loadSecrets(dataDir))
-      expect(said).toMatch(
-        /^\S+\/secrets\.json is damaged; the operator key, what all API keys are checked against, .* are lost with it\. /,
-      )
-      expect(said).toMatch(/ queues and volumes are whole, .* Restore the file from a copy\. Without one .* start anew; /)
+      expect(said).toMatch(/^\S+\/secrets\.json is damaged; it holds the operator key, the pepper that verifies all API keys, .* Database,/)
+      expect(said).toMatch(/ queues and volumes are intact, .* Restore the file from a copy\. Without a copy .* start again; /)
       expect(readFileSync(join(directory, 'secrets.json'), 'utf8')).toBe(text)
     }
   })
@@ -114,7 +112,7 @@ describe('the data directory', () => {
   it.each(['', '{"kty":', 'null'])('[DUR-5] holds a host key that is not replaced when it is damaged: %j', async (text) => {
     writeFileSync(join(directory, 'host-key.json'), text)
     await expect(HostKey.load(directory)).rejects.toThrow(
-      /host-key\.json is damaged; the key by which the plane knows this host is lost .* containers go on running .* new --token .* another host/,
+      /host-key\.json is damaged; it holds the key that identifies this host to the plane.* containers keep running .* new --token .* another host/,
     )
     expect(readFileSync(join(directory, 'host-key.json'), 'utf8')).toBe(text)
   })
@@ -135,7 +133,7 @@ describe('the data directory', () => {
     expect(readDemoAccount(dataDir)).toEqual({ apiKey: 'k', endpointId: 'e' })
     writeFileSync(join(directory, 'demo-account.json'), '')
     expect(thrownBy(() => readDemoAccount(dataDir))).toMatch(
-      /demo-account\.json is damaged; only the key .* Remove the file and start again/,
+      /demo-account\.json is damaged; only the local copy of the key .* Remove the file and start again/,
     )
   })
 

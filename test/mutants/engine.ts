@@ -271,8 +271,8 @@ export const ENGINE_MUTANTS: readonly Mutant[] = [
   {
     id: 'an account reads which stranger took its place',
     file: 'src/queue/workers/give-way.ts',
-    find: "asker.own ? `gave way to endpoint ${asker.endpointId}` : 'gave way to another account'",
-    replace: '`gave way to endpoint ${asker.endpointId}`',
+    find: "asker.own ? `preempted by endpoint ${asker.endpointId}` : 'preempted by another account'",
+    replace: '`preempted by endpoint ${asker.endpointId}`',
   },
   {
     id: 'no decision says why a worker went',

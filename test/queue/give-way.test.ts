@@ -53,9 +53,9 @@ describe('[PP-180] preempted workers', () => {
     const now = tx()
     expect(giveWay(now, { asker: OWN, workerIds: ['a'] })).toBe(true)
     expect(phases()).toEqual(['DRAINING', 'READY'])
-    expect(state.workers.get('a')?.reason).toBe('gave way to endpoint other')
+    expect(state.workers.get('a')?.reason).toBe('preempted by endpoint other')
     expect(noted.map(([decision]) => decision)).toEqual([
-      { desired: 1, current: 2, start: 0, stop: ['a'], reason: 'gave way to endpoint other', nextAtMs: null },
+      { desired: 1, current: 2, start: 0, stop: ['a'], reason: 'preempted by endpoint other', nextAtMs: null },
     ])
     expect([...now.effects.releasedTakes]).toEqual(['a'])
     expect(leavingWorkers(state)).toEqual(['a'])
@@ -64,7 +64,7 @@ describe('[PP-180] preempted workers', () => {
   test('[PP-184] leave without naming another account', () => {
     const { tx, noted } = queueWith([idle('a', 10_000)])
     expect(giveWay(tx(), { asker: FOREIGN, workerIds: ['a'] })).toBe(true)
-    expect(noted.map(([decision]) => decision.reason)).toEqual(['gave way to another account'])
+    expect(noted.map(([decision]) => decision.reason)).toEqual(['preempted by another account'])
   })
 
   test.each<[string, readonly Worker[], string[], (state: MemoryState, tx: Tx) => void, object]>([

@@ -61,7 +61,7 @@ test('[LSE-24] a queue that is loaded long after the row of a lease was written 
   expect(seen(next), 'still waited for').toEqual(['IN_PROGRESS', 'READY'])
   settleDue(at(next, 305_000 + TERM))
   expect(seen(next), 'not for ever').toEqual(['IN_QUEUE', 'FAILED'])
-  expect(next.jobs.bySeq(1)).toMatchObject({ retries: 1, hostLosses: 0, errorDetail: expect.stringContaining('loaded anew') })
+  expect(next.jobs.bySeq(1)).toMatchObject({ retries: 1, hostLosses: 0, errorDetail: expect.stringContaining('reloaded') })
 })
 
 test('[LSE-24] however often it is loaded, a worker that does not ping again is waited for once', () => {

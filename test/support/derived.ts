@@ -107,7 +107,7 @@ export const DERIVED_KINDS = {
         const found = await findInvitationOf(openDatabase(env.DB), guest.userId, hash, Date.now())
         if (found) return true
         const accepted = await api(guest.key).post('/v2/organizations/invitations/accept', { token: reply.body.token })
-        expect([accepted.status, accepted.body.detail]).toEqual([404, expect.stringContaining('may no longer invite')])
+        expect([accepted.status, accepted.body.detail]).toEqual([404, expect.stringContaining('may not invite')])
         const row = await env.DB.prepare('SELECT 1 FROM memberships WHERE team_id = ? AND user_id = ?').bind(scene.teamId, guest.userId)
         expect(await row.first()).toBeNull()
         return false

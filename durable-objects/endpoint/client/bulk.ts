@@ -53,10 +53,10 @@ async function begin(
   return core.transact((tx) => {
     const running = core.state.bulks.running().length
     if (running >= MAX_RUNNING)
-      return problemReply('conflict', `${running} bulk changes of this endpoint go on already; wait for one of them`)
+      return problemReply('conflict', `${running} bulk changes of this endpoint are already running; wait until one ends`)
     const bulk = planOf(core, tx, action, wish, estimate)
     if (wish.expected !== undefined && wish.expected !== bulk.matched) {
-      return problemReply('conflict', `the plan is stale: it expects ${wish.expected} jobs, and ${bulk.matched} are meant now`)
+      return problemReply('conflict', `the plan is stale: it expects ${wish.expected} jobs, but ${bulk.matched} match`)
     }
     // A bulk change without matching jobs is finished at once.
     const kept = bulk.matched === 0 ? { ...bulk, finishedAtMs: tx.nowMs } : bulk
@@ -159,7 +159,7 @@ function readRequest(text: string): { wish: JobBulkRequest } | { fault: string }
   }
   const { status, from, to, ids } = parsed.data
   if (status ?? from ?? to ?? ids) return { wish: parsed.data }
-  return { fault: '$: say which jobs are meant, by status, from, to or ids' }
+  return { fault: '$: select the jobs by status, from, to or ids' }
 }
 
 function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {

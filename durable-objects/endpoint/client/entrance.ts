@@ -9,7 +9,7 @@ import { clientOperation } from './client-operations.ts'
 
 /** Operations that an endpoint without a queue supports (LB-14). */
 const WITHOUT_QUEUE: readonly string[] = ['health', 'metrics']
-const NO_QUEUE = 'this is a load-balancing endpoint, which has no jobs; send requests to its requestUrls.base'
+const NO_QUEUE = 'a load-balancing endpoint has no jobs; send requests to its requestUrls.base'
 
 /** Runs a call of the client job API, within its caller's limits (LIM-1). */
 export async function clientCall(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {

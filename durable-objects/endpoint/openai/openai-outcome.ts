@@ -11,7 +11,7 @@ const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.
 
 /** The error of a job of `/openai/*`; null when it has an answer or may still give one. `job` is null once it is deleted. */
 export function jobError(job: Job | null): OpenaiError | null {
-  if (!job) return openaiError(PROBLEMS.timedOut.status, 'the job was deleted before its whole answer was sent: its time was over')
+  if (!job) return openaiError(PROBLEMS.timedOut.status, 'the job expired and was deleted before its whole response was sent')
   if (job.state === 'FAILED') return readWorkerError(job.error ?? 'the job failed')
   if (job.state === 'CANCELLED') return openaiError(PROBLEMS.gone.status, 'the job was cancelled')
   return null

@@ -12,7 +12,7 @@ import { abandon, failure, jobError } from './openai-outcome.ts'
 /** Next part of the reply: `nothing` yet, text, an error or the end. */
 type Step = { kind: 'nothing' } | { kind: 'text'; text: string } | { kind: 'failed'; error: OpenaiError } | { kind: 'complete' }
 
-const LOST = openaiError(500, 'the worker was lost in the middle of its answer')
+const LOST = openaiError(500, 'the worker was lost in the middle of its response')
 
 /** OAI-5: streams the worker's own events to the client as they arrive. */
 export async function streamAnswer(core: EndpointCore, job: Job, request: Request): Promise<Response> {

@@ -48,7 +48,7 @@ async function holdForAnswer(core: EndpointCore, accepted: Job, request: Request
 function answer(core: EndpointCore, job: Job): Response {
   const output = core.state.payloads.get(job.seq, OUTPUT) ?? 'null'
   const pieces = output === '[]' ? streamedOutputs(core, job.seq) : []
-  if (pieces === null) return failure(openaiError(500, `the answer is larger than the limit of ${MAX_RESULT_BYTES} bytes`))
+  if (pieces === null) return failure(openaiError(500, `the response is larger than the limit of ${MAX_RESULT_BYTES} bytes`))
   const text = unwrapOutput(pieces.length > 0 ? `[${pieces.join(',')}]` : output)
   const error = readErrorOutput(text)
   return error ? failure(error) : jsonReply(text)

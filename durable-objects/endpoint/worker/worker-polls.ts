@@ -49,7 +49,7 @@ async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number
       throw error
     })
   // WRK-7: a worker answers a fast error with a thousand takes per second; 429 is the only reply that makes it back off.
-  if (verdict === 'refused') return problemReply('rateLimited', 'this worker is not part of the endpoint any more', { 'retry-after': '5' })
+  if (verdict === 'refused') return problemReply('rateLimited', 'this worker does not belong to the endpoint', { 'retry-after': '5' })
   const cancel = core.timers.after(verdict === 'draining' ? DRAINING_HOLD_MS : HOLD_MS, () => answer(null))
   const left = () => answer(null)
   signal.addEventListener('abort', left)

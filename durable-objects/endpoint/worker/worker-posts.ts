@@ -76,7 +76,7 @@ async function askRoom(core: EndpointCore, chars: number): Promise<RoomAnswer> {
     return { refusal: (await core.grant.take(config, chars))?.detail ?? null }
   } catch (error) {
     // Finished work is stored even if the quota cannot be queried.
-    logEvent('warn', 'no room could be asked for; the post is kept', { endpointId: config.id, error })
+    logEvent('warn', 'the storage quota of a post could not be requested; the post is stored anyway', { endpointId: config.id, error })
     return { refusal: null }
   }
 }

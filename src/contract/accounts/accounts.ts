@@ -20,9 +20,9 @@ export const ActingUser = z
 
 const SuspensionParts = z.object({
   suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),
-  endpoints: z.number().int().meta({ description: 'Endpoints that were told.' }),
+  endpoints: z.number().int().meta({ description: 'Number of notified endpoints.' }),
   pods: z.number().int().meta({ description: 'Pods that were stopped, or started again.' }),
-  failed: z.array(z.string()).meta({ description: 'What could not be told or changed; the same call again tries that again.' }),
+  failed: z.array(z.string()).meta({ description: 'Objects that could not be notified or changed; repeat the call to retry.' }),
 })
 /** The effects of a suspension or of its end (PP-214). */
 export type SuspensionParts = z.infer<typeof SuspensionParts>

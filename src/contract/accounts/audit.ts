@@ -7,7 +7,8 @@ const Id = z.string().min(1).max(MAX_ID_LENGTH).regex(PLAIN_TEXT)
 const Moment = z.iso.datetime({ offset: true })
 
 const State = z.record(z.string(), z.unknown()).nullable().meta({
-  description: 'Without secrets: of a variable `env.<NAME>` is a keyed hash. Large members are `{bytes, digest}`. Null: it was not there.',
+  description:
+    'Without secrets: a variable `env.<NAME>` is a keyed hash. Large members are `{bytes, digest}`. Null: the resource did not exist.',
 })
 
 const PREVIEW = {
@@ -31,20 +32,23 @@ const entry = {
   }),
   action: z.string().meta({ description: 'Such as `pods.create`.' }),
   resource: z.object({ kind: z.string(), id: z.string() }),
-  requestId: z.string().nullable().meta({ description: 'The `X-Request-ID` of the request; null for what no request did.' }),
+  requestId: z.string().nullable().meta({ description: 'The `X-Request-ID` of the request; null for a change without a request.' }),
   before: State,
   after: State,
 }
 
 export const AuditEntry = z.object(entry).meta({
   id: 'AuditEntry',
-  description: 'One change. An update shows the members that it changed, a deletion repeats nothing.',
+  description: 'One change. An update shows the changed members; a deletion shows none.',
   example: PREVIEW,
 })
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 export const OperatorAuditEntry = z
-  .object({ ...entry, accountId: z.string().nullable().meta({ description: "Whose resource it is; null for the operator's own." }) })
+  .object({
+    ...entry,
+    accountId: z.string().nullable().meta({ description: 'Id of the account that owns the resource; null for resources of the operator.' }),
+  })
   .meta({ id: 'OperatorAuditEntry', example: { ...PREVIEW, accountId: '1t5w8z3c6f9j2m' } })
 export type OperatorAuditEntry = z.infer<typeof OperatorAuditEntry>
 
@@ -53,7 +57,7 @@ export const ListAuditQuery = PageQuery.extend({
   actor: Id.optional().meta({ description: 'Only changes by this user, or with this key, session or pod.' }),
   action: Id.optional().meta({ description: 'Only changes of this kind, such as `pods.create`.' }),
   from: Moment.optional().meta({ description: 'The earliest time, RFC 3339.' }),
-  to: Moment.optional().meta({ description: 'The first time that is too late, RFC 3339.' }),
+  to: Moment.optional().meta({ description: 'Exclusive end of the range, RFC 3339.' }),
 })
 export type ListAuditQuery = z.infer<typeof ListAuditQuery>
 
@@ -74,7 +78,7 @@ export const OperatorAuditResponse = z.object({ entries: z.array(OperatorAuditEn
 export type OperatorAuditResponse = z.infer<typeof OperatorAuditResponse>
 
 export const AuditStateQuery = z.object({
-  resource: Id.meta({ description: 'Id of a pod, an endpoint or a template, also of one that is gone.' }),
+  resource: Id.meta({ description: 'Id of a pod, an endpoint or a template, including deleted ones.' }),
   at: Moment.meta({ description: 'The moment, RFC 3339.' }),
 })
 export type AuditStateQuery = z.infer<typeof AuditStateQuery>
@@ -86,7 +90,7 @@ export const AuditStateResponse = z
     state: State,
     isComplete: z
       .boolean()
-      .meta({ description: 'False when changes before are no longer kept: then members that never changed since are missing.' }),
+      .meta({ description: 'False when earlier changes are already deleted: members that have not changed since are then missing.' }),
   })
   .meta({
     id: 'AuditState',

@@ -19,11 +19,11 @@ export const BUDGETS = {
   pods: { bound: 1_000, unit: 'count', counts: 'pods that are not terminated', free: 'terminate one' },
   clusters: { bound: 50, unit: 'count', counts: 'clusters that are not deleted', free: 'delete one' },
   stoppedPods: { bound: 500, unit: 'count', counts: 'pods that are EXITED or ERROR', free: 'terminate one' },
-  formerPods: { bound: 1_000, unit: 'count', counts: 'terminated pods that are kept for a while, older ones are dropped', free: '' },
+  formerPods: { bound: 1_000, unit: 'count', counts: 'records of terminated pods; the oldest are deleted', free: '' },
   endpoints: { bound: 500, unit: 'count', counts: 'endpoints', free: 'delete one' },
-  releasesPerEndpoint: { bound: 50, unit: 'count', counts: 'releases kept of an endpoint, older ones are dropped', free: '' },
+  releasesPerEndpoint: { bound: 50, unit: 'count', counts: 'stored releases of an endpoint; the oldest are deleted', free: '' },
   apiKeys: { bound: 200, unit: 'count', counts: 'API keys that are neither revoked nor expired', free: 'revoke one' },
-  gpus: { bound: 256, unit: 'count', counts: 'GPUs of pods and workers', free: 'stop what holds some' },
+  gpus: { bound: 256, unit: 'count', counts: 'GPUs of pods and workers', free: 'stop pods or workers that use GPUs' },
   specBytesPerHost: {
     bound: 64 * MIB,
     unit: 'bytes',
@@ -33,30 +33,35 @@ export const BUDGETS = {
   storedBytes: {
     bound: 64 * MIB,
     unit: 'bytes',
-    counts: 'bytes of configurations: endpoints, their releases, templates',
+    counts: 'bytes of the configurations of endpoints, releases and templates',
     free: 'delete one or shorten its env',
   },
   keptAnswers: {
     bound: 5_000,
     unit: 'count',
-    counts: 'answers kept for an Idempotency-Key, for 24 hours',
-    free: 'try again when the oldest have had their day, or send no Idempotency-Key',
+    counts: 'stored responses for an Idempotency-Key, each for 24 hours',
+    free: 'retry when the oldest have expired, or send no Idempotency-Key',
   },
   keptAnswerBytes: {
     bound: 64 * MIB,
     unit: 'bytes',
     counts: 'bytes of those answers',
-    free: 'try again when the oldest have had their day, or send no Idempotency-Key',
+    free: 'retry when the oldest have expired, or send no Idempotency-Key',
   },
   secrets: { bound: 1_000, unit: 'count', counts: 'secrets', free: 'delete one' },
   secretBytes: { bound: 256 * MIB, unit: 'bytes', counts: 'bytes of the values of secrets', free: 'delete one or shorten its value' },
   queuedBytes: {
     bound: 32 * GIB,
     unit: 'bytes',
-    counts: 'bytes set aside for inputs and results of jobs',
+    counts: 'bytes reserved for inputs and results of jobs',
     free: 'retry when results have passed their retention, or purge a queue',
   },
-  logBytes: { bound: 10 * GIB, unit: 'bytes', counts: 'bytes of older lines of logs, those written to longest ago are dropped', free: '' },
+  logBytes: {
+    bound: 10 * GIB,
+    unit: 'bytes',
+    counts: 'bytes of archived log lines; the logs with the oldest writes are deleted first',
+    free: '',
+  },
   inFlightBytes: {
     bound: 256 * MIB,
     unit: 'bytes',
@@ -66,14 +71,14 @@ export const BUDGETS = {
   readBytes: {
     bound: 256 * MIB,
     unit: 'bytes',
-    counts: 'bytes of large results that are read within 10 seconds, or longer by slow readers',
+    counts: 'bytes of large results that are read within 10 seconds, longer for slow readers',
     free: 'read them more slowly',
   },
   readRows: {
     bound: 300_000,
     unit: 'count',
-    counts: 'rows that bills, spend, lists and the audit log read of the database within 10 seconds',
-    free: 'ask for less time or smaller pages',
+    counts: 'database rows that bills, spend, lists and the audit log read within 10 seconds',
+    free: 'request a shorter time range or smaller pages',
   },
 } as const satisfies Record<string, { bound: number; unit: 'count' | 'bytes'; counts: string; free: string }>
 
@@ -103,7 +108,7 @@ export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
 /** Returns the text of a refusal: the use, the requested amount, the bound and the next step. */
 export function describeExcess(name: BudgetName, used: number, more: number, bound: number): string {
   const { counts, free } = BUDGETS[name]
-  return `the account's budget ${name} (${counts}) is ${bound}: ${used} are in use and ${more} more were asked for; ${free}, or ask the operator for more`
+  return `the account's budget ${name} (${counts}) is ${bound}: ${used} are in use and the request needs ${more} more; ${free}, or ask the operator to raise the budget`
 }
 
 const forEach = <Value extends z.ZodType>(value: (name: BudgetName) => Value) =>
@@ -119,7 +124,7 @@ export const BudgetUse = z
     unit: z.enum(['count', 'bytes']),
     shared: z.boolean().meta({
       description:
-        'Counted together with the own account of who made this organization, or with the organizations that this user has made.',
+        'Counted together with the personal account of the creator of this organization, or with the organizations that this user has created.',
     }),
   })
   .meta({ id: 'BudgetUse', example: { used: 3, bound: 500, unit: 'count', shared: true } })
@@ -129,12 +134,12 @@ export const AccountLimits = z
     plan: z
       .string()
       .nullable()
-      .meta({ description: 'The plan that the operator gave the account, or the account whose budgets it shares; null: none.' }),
+      .meta({ description: 'The plan that the operator assigned to the account, or to the account whose budgets it shares; null: none.' }),
     ...forEach((name) => BudgetUse.meta({ description: BUDGETS[name].counts })),
   })
   .meta({
     id: 'AccountLimits',
-    description: 'What the account holds of each budget, and the most that it may.',
+    description: 'Use and bound of each budget of the account.',
     example: {
       plan: 'research',
       ...Object.fromEntries(

@@ -14,7 +14,7 @@ const EXAMPLE = {
 /** JL-40: a row of the audit log as a sentence, without the states before and after. */
 export const AccountEvent = AuditEntry.pick({ id: true, at: true, actor: true, action: true })
   .extend({
-    targets: z.array(z.object({ kind: z.string(), id: z.string() })).meta({ description: 'What it happened to.' }),
+    targets: z.array(z.object({ kind: z.string(), id: z.string() })).meta({ description: 'The resource of the event.' }),
     message: z.string().meta({ description: 'One sentence, for people; `action` is for programs.' }),
   })
   .meta({ id: 'AccountEvent', example: EXAMPLE })

@@ -4,10 +4,7 @@ import { orChangePlan } from '../change-plan.ts'
 /** The container runtime that must isolate an account's containers from the host (PP-219). */
 export const AccountIsolation = z
   .strictObject({
-    runtimeClass: z
-      .enum(['runc', 'runsc', 'kata'])
-      .nullable()
-      .meta({ description: 'What must run its containers; null: whatever a host has.' }),
+    runtimeClass: z.enum(['runc', 'runsc', 'kata']).nullable().meta({ description: 'The required container runtime; null: any runtime.' }),
   })
   .meta({ id: 'AccountIsolation', example: { runtimeClass: 'runsc' } })
 export type AccountIsolation = z.infer<typeof AccountIsolation>

@@ -22,7 +22,7 @@ export const CreateKeyRequest = z
     name: Name,
     permission: KeyPermission.optional().meta({ default: 'ALL' }),
     scopes: KeyScopes.optional().meta({ description: 'Scopes of a RESTRICTED key, such as `jobs:write@<endpoint_id>`.' }),
-    expiresAt: z.iso.datetime({ offset: true }).optional().meta({ description: 'The key is refused from then on. RFC 3339.' }),
+    expiresAt: z.iso.datetime({ offset: true }).optional().meta({ description: 'The key is refused from this time. RFC 3339.' }),
   })
   .meta({ id: 'CreateKeyRequest', example: { name: 'ci', permission: 'RESTRICTED', scopes: ['serverless:read', 'jobs:write'] } })
 export type CreateKeyRequest = z.infer<typeof CreateKeyRequest>
@@ -75,9 +75,9 @@ const KEY = {
 
 /** A key as the members of its account see it. */
 export const AccountKey = Key.extend({
-  prefix: z.string().meta({ description: 'What the key begins with; the rest of it is known to its holder alone.' }),
-  userId: z.string().meta({ description: 'Who made it: the key is refused once that user has left the account.' }),
-  replacedBy: z.string().nullable().meta({ description: 'Id of the key that it was rotated to; it is good until `expiresAt`.' }),
+  prefix: z.string().meta({ description: 'The first characters of the key; the plane does not store the rest.' }),
+  userId: z.string().meta({ description: 'Id of the creator. The key is refused when this user leaves the account.' }),
+  replacedBy: z.string().nullable().meta({ description: 'Id of the key that replaces it; this key is valid until `expiresAt`.' }),
 }).meta({
   id: 'AccountKey',
   example: KEY,
@@ -104,7 +104,7 @@ export const RotateKeyRequest = z
       .min(0)
       .max(MAX_OVERLAP_SECONDS)
       .optional()
-      .meta({ default: KEY_OVERLAP_SECONDS, description: 'How long the former key is still good.' }),
+      .meta({ default: KEY_OVERLAP_SECONDS, description: 'For how long the previous key is still valid.' }),
   })
   .meta({ id: 'RotateKeyRequest', example: { overlapSeconds: 3600 } })
 export type RotateKeyRequest = z.infer<typeof RotateKeyRequest>

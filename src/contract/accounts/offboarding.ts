@@ -8,15 +8,15 @@ const count = (description: string) => z.number().int().meta({ description })
 export const Offboarding = z
   .object({
     userId: z.string(),
-    deletedAt: Timestamp.nullable().meta({ description: 'Null: something could not be ended; the same call again goes on with it.' }),
-    keys: count('Keys that were revoked, in every account for which the user made some.'),
+    deletedAt: Timestamp.nullable().meta({ description: 'Null: a resource could not be ended; repeat the call to continue.' }),
+    keys: count('Number of revoked keys, in every account in which the user created keys.'),
     pods: count('Pods that were terminated.'),
     endpoints: count('Endpoints that were deleted, their jobs cancelled.'),
     secrets: count('Secrets that were wiped.'),
     templates: count('Templates that were removed.'),
     registries: count('Registry logins that were removed.'),
     volumes: count('Records of volumes that were removed; data on hosts is the operator’s to delete.'),
-    failed: z.array(z.string()).meta({ description: 'What could not be ended.' }),
+    failed: z.array(z.string()).meta({ description: 'Resources that could not be ended.' }),
   })
   .meta({
     id: 'Offboarding',

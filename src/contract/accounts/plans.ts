@@ -24,14 +24,18 @@ export const PlanLimits = z
       .meta({ description: 'REST requests per window (RATE-1).' }),
     budgets: BudgetOverrides.optional(),
   })
-  .meta({ id: 'PlanLimits', description: 'What is left out is that of the plan `default`, else of the plane (PLN-4).', example: LIMITS })
+  .meta({
+    id: 'PlanLimits',
+    description: 'An omitted member has the value of the plan `default`, or of the plane (PLN-4).',
+    example: LIMITS,
+  })
 export type PlanLimits = z.infer<typeof PlanLimits>
 
 export const LimitsPlan = z
   .object({
     name: PlanName,
     limits: PlanLimits,
-    accounts: z.number().int().meta({ description: 'How many accounts have it.' }),
+    accounts: z.number().int().meta({ description: 'Number of accounts with this plan.' }),
     updatedAt: Timestamp,
   })
   .meta({ id: 'LimitsPlan', example: { name: 'research', limits: LIMITS, accounts: 12, updatedAt: '2026-06-01T12:00:00Z' } })
@@ -43,7 +47,7 @@ export const ListPlansResponse = z.object({ plans: z.array(LimitsPlan) }).meta({
 export const LimitsPlanOrChangePlan = orChangePlan('LimitsPlanOrChangePlan', LimitsPlan)
 
 export const AccountPlan = z
-  .strictObject({ plan: PlanName.nullable().meta({ description: 'Null: none of its own.' }) })
+  .strictObject({ plan: PlanName.nullable().meta({ description: 'Null: no plan of its own.' }) })
   .meta({ id: 'AccountPlan', example: { plan: 'research' } })
 export type AccountPlan = z.infer<typeof AccountPlan>
 

@@ -13,16 +13,16 @@ const EXAMPLE_MAKER = { userId: 'u7h2k9m4p1q8s5v3', addedAt: '2026-07-01T09:30:0
 /** The user who added a key (DER-34). */
 const SshKeyMaker = z
   .object({
-    userId: z.string().nullable().meta({ description: 'The user who added it; null: the plane does not know, and the key counts.' }),
-    addedAt: z.string().nullable().meta({ description: 'When; null: the plane does not know.' }),
-    endedBecause: z.string().nullable().meta({ description: 'Why the key does not count any more; null: it does.' }),
+    userId: z.string().nullable().meta({ description: 'Id of the user who added it; null: unknown, and the key is valid.' }),
+    addedAt: z.string().nullable().meta({ description: 'When it was added; null: unknown.' }),
+    endedBecause: z.string().nullable().meta({ description: 'Why the key is not valid; null: it is valid.' }),
   })
   .meta({ id: 'SshKeyMaker', example: EXAMPLE_MAKER })
 
 export const SshKeys = z
   .object({
     keys: z.array(z.string()).meta({ description: 'Public keys as they were registered.' }),
-    makers: z.array(SshKeyMaker).meta({ description: 'Who added each of them, in the same order.' }),
+    makers: z.array(SshKeyMaker).meta({ description: 'The user who added each key, in the same order.' }),
   })
   .meta({ id: 'SshKeys', example: { ...EXAMPLE, makers: [EXAMPLE_MAKER] } })
 export type SshKeys = z.infer<typeof SshKeys>

@@ -8,13 +8,13 @@ import { AccountLimits } from './budgets.ts'
 export const UserLimits = z
   .object({
     suspendedAt: Timestamp.nullable().meta({ description: 'Null: the account works.' }),
-    requests: Quotas.meta({ description: 'The windows in force: set for the user, of its plan, or of the plane.' }),
+    requests: Quotas.meta({ description: 'The effective windows: set for the user, by the plan, or by the plane.' }),
     budgets: AccountLimits,
     spend: SpendSummary,
   })
   .meta({
     id: 'UserLimits',
-    description: "What a user's account holds and spends, and the most that it may.",
+    description: "Use and limits of a user's account: budgets, spend and requests.",
     example: {
       suspendedAt: null,
       requests: Quotas.meta()?.example,

@@ -30,7 +30,7 @@ export const BillingInterval = z
     endTime: z
       .string()
       .nullable()
-      .meta({ format: 'date-time', description: `${MILLISECONDS} Null while it lasts.` }),
+      .meta({ format: 'date-time', description: `${MILLISECONDS} Null while the interval is open.` }),
     gpuTypeId: z.string().nullable(),
     gpuCount: Count,
     vcpuCount: z.number().min(0),

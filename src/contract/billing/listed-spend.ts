@@ -5,8 +5,8 @@ const usd = (description: string) => z.number().meta({ description, format: 'dou
 /** The cost of an item in a list (SPD-9). */
 export const ListedSpend = z
   .object({
-    perHour: usd('USD per hour as it is, with its disks.'),
-    costSoFar: usd('USD charged for what runs of it since that started; 0 where nothing runs.'),
+    perHour: usd('Current rate in USD per hour, disks included.'),
+    costSoFar: usd('USD charged for its running part since it started; 0 if nothing runs.'),
   })
-  .meta({ id: 'ListedSpend', description: 'What it costs. Only in lists.', example: { perHour: 0.446849, costSoFar: 2.681094 } })
+  .meta({ id: 'ListedSpend', description: 'Its cost. Only in lists.', example: { perHour: 0.446849, costSoFar: 2.681094 } })
 export type ListedSpend = z.infer<typeof ListedSpend>

@@ -12,26 +12,26 @@ const FilterId = z.string().min(1).max(MAX_ID_LENGTH).regex(PLAIN_TEXT)
 
 const window = {
   startTime: Moment.optional().meta({
-    description: 'RFC 3339; moved back to the border of a bucket. Without it 30 days before `endTime`.',
+    description: 'RFC 3339; rounded down to the start of a bucket. Default: 30 days before `endTime`.',
     example: '2026-06-01T00:00:00Z',
   }),
   endTime: Moment.optional().meta({
-    description: 'RFC 3339, exclusive; moved on to the border of a bucket. Without it now.',
+    description: 'RFC 3339, exclusive; rounded up to the end of a bucket. Default: now.',
     example: '2026-07-01T00:00:00Z',
   }),
-  bucketSize: BucketSize.default('day').meta({ description: 'Borders are in UTC, weeks begin on Monday.' }),
+  bucketSize: BucketSize.default('day').meta({ description: 'Buckets start in UTC; weeks begin on Monday.' }),
   lastN: z
     .preprocess(readDigits, wholeNumber(1))
     .optional()
-    .meta({ description: 'So many buckets, the last of which is in progress; excludes `startTime` and `endTime`.', example: 7 }),
-  include: z.enum(['INTERVALS']).optional().meta({ description: 'INTERVALS: each record lists the intervals that it is made of.' }),
+    .meta({ description: 'Number of buckets up to now, including the current one; excludes `startTime` and `endTime`.', example: 7 }),
+  include: z.enum(['INTERVALS']).optional().meta({ description: 'INTERVALS: each record lists its intervals.' }),
 }
 
 /** Query of `/v2/billing` and `/v2/billing/endpoints` (BIL-2). */
 export const BillingQuery = z.object(window)
 export type BillingQuery = z.infer<typeof BillingQuery>
 
-const filtered = (what: string) => FilterId.optional().meta({ description: `Only what this ${what} was charged.` })
+const filtered = (what: string) => FilterId.optional().meta({ description: `Only charges of this ${what}.` })
 export const PodBillingQuery = z.object({ ...window, podId: filtered('pod') })
 export const ServerlessBillingQuery = z.object({ ...window, serverlessId: filtered('endpoint') })
 export const NetworkVolumeBillingQuery = z.object({ ...window, networkVolumeId: filtered('network volume') })

@@ -8,31 +8,31 @@ const usd = (description: string) => z.number().meta({ description, format: 'dou
 const moment = (description: string) => Timestamp.nullable().meta({ format: 'date-time', description })
 
 export const SpendQuery = z.object({
-  limit: queryInteger(1, MAX_ITEMS, DEFAULT_ITEMS).meta({ description: 'The most things to list, the dearest first.', example: 20 }),
+  limit: queryInteger(1, MAX_ITEMS, DEFAULT_ITEMS).meta({ description: 'Maximum number of items, the most expensive first.', example: 20 }),
 })
 export type SpendQuery = z.infer<typeof SpendQuery>
 
 /** One item of the current spend; times in UTC, amounts in USD (SPD-1, SPD-2). */
 export const SpendItem = z
   .object({
-    kind: z.enum(['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME']).meta({ description: 'An endpoint stands for its workers.' }),
+    kind: z.enum(['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME']).meta({ description: 'An endpoint includes its workers.' }),
     id: z.string(),
     name: z.string(),
-    perHour: usd('USD per hour as it is.'),
-    stoppedPerHour: usd('Of that, what goes on when it is stopped: disks that are kept, and volumes.'),
-    runningCount: z.number().int().min(0).meta({ description: 'Pods or workers of it that run, or are about to; 1 for a volume.' }),
-    runningSince: moment('When the first of what runs has started, of a volume when it was made; null where nothing runs yet.'),
-    costSoFar: usd('USD charged for what runs since it started; 0 where nothing runs.'),
+    perHour: usd('Current rate in USD per hour.'),
+    stoppedPerHour: usd('Part of the rate that remains when it is stopped: kept disks and volumes.'),
+    runningCount: z.number().int().min(0).meta({ description: 'Number of its running and starting pods or workers; 1 for a volume.' }),
+    runningSince: moment('Start time of the first running pod or worker, or creation time of a volume; null if nothing runs yet.'),
+    costSoFar: usd('USD charged for running pods or workers since they started; 0 if nothing runs.'),
     costToday: usd('USD charged since midnight, UTC.'),
     costThisMonth: usd('USD charged since the beginning of the month, UTC.'),
-    idleCount: z.number().int().min(0).meta({ description: 'Pods or workers of it that do nothing, as far as that is known.' }),
-    idlePerHour: usd('USD per hour of these.'),
-    idleSince: moment('Since when the longest of these does nothing; null: all work, or it is unknown.'),
-    idleWaste: usd('USD charged for these since each does nothing.').nullable(),
+    idleCount: z.number().int().min(0).meta({ description: 'Number of its idle pods or workers, as far as known.' }),
+    idlePerHour: usd('USD per hour of the idle ones.'),
+    idleSince: moment('Since when the longest idle one is idle; null: none is idle, or it is unknown.'),
+    idleWaste: usd('USD charged for the idle ones since each became idle.').nullable(),
   })
   .meta({
     id: 'SpendItem',
-    description: 'A thing that costs something.',
+    description: 'A resource with a cost.',
     example: {
       kind: 'POD',
       id: '7h9k2m4n6p',
@@ -54,16 +54,16 @@ export type SpendItem = z.infer<typeof SpendItem>
 
 export const Spend = z
   .object({
-    perHour: usd('USD per hour of all that runs, or is about to, and of all that is kept.'),
-    stoppedPerHour: usd('Of that, what would go on if everything were stopped.'),
+    perHour: usd('USD per hour of all running and starting workloads and of all storage.'),
+    stoppedPerHour: usd('Part of the rate that would remain if everything were stopped.'),
     today: z.object({ from: Timestamp, spent: usd('USD charged since then.') }).meta({ description: 'The day in UTC.' }),
     month: z.object({ from: Timestamp, spent: usd('USD charged since then.') }).meta({ description: 'The calendar month in UTC.' }),
-    itemCount: z.number().int().min(0).meta({ description: 'How many things there are, listed or not.' }),
-    items: z.array(SpendItem).meta({ description: 'The dearest first.' }),
+    itemCount: z.number().int().min(0).meta({ description: 'Total number of items, listed or not.' }),
+    items: z.array(SpendItem).meta({ description: 'The most expensive first.' }),
   })
   .meta({
     id: 'Spend',
-    description: 'What the account spends now, and on what.',
+    description: 'The current spend of the account by resource.',
     example: {
       perHour: 0.446849,
       stoppedPerHour: 0.0014,

@@ -9,7 +9,7 @@ const MIN_IDLE_SECONDS = 60
 const MAX_IDLE_SECONDS = 30 * 86_400
 const usd = (description: string) => z.number().meta({ description, format: 'double' })
 const KINDS = ['POD', 'ENDPOINT', 'CLUSTER', 'NETWORK_VOLUME'] as const
-const thing = { kind: z.enum(KINDS), id: z.string(), name: z.string(), perHour: usd('USD per hour as it is.') }
+const thing = { kind: z.enum(KINDS), id: z.string(), name: z.string(), perHour: usd('Current rate in USD per hour.') }
 
 export const StopSpendRequest = z
   .strictObject({
@@ -18,35 +18,36 @@ export const StopSpendRequest = z
       .min(1)
       .max(MAX_STOPPED)
       .optional()
-      .meta({ description: 'Pods and endpoints to stop; left out: every pod that runs and every endpoint with workers.' }),
+      .meta({ description: 'Pods and endpoints to stop; if omitted: every running pod and every endpoint with workers.' }),
     idleForSeconds: z.number().int().min(MIN_IDLE_SECONDS).max(MAX_IDLE_SECONDS).optional().meta({
-      description: 'Only what has done nothing for so long; an endpoint keeps its `workers.max`. Left out: whatever it does.',
+      description:
+        'Only pods and endpoints that have been idle for this long; an endpoint keeps its `workers.max`. If omitted: idle or not.',
     }),
     planId: z
       .string()
       .min(1)
       .max(MAX_PLAN_ID_LENGTH)
       .optional()
-      .meta({ description: 'The plan that was seen: 409 with `code` PLAN_CHANGED where it is another by now.' }),
+      .meta({ description: 'Id of the reviewed plan: 409 with `code` PLAN_CHANGED if the plan has changed.' }),
   })
-  .meta({ id: 'StopSpendRequest', description: 'What to stop. Nothing is ever deleted.', example: {} })
+  .meta({ id: 'StopSpendRequest', description: 'The selection to stop. Nothing is deleted.', example: {} })
 export type StopSpendRequest = z.infer<typeof StopSpendRequest>
 
 /** The plan of a stop (SPD-10). */
 export const SpendStopPlan = z
   .object({
-    planId: z.string().meta({ description: 'Send it with the stop, so that what was seen is what happens.' }),
+    planId: z.string().meta({ description: 'Send it with the stop, so that only the reviewed plan is executed.' }),
     perHour: usd('USD per hour now.'),
-    remainingPerHour: usd('USD per hour once all of it has stopped.'),
-    stops: z.array(z.object({ ...thing, savesPerHour: usd('USD per hour that its stop saves.') })),
-    stays: z.array(z.object({ ...thing, reason: z.string().meta({ description: 'Why it goes on.' }) })).meta({
-      description: 'What goes on costing, and what was named and is not stopped.',
+    remainingPerHour: usd('USD per hour after the stop.'),
+    stops: z.array(z.object({ ...thing, savesPerHour: usd('USD per hour that the stop saves.') })),
+    stays: z.array(z.object({ ...thing, reason: z.string().meta({ description: 'Why it is not stopped.' }) })).meta({
+      description: 'Resources that still cost money, and selected resources that are not stopped.',
     }),
     effects: z.array(ChangeEffect),
   })
   .meta({
     id: 'SpendStopPlan',
-    description: 'What a stop would do. Nothing has been stopped.',
+    description: 'The effect of a stop. Nothing has been stopped.',
     example: {
       planId: '3f9a0c51d2b84e67',
       perHour: 0.45,
@@ -65,23 +66,25 @@ export const SpendStop = z
   .object({
     id: z.string(),
     createdAt: Timestamp,
-    savedPerHour: usd('USD per hour that the plan said it saves.'),
-    undoneAt: Timestamp.nullable().meta({ format: 'date-time', description: 'When everything was as before; null: it is not.' }),
+    savedPerHour: usd('USD per hour that the stop saves, according to its plan.'),
+    undoneAt: Timestamp.nullable().meta({ format: 'date-time', description: 'When everything was restored; null: not yet.' }),
     items: z.array(
       z.object({
         kind: z.enum(KINDS),
         id: z.string(),
         name: z.string(),
-        state: z.enum(['PENDING', 'STOPPED', 'FAILED', 'RESTORED']).meta({ description: 'PENDING: the stop broke off before it.' }),
+        state: z
+          .enum(['PENDING', 'STOPPED', 'FAILED', 'RESTORED'])
+          .meta({ description: 'PENDING: the stop was interrupted before this item.' }),
         reason: z.string().nullable().meta({ description: 'Why it could not be stopped, or not be restored.' }),
-        formerWorkers: WorkerBounds.nullable().meta({ description: 'Bounds of an endpoint before; null for a pod.' }),
-        stoppedWorkers: WorkerBounds.nullable().meta({ description: 'Bounds that the stop gave it; null for a pod.' }),
+        formerWorkers: WorkerBounds.nullable().meta({ description: 'Worker bounds of an endpoint before the stop; null for a pod.' }),
+        stoppedWorkers: WorkerBounds.nullable().meta({ description: 'Worker bounds that the stop set; null for a pod.' }),
       }),
     ),
   })
   .meta({
     id: 'SpendStop',
-    description: 'What was stopped, and what became of it.',
+    description: 'A stop with its items and their states.',
     example: {
       id: '9k2m4n6p7h',
       createdAt: '2026-06-02T12:00:00Z',

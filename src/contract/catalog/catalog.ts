@@ -11,7 +11,7 @@ export type Level = (typeof LEVELS)[number]
 
 const AvailabilityLevel = z.enum(LEVELS).meta({
   id: 'AvailabilityLevel',
-  description: 'How many more of the asked size fit now: none, 1 to 3, 4 to 15, 16 and more. At most 5 seconds old.',
+  description: 'How many more of the requested size fit now: none, 1 to 3, 4 to 15, 16 and more. At most 5 seconds old.',
   example: 'HIGH',
 })
 
@@ -44,27 +44,27 @@ export const GpuType = z
   .object({
     id: z.string(),
     name: z.string(),
-    pool: z.string().nullable().meta({ description: 'What endpoints ask for; null: no worker runs on it.' }),
+    pool: z.string().nullable().meta({ description: 'The pool name that endpoints use; null: workers cannot use it.' }),
     manufacturer: z.enum(['NVIDIA', 'AMD', 'UNKNOWN']).meta({ id: 'GpuManufacturer', example: 'NVIDIA' }),
     memory: z.number().int().meta({ description: 'GB.' }),
-    secure: z.boolean().meta({ description: 'Sold in this cloud.' }),
-    community: z.boolean().meta({ description: 'Sold in this cloud.' }),
+    secure: z.boolean().meta({ description: 'Available in this cloud.' }),
+    community: z.boolean().meta({ description: 'Available in this cloud.' }),
     price: z
       .object({
         secure: Usd,
         community: Usd,
-        serverless: Usd.optional().meta({ description: 'Absent: no worker runs on it.' }),
+        serverless: Usd.optional().meta({ description: 'Absent: workers cannot use it.' }),
       })
-      .meta({ id: 'GpuPrice', description: 'USD for one GPU and hour; 0 where it is not sold.', example: gpuExample.price }),
+      .meta({ id: 'GpuPrice', description: 'USD per GPU and hour; 0 if it is not available there.', example: gpuExample.price }),
     maxCount: z
       .object({ secure: z.number().int(), community: z.number().int() })
-      .meta({ id: 'GpuMaxCount', description: 'Most in one pod.', example: gpuExample.maxCount }),
+      .meta({ id: 'GpuMaxCount', description: 'Maximum in one pod.', example: gpuExample.maxCount }),
     availability: AvailabilityLevel.optional().meta({ description: LEVEL_TEXT }),
     dataCenters: z.array(DataCenterAvailability).optional().meta({ description: DATA_CENTERS_TEXT }),
     cudaVersions: z
       .array(CudaVersionAvailability)
       .optional()
-      .meta({ description: 'What its hosts report; absent when they report none. Only with `include=AVAILABILITY`.' }),
+      .meta({ description: 'As reported by its hosts; absent if they report none. Only with `include=AVAILABILITY`.' }),
   })
   .meta({ id: 'GpuType', example: gpuExample })
 export type GpuType = z.infer<typeof GpuType>
@@ -91,7 +91,7 @@ export const CpuType = z
     ramGbPerVcpu: z.number().meta({ format: 'float' }),
     price: z
       .object({ securePerVcpu: Usd, serverlessPerVcpu: Usd })
-      .meta({ id: 'CpuPrice', description: 'USD for one vCPU and hour; 0 when it is not sold.', example: cpuExample.price }),
+      .meta({ id: 'CpuPrice', description: 'USD per vCPU and hour; 0 if it is not available there.', example: cpuExample.price }),
     availability: AvailabilityLevel.optional().meta({ description: LEVEL_TEXT }),
     dataCenters: z.array(DataCenterAvailability).optional().meta({ description: DATA_CENTERS_TEXT }),
   })
@@ -130,7 +130,7 @@ export const DataCenter = z
     cpuAvailability: z
       .array(CatalogResourceAvailability)
       .optional()
-      .meta({ description: 'For pods of the smallest size; empty where no host is. Only with `include=CPU_AVAILABILITY`.' }),
+      .meta({ description: 'For pods of the smallest size; empty if there is no host. Only with `include=CPU_AVAILABILITY`.' }),
   })
   .meta({ id: 'DataCenter', example: dataCenterExample })
 export type DataCenter = z.infer<typeof DataCenter>

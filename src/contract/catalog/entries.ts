@@ -13,10 +13,10 @@ const Usd = z.number().min(0).max(MAX_USD)
 const Id = z.string().min(1).max(MAX_ID_LENGTH).regex(PLAIN_TEXT)
 const inPath = { param: { name: 'id', in: 'path' as const }, description: 'Id, percent-encoded.' }
 
-const OFFERED_TEXT = 'False: no new work for it; what is there goes on.'
+const OFFERED_TEXT = 'False: not available for new workloads; existing ones keep running.'
 const ORIGIN = z
   .enum(['SEED', 'CHANGED', 'OWN'])
-  .meta({ id: 'CatalogOrigin', description: 'As seeded, changed by an entry, or known by an entry alone.', example: 'CHANGED' })
+  .meta({ id: 'CatalogOrigin', description: 'From the seed, changed by an entry, or defined by an entry only.', example: 'CHANGED' })
 
 const gpuMembers = {
   name: Name.optional(),
@@ -29,7 +29,7 @@ const gpuMembers = {
     .regex(/^[A-Za-z0-9_-]+$/)
     .nullable()
     .optional()
-    .meta({ description: 'Goes with `price.serverless`.' }),
+    .meta({ description: 'Requires `price.serverless`.' }),
   price: z
     .strictObject({
       secure: Usd.nullable().optional(),
@@ -39,10 +39,10 @@ const gpuMembers = {
     .optional()
     .meta({
       id: 'CatalogGpuPrices',
-      description: 'USD for one GPU and hour; null: not sold there. With neither `secure` nor `community` it is free in both.',
+      description: 'USD per GPU and hour; null: not available there. With neither `secure` nor `community` it is free of charge in both.',
       example: { secure: 0.5, community: null },
     }),
-  maxCount: wholeNumber(1).max(1_024).optional().meta({ description: 'Most in one pod or worker.' }),
+  maxCount: wholeNumber(1).max(1_024).optional().meta({ description: 'Maximum in one pod or worker.' }),
   offered: z.boolean().optional().meta({ description: OFFERED_TEXT }),
 }
 
@@ -126,8 +126,8 @@ export const CatalogItem = z
   .object({
     id: z.string(),
     origin: ORIGIN,
-    entry: z.record(z.string(), z.unknown()).meta({ description: 'What the operator says; empty: nothing.' }),
-    inForce: z.record(z.string(), z.unknown()).meta({ description: 'What the plane goes by.' }),
+    entry: z.record(z.string(), z.unknown()).meta({ description: "The operator's entry; empty: none." }),
+    inForce: z.record(z.string(), z.unknown()).meta({ description: 'The effective values.' }),
   })
   .meta({
     id: 'CatalogItem',

@@ -43,9 +43,9 @@ function sentInteger(name: string, min: number, meta: object) {
 const include = commaList('include', z.enum(['AVAILABILITY']).meta({ id: 'CatalogInclude', example: 'AVAILABILITY' }), 1)
 
 export const GpuCatalogQuery = z.object({
-  include: include.meta({ description: 'Adds how many more could be placed now; needs `product`.' }),
+  include: include.meta({ description: 'Adds how many more could be placed now; requires `product`.' }),
   product: commaList('product', z.enum(PRODUCTS).meta({ id: 'Product', example: 'POD' })).meta({
-    description: 'For what; of several, the one with most room counts. Needs `include`.',
+    description: 'The product; with several, the one with the most free capacity counts. Requires `include`.',
   }),
   count: sentInteger('count', 1, { description: 'GPUs of one pod or worker; 1 when left out. Needs `include`.' }),
   cloud: z
@@ -69,9 +69,9 @@ export const GpuCatalogQuery = z.object({
 export type GpuCatalogQuery = z.infer<typeof GpuCatalogQuery>
 
 export const CpuCatalogQuery = z.object({
-  include: include.meta({ description: 'Adds how many more could be placed now; needs `product`.' }),
+  include: include.meta({ description: 'Adds how many more could be placed now; requires `product`.' }),
   product: commaList('product', z.enum(CPU_PRODUCTS).meta({ id: 'CpuProduct', example: 'POD' })).meta({
-    description: 'For what; of several, the one with most room counts. Needs `include`.',
+    description: 'The product; with several, the one with the most free capacity counts. Requires `include`.',
   }),
   vcpuCount: sentInteger('vcpuCount', 2, {
     description: 'A power of two; the least that the flavor has when left out. Needs `include`.',
@@ -84,7 +84,7 @@ const dataCenterInclude = commaList(
   'include',
   z.enum(DATA_CENTER_INCLUDES).meta({ id: 'DataCenterInclude', example: 'GPU_AVAILABILITY' }),
 ).meta({
-  description: 'Adds what is free there, of GPUs, of CPUs, or of both.',
+  description: 'Adds the free GPUs, CPUs, or both.',
 })
 
 export const DataCenterQuery = z.object({ include: dataCenterInclude })
@@ -110,7 +110,7 @@ export const TemplateCatalogQuery = z.object({
     .enum(TEMPLATE_SOURCES)
     .default('official')
     .meta({
-      description: 'Whose: `official` and `verified` are accounts that the operator names, `community` everybody else.',
+      description: 'Publisher: `official` and `verified` are accounts that the operator lists; `community` is all other accounts.',
       param: { name: 'source', in: 'query' },
     }),
 })

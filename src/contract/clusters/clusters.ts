@@ -52,16 +52,16 @@ export const CreateClusterRequest = z
     name: Name,
     type: ClusterType,
     compute: ClusterCompute,
-    dataCenterIds: DataCenterIds.optional().meta({ description: 'Tried in this order; empty for any. All members are in one.' }),
+    dataCenterIds: DataCenterIds.optional().meta({ description: 'In order of preference; empty for any. All members are in one.' }),
     mounts: ClusterMounts.optional(),
     onHostLoss: OnHostLoss.optional().meta({
-      description: 'Of each member, which keeps its rank and address. `REPLACE` not with a persistent mount.',
+      description: 'Applies to each member, which keeps its rank and address. `REPLACE` excludes a persistent mount.',
       default: CLUSTER_DEFAULTS.onHostLoss,
     }),
     startJupyter: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: false }),
     startSsh: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: false }),
     templateId: ResourceId.optional().meta({
-      description: 'A pod template that every member is made from, in place of what describes a container. Its credential is the only one.',
+      description: 'A pod template for every member, instead of a container configuration. Members can use only its registry credential.',
     }),
   })
   .meta({ id: 'CreateClusterRequest', description: '`image` unless `templateId` is set.', example: EXAMPLE })
@@ -92,7 +92,9 @@ const ClusterPrimary = z
 const ClusterPodsSummary = z
   .strictObject({
     total: wholeNumber(0),
-    byStatus: z.record(z.string(), wholeNumber(0)).meta({ description: 'Members by status; those that none has are left out.' }),
+    byStatus: z
+      .record(z.string(), wholeNumber(0))
+      .meta({ description: 'Number of members by status; statuses without members are omitted.' }),
   })
   .meta({ id: 'ClusterPodsSummary', example: { total: 3, byStatus: { RUNNING: 3 } } })
 
@@ -116,15 +118,15 @@ export const Cluster = z
     type: ClusterType,
     compute: ClusterCompute,
     pods: ClusterPodsSummary,
-    template: z.string().optional().meta({ description: 'The template that its members were made from; left out where there was none.' }),
+    template: z.string().optional().meta({ description: 'The template of its members; omitted if there was none.' }),
     dataCenterId: z.string().optional(),
-    network: ClusterNetwork.optional().meta({ description: 'Left out until its members have reached one another.' }),
+    network: ClusterNetwork.optional().meta({ description: 'Omitted until the members can reach one another.' }),
     primary: ClusterPrimary.optional().meta({ description: 'The member of rank 0.' }),
     onHostLoss: OnHostLoss,
     createdAt: Timestamp,
     spend: ListedSpend.optional(),
   })
-  .meta({ id: 'Cluster', description: 'Pods alike in one data center, on a private network of their own.', example: CLUSTER_EXAMPLE })
+  .meta({ id: 'Cluster', description: 'Identical pods in one data center with a private network.', example: CLUSTER_EXAMPLE })
 export type Cluster = z.infer<typeof Cluster>
 
 /** One page without a cursor: a budget bounds the number of clusters (CLU-1). */
@@ -136,23 +138,25 @@ export const ListClustersResponse = z
 export const ListClusterPodsResponse = z.object({ pods: z.array(Pod) }).meta({ id: 'PodList', example: { pods: [POD_EXAMPLE] } })
 
 const ClusterHost = z
-  .object({ hostId: z.string(), members: wholeNumber(0), failed: z.array(z.string()).meta({ description: 'What a member lacks there.' }) })
+  .object({
+    hostId: z.string(),
+    members: wholeNumber(0),
+    failed: z.array(z.string()).meta({ description: 'The constraints that a member violates there.' }),
+  })
   .meta({ id: 'ClusterPlacementHost', example: { hostId: 'host_Zk3v9QpL0aT7xW2c', members: 2, failed: [] } })
 
 export const ClusterPlacementPreview = z
   .object({
     fits: z.boolean(),
-    dataCenterId: z.string().nullable().meta({ description: 'Where all members would go now; null: nowhere.' }),
+    dataCenterId: z.string().nullable().meta({ description: 'The placement of all members now; null: none.' }),
     cost: z.number().meta({ description: 'USD per hour of all members.', format: 'float' }),
-    missing: z.array(z.string()).meta({ description: 'What is missing, if it does not fit.' }),
-    hosts: z
-      .array(ClusterHost)
-      .meta({ description: 'Hosts that were looked at, those that would take members first; names for this account alone.' }),
+    missing: z.array(z.string()).meta({ description: 'Missing capacity, if the cluster does not fit.' }),
+    hosts: z.array(ClusterHost).meta({ description: 'Checked hosts, suitable ones first; the names are only for this account.' }),
     options: WhyOptions,
   })
   .meta({
     id: 'ClusterPlacementPreview',
-    description: 'Where a cluster would go now. Nothing is reserved.',
+    description: 'A placement preview of a cluster. Nothing is reserved.',
     example: {
       fits: true,
       dataCenterId: 'US-KS-2',
@@ -166,7 +170,7 @@ export type ClusterPlacementPreview = z.infer<typeof ClusterPlacementPreview>
 
 export const CreateClusterQuery = z.object({
   dryRun: queryFlag().meta({
-    description: 'Say where the cluster would go, or what is missing, and create nothing.',
+    description: 'Return the placement or the missing capacity, and create nothing.',
     param: { name: 'dryRun', in: 'query' },
   }),
 })

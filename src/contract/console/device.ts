@@ -5,22 +5,28 @@ import { Name, Timestamp } from '../fields.ts'
 const MAX_CODE_CHARS = 64
 /** The device code contains the sealed name of the device, so it is long. */
 const MAX_DEVICE_CODE_CHARS = 2048
-const UserCode = z.string().min(1).max(MAX_CODE_CHARS).meta({ description: 'What the device shows; case and hyphen do not matter.' })
+const UserCode = z
+  .string()
+  .min(1)
+  .max(MAX_CODE_CHARS)
+  .meta({ description: 'The code that the device shows; case and hyphen do not matter.' })
 
 /** Member names as in RFC 8628. */
 export const StartDeviceRequest = z
-  .strictObject({ name: Name.meta({ description: 'What the device calls itself; the key is named after it.' }) })
+  .strictObject({ name: Name.meta({ description: 'Name of the device; the key gets the same name.' }) })
   .meta({ id: 'StartDeviceRequest', example: { name: 'ada-laptop' } })
 export type StartDeviceRequest = z.infer<typeof StartDeviceRequest>
 
 export const StartedDevice = z
   .object({
     device_code: z.string().meta({ description: 'For the device alone.' }),
-    user_code: z.string().meta({ description: 'For a person to type, or to compare.' }),
+    user_code: z.string().meta({ description: 'The code that the user types or compares.' }),
     verification_uri: z.string(),
-    verification_uri_complete: z.string().meta({ description: 'The same with the code in it, and the name with the plane’s proof of it.' }),
+    verification_uri_complete: z
+      .string()
+      .meta({ description: "The same address with the code, and with the device name and the plane's proof of it." }),
     expires_in: z.number().int().meta({ description: 'Seconds.' }),
-    interval: z.number().int().meta({ description: 'Seconds between two questions, at least.' }),
+    interval: z.number().int().meta({ description: 'Minimum number of seconds between two polls.' }),
   })
   .meta({
     id: 'StartedDevice',
@@ -58,7 +64,7 @@ export const DeviceTokenError = z
     error: z.enum(['authorization_pending', 'slow_down', 'expired_token', 'access_denied']),
     error_description: z.string(),
     code: z.string(),
-    interval: z.number().int().meta({ description: 'Seconds between two questions from now on.' }),
+    interval: z.number().int().meta({ description: 'Minimum number of seconds between two polls from now.' }),
   })
   .meta({
     id: 'DeviceTokenError',
@@ -71,7 +77,7 @@ export const DeviceTokenError = z
   })
 export type DeviceTokenError = z.infer<typeof DeviceTokenError>
 
-const DeviceName = z.string().nullable().meta({ description: 'What the device calls itself; null: the request did not prove it.' })
+const DeviceName = z.string().nullable().meta({ description: 'Name of the device; null: the request did not prove it.' })
 
 /** A waiting device, for a user to recognize. Its times are rounded to the minute. */
 export const WaitingDevice = z.object({ userCode: z.string(), name: DeviceName, createdAt: Timestamp, expiresAt: Timestamp }).meta({

@@ -9,7 +9,7 @@ const Secret = z.string().min(1).max(MAX_SECRET_CHARS)
 /** Credentials of a sign-in: exactly one of the two. */
 export const SignInRequest = z
   .strictObject({
-    key: Secret.optional().meta({ description: 'An API key, as which the session acts from then on, or the key of the operator.' }),
+    key: Secret.optional().meta({ description: 'An API key, whose permissions the session gets, or the operator key.' }),
     link: Secret.optional().meta({ description: 'The secret of a sign-in link.' }),
   })
   .refine(({ key, link }) => (key === undefined) !== (link === undefined), 'want either key or link')
@@ -17,7 +17,11 @@ export const SignInRequest = z
 export type SignInRequest = z.infer<typeof SignInRequest>
 
 export const ConsoleUser = z
-  .object({ id: z.string(), email: z.string(), name: z.string().meta({ description: 'What to call them: their address before the @.' }) })
+  .object({
+    id: z.string(),
+    email: z.string(),
+    name: z.string().meta({ description: 'Display name: the local part of the e-mail address.' }),
+  })
   .meta({ id: 'ConsoleUser', example: { id: '7q1w3e4k8h2m9x', email: 'ada@example.com', name: 'ada' } })
 
 export const ConsoleAccount = z
@@ -26,7 +30,7 @@ export const ConsoleAccount = z
     name: z.string(),
     kind: z.enum(['USER', 'ORGANIZATION']),
     role: z.enum(['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC']),
-    scopes: z.array(z.string()).meta({ description: 'What the session may do there; of a key’s session, what the key may.' }),
+    scopes: z.array(z.string()).meta({ description: 'Permissions of the session there; for a session of a key, those of the key.' }),
     isSuspended: z.boolean(),
   })
   .meta({
@@ -36,15 +40,15 @@ export const ConsoleAccount = z
 
 const Ways = z
   .object({ oidc: z.boolean().meta({ description: '`/console/sign-in/start` leads to the identity provider.' }), key: z.boolean() })
-  .meta({ id: 'SignInWays', description: 'The ways of signing in that this plane offers.', example: { oidc: false, key: true } })
+  .meta({ id: 'SignInWays', description: 'The sign-in methods of this plane.', example: { oidc: false, key: true } })
 
 export const SignedIn = z
   .object({
     signedIn: z.literal(true),
     user: ConsoleUser.nullable().meta({ description: 'Null: the operator’s key, which belongs to no user.' }),
     accounts: z.array(ConsoleAccount).meta({ description: 'The own one first, then by name. `X-Team-Id` of a request names another.' }),
-    accountId: z.string().nullable().meta({ description: 'The account that requests are for unless they name another.' }),
-    isOperator: z.boolean().meta({ description: 'It opens /admin/v1.' }),
+    accountId: z.string().nullable().meta({ description: 'The account of requests that do not name another one.' }),
+    isOperator: z.boolean().meta({ description: 'The session is valid for /admin/v1.' }),
     signedInBy: z.enum(['KEY', 'OPERATOR_KEY', 'OIDC', 'LINK']),
     createdAt: Timestamp,
     expiresAt: Timestamp,

@@ -3,8 +3,8 @@ import { ResourceId, Timestamp } from '../fields.ts'
 
 export const CreateSignInLinkRequest = z
   .strictObject({
-    userId: ResourceId.max(64).meta({ description: 'Whom the link signs in.' }),
-    isOperator: z.boolean().optional().meta({ default: false, description: 'Its session opens /admin/v1 as well.' }),
+    userId: ResourceId.max(64).meta({ description: 'The user whom the link signs in.' }),
+    isOperator: z.boolean().optional().meta({ default: false, description: 'Its session is valid for /admin/v1 too.' }),
   })
   .meta({ id: 'CreateSignInLinkRequest', example: { userId: '7q1w3e4k8h2m9x' } })
 export type CreateSignInLinkRequest = z.infer<typeof CreateSignInLinkRequest>
@@ -12,7 +12,7 @@ export type CreateSignInLinkRequest = z.infer<typeof CreateSignInLinkRequest>
 export const SignInLink = z
   .object({
     link: z.string().meta({ description: 'Shown this once; only a hash is stored.' }),
-    path: z.string().meta({ description: 'Where to open it: what stands behind `#` is sent to no server.' }),
+    path: z.string().meta({ description: 'The address to open: the part after `#` is not sent to any server.' }),
     expiresAt: Timestamp,
   })
   .meta({
@@ -30,7 +30,7 @@ export const DescribeLinkRequest = z
 export const DescribedLink = z
   .object({
     user: z.object({ id: z.string(), email: z.string() }),
-    isOperator: z.boolean().meta({ description: 'Its session opens /admin/v1 as well.' }),
+    isOperator: z.boolean().meta({ description: 'Its session is valid for /admin/v1 too.' }),
     expiresAt: Timestamp,
   })
   .meta({

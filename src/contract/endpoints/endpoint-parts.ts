@@ -28,8 +28,8 @@ export const FlashBootRequest = z.union([FlashBoot, z.boolean()]).meta({
 })
 
 const WorkerCount = z.number().int().min(0).max(MAX_WORKERS)
-const MIN_WORKERS_TEXT = 'Workers kept even without jobs.'
-const MAX_WORKERS_TEXT = 'Most workers at a time.'
+const MIN_WORKERS_TEXT = 'Minimum number of workers, even without jobs.'
+const MAX_WORKERS_TEXT = 'Maximum number of workers.'
 // Refused beside REQUEST_COUNT (END-6), so the document names no default: a client that always sends it would be refused.
 const idleTimeout = z
   .number()
@@ -37,7 +37,9 @@ const idleTimeout = z
   .min(1)
   .max(MAX_IDLE_TIMEOUT_SECONDS)
   .optional()
-  .meta({ description: `Seconds an idle worker is kept: ${ENDPOINT_DEFAULTS.workers.idleTimeout} at first. Not used with REQUEST_COUNT.` })
+  .meta({
+    description: `Seconds before an idle worker stops. Default: ${ENDPOINT_DEFAULTS.workers.idleTimeout}. Not used with REQUEST_COUNT.`,
+  })
 
 export const CreateEndpointWorkers = z
   .strictObject({
@@ -73,7 +75,7 @@ const QueueDelayScaling = z
 const RequestCountScaling = z
   .strictObject({
     type: z.literal('REQUEST_COUNT'),
-    requestCount: wholeNumber(1).meta({ description: 'Queued and running jobs that one worker stands for.' }),
+    requestCount: wholeNumber(1).meta({ description: 'Number of queued and running jobs per worker.' }),
   })
   .meta({ id: 'RequestCountScaling', example: { type: 'REQUEST_COUNT', requestCount: 4 } })
 
@@ -109,7 +111,7 @@ const NOT_HYPHENATED = form(/^\s*[^-\s]/, 'a GPU type without a leading hyphen')
 const ExcludedTypes = z
   .array(z.string().regex(NOT_HYPHENATED).regex(PLAIN_TEXT))
   .refine(isUnique, { error: 'items must be unique' })
-  .meta({ uniqueItems: true, description: 'GPU types of those pools that are not wanted.' })
+  .meta({ uniqueItems: true, description: 'GPU types of these pools that are excluded.' })
 const GpuCount = wholeNumber(1)
 const CUDA_VERSION_OR_EMPTY = form(new RegExp(`^$|${CUDA_VERSION.source}`), 'a version such as 12.8, or nothing')
 const GPU_COUNT_TEXT = 'GPUs of one worker.'

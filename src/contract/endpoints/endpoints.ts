@@ -33,16 +33,17 @@ const MAX_VOLUMES = 64
 const sharedRequestFields = {
   ...containerRequestFields,
   cpu: CpuOptions.optional(),
-  dataCenterIds: DataCenterIds.optional().meta({ description: 'Where workers may run; empty for anywhere.' }),
+  dataCenterIds: DataCenterIds.optional().meta({ description: 'Data centers in which workers may run; empty for any.' }),
   networkVolumes: z.array(ResourceId).max(MAX_VOLUMES).optional().meta({
-    description: 'Ids of network volumes, one for each data center at most. Workers run where one lies, and find it at /runpod-volume.',
+    description:
+      'Ids of network volumes, at most one for each data center. Workers run in the data center of a volume, mounted at /runpod-volume.',
   }),
 }
 const Timeout = z.number().int().min(MIN_TIMEOUT_MS).max(MAX_TIMEOUT_MS)
-const TIMEOUT_TEXT = 'Execution timeout of a job that names none, milliseconds.'
+const TIMEOUT_TEXT = 'Execution timeout in milliseconds of a job without its own.'
 
 /** A sentence instead of a `default`: Go has no literal for a default that is an object (DOC-1). */
-const SCALING_TEXT = `Left out: ${ENDPOINT_DEFAULTS.scaling.type} with a \`queueDelay\` of ${ENDPOINT_DEFAULTS.scaling.queueDelay} seconds.`
+const SCALING_TEXT = `Default: ${ENDPOINT_DEFAULTS.scaling.type} with a \`queueDelay\` of ${ENDPOINT_DEFAULTS.scaling.queueDelay} seconds.`
 
 export const CreateEndpointRequest = z
   .strictObject({
@@ -53,7 +54,7 @@ export const CreateEndpointRequest = z
     name: Name.optional().meta({ description: 'Required unless `templateId` is set, whose name is then the default.' }),
     resultRetention: CreateResultRetention.optional(),
     scaling: EndpointScaling.optional().meta({ description: SCALING_TEXT }),
-    templateId: ResourceId.optional().meta({ description: 'A serverless template that fills what the body leaves out.' }),
+    templateId: ResourceId.optional().meta({ description: 'A serverless template for members that the body omits.' }),
     timeout: Timeout.optional().meta({ description: TIMEOUT_TEXT, default: ENDPOINT_DEFAULTS.timeout }),
     type: EndpointType.optional().meta({ default: ENDPOINT_DEFAULTS.type }),
     workers: CreateEndpointWorkers.optional(),
@@ -89,7 +90,7 @@ export const UpdateEndpointRequest = z
   })
   .meta({
     id: 'UpdateEndpointRequest',
-    description: 'What is left out stays as it is (STRICT-3). A change of the container or its placement makes a new release.',
+    description: 'Omitted members stay unchanged (STRICT-3). A change of the container or its placement creates a new release.',
     example: { workers: { max: 10 }, env: { MODEL: 'small' } },
   })
 export type UpdateEndpointRequest = z.infer<typeof UpdateEndpointRequest>
@@ -122,18 +123,18 @@ const QueueBasedRequestUrls = z
   })
   .meta({
     id: 'QueueBasedRequestUrls',
-    description: 'Where jobs are sent. `{job_id}` stands for the id of a job and stays literal here.',
+    description: 'The URLs for jobs. `{job_id}` is a placeholder for the id of a job.',
     example: QUEUE_URLS,
   })
 
 const LoadBalancingRequestUrls = z
   .strictObject({
-    base: url.meta({ description: 'Requests below it go to a worker, path and query included.' }),
+    base: url.meta({ description: 'Base URL: requests below it go to a worker, with path and query.' }),
     health: url.meta({ description: 'The health check path of a worker.' }),
   })
   .meta({
     id: 'LoadBalancingRequestUrls',
-    description: 'Where requests are sent.',
+    description: 'The URLs for requests.',
     example: { base: 'https://4k8h2m9x7q1w3e.lb.example.com', health: 'https://4k8h2m9x7q1w3e.lb.example.com/ping' },
   })
 

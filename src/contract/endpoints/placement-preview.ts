@@ -6,17 +6,17 @@ const usd = (description: string) => z.number().meta({ description, format: 'flo
 
 export const EndpointPlacementPreview = z
   .object({
-    fits: z.boolean().meta({ description: 'Whether a worker would find a place now, and the account may have it.' }),
-    dataCenterId: z.string().nullable().meta({ description: 'Where the first worker would go now; null: nowhere.' }),
-    cost: usd('USD per hour of a worker: of the one that would start now, else of the cheapest that is asked for.'),
+    fits: z.boolean().meta({ description: 'Whether a worker could be placed now within the limits of the account.' }),
+    dataCenterId: z.string().nullable().meta({ description: 'The placement of the first worker now; null: none.' }),
+    cost: usd('USD per hour of a worker: of the one that would start now, or of the cheapest allowed one.'),
     costAtLeast: usd('USD per hour without work: of `workers.min`.'),
     costAtMost: usd('USD per hour at most: of `workers.max`.'),
-    missing: z.array(z.string()).meta({ description: 'What is missing for a worker, if none fits.' }),
+    missing: z.array(z.string()).meta({ description: 'Missing capacity, if no worker fits.' }),
     options: WhyOptions,
   })
   .meta({
     id: 'EndpointPlacementPreview',
-    description: 'Where a worker of an endpoint would go now, and what it would cost. Nothing is made or reserved.',
+    description: 'Placement and price of a worker of an endpoint. Nothing is created or reserved.',
     example: {
       fits: false,
       dataCenterId: null,
@@ -31,7 +31,7 @@ export type EndpointPlacementPreview = z.infer<typeof EndpointPlacementPreview>
 
 export const CreateEndpointQuery = z.object({
   dryRun: queryFlag().meta({
-    description: 'Say where a worker would go, or what is missing, and what it costs; make nothing.',
+    description: 'Return placement, missing capacity and price of a worker, and create nothing.',
     param: { name: 'dryRun', in: 'query' },
   }),
 })

@@ -39,7 +39,7 @@ export const Release = z
     source: z.enum(['MANUAL', 'GIT_BUILD']),
     buildId: z.string().nullable(),
     createdByUserId: z.string().nullable(),
-    workerCount: Count.meta({ description: 'Workers that run it now.' }),
+    workerCount: Count.meta({ description: 'Number of workers that run it now.' }),
     createdAt: Timestamp,
     diff: z.array(ReleaseChange),
   })
@@ -64,7 +64,7 @@ export type Rollout = z.infer<typeof Rollout>
 export const ListReleasesResponse = z
   .object({
     endpointVersion: z.number().int(),
-    rollout: Rollout.meta({ description: 'About now, whatever the page.' }),
+    rollout: Rollout.meta({ description: 'The current state, independent of the page.' }),
     releases: z.array(Release),
     pagination: Pagination,
   })

@@ -22,16 +22,16 @@ export const ScalingInputsView = z
   .object({
     scaler: z.enum(['QUEUE_DELAY', 'REQUEST_COUNT']),
     scalerValue: z.number().meta({ description: 'Seconds, or requests a worker.' }),
-    queued: Count.meta({ description: 'Queued jobs that are not low priority.' }),
+    queued: Count.meta({ description: 'Queued jobs without low priority.' }),
     running: Count.meta({ description: 'Running jobs that are not low priority; 0 when the decision did not need them.' }),
-    longestWaitMs: Count.nullable().meta({ description: 'Of the queued jobs whose age mattered; null when none did.' }),
+    longestWaitMs: Count.nullable().meta({ description: 'The longest wait of the queued jobs that counted; null if none counted.' }),
     workersBusy: Count,
     workersStarting: Count,
     workersThrottled: Count,
     workersMin: Count,
     workersMax: Count,
     release: Count,
-    backoffMs: Count.meta({ description: 'For how long starts were held back after failures.' }),
+    backoffMs: Count.meta({ description: 'Backoff of starts after failures.' }),
   })
   .meta({
     id: 'ScalingInputs',
@@ -51,8 +51,8 @@ export const DECISION_EXAMPLE = {
 /** One decision of an endpoint's scaler. */
 export const ScalingDecisionView = z
   .object({
-    desired: Count.meta({ description: 'Workers of the current release that the endpoint is to have.' }),
-    current: Count.meta({ description: 'Those that it had: placing, starting or ready.' }),
+    desired: Count.meta({ description: 'Desired number of workers of the current release.' }),
+    current: Count.meta({ description: 'Current number of workers: placing, starting or ready.' }),
     max: Count,
     reason: z.string(),
     decidedAt: Timestamp,

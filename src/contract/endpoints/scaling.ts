@@ -13,7 +13,7 @@ export type ScalingEvent = z.infer<typeof ScalingEvent>
 export const ListScalingResponse = z
   .object({
     scaling: EndpointScaling,
-    decisions: z.array(ScalingEvent).meta({ description: 'Newest first; the last 200 that changed something.' }),
+    decisions: z.array(ScalingEvent).meta({ description: 'Newest first; the last 200 decisions with a change.' }),
   })
   .meta({ id: 'ListScalingResponse', example: { scaling: { type: 'QUEUE_DELAY', queueDelay: 4 }, decisions: [EVENT] } })
 export type ListScalingResponse = z.infer<typeof ListScalingResponse>

@@ -13,7 +13,7 @@ const NAMES = ['queued', 'inProgress', 'starting', 'throttled', 'ready', 'failed
 /** Query of an endpoint's timeline (HIS-21). */
 export const TimelineQuery = MetricsQuery.extend({
   step: MetricsQuery.shape.step.meta({
-    description: `Seconds between points, rounded up to a multiple of ${MIN_STEP_SECONDS}. Without it one that gives some hundred points. The answer says which it is.`,
+    description: `Seconds between points, rounded up to a multiple of ${MIN_STEP_SECONDS}. By default the response has some hundred points. The response contains the step.`,
     example: 60,
   }),
   cursor: z.string().min(1).optional().meta({ description: 'Opaque position among the events of this very time.' }),
@@ -26,8 +26,8 @@ export const TimelineSeries = z
   .object({
     name: z.enum(NAMES).meta({ id: 'TimelineSeriesName', example: 'queued' }),
     unit: z.enum(['count', 'usd']).meta({ id: 'TimelineUnit', example: 'count' }),
-    points: Points.meta({ description: 'What there was at the end of a step; of `spend` what the step cost. Null: that is not known.' }),
-    maxima: Points.optional().meta({ description: 'The most within a step; not of `spend`.' }),
+    points: Points.meta({ description: 'The value at the end of each step; for `spend`, the cost of the step. Null: unknown.' }),
+    maxima: Points.optional().meta({ description: 'The maximum within each step; not for `spend`.' }),
   })
   .meta({ id: 'TimelineSeries', example: SERIES })
 
@@ -45,11 +45,11 @@ export const TimelineEvent = z
   .object({
     at: Instant,
     kind: z.enum(['WORKER', 'SCALING', 'RELEASE']),
-    workerId: z.string().nullable().meta({ description: 'Of a worker that became something else.' }),
-    phase: z.enum(PHASES).nullable().meta({ description: 'What it became.' }),
-    reason: z.string().nullable().meta({ description: 'Why: also what became of its host.' }),
-    release: wholeNumber(0).nullable().meta({ description: 'The release that a worker runs, or that came into force.' }),
-    decision: ScalingEvent.nullable().meta({ description: 'Of the scaler, with what it looked at.' }),
+    workerId: z.string().nullable().meta({ description: 'Id of the worker whose state changed.' }),
+    phase: z.enum(PHASES).nullable().meta({ description: 'The new state.' }),
+    reason: z.string().nullable().meta({ description: 'The reason, including changes of its host.' }),
+    release: wholeNumber(0).nullable().meta({ description: 'The release that a worker runs, or the new current release.' }),
+    decision: ScalingEvent.nullable().meta({ description: 'The decision of the scaler with its inputs.' }),
   })
   .meta({ id: 'TimelineEvent', example: EVENT })
 export type TimelineEvent = z.infer<typeof TimelineEvent>
@@ -64,7 +64,7 @@ export const EndpointTimeline = z
   })
   .meta({
     id: 'EndpointTimeline',
-    description: 'What an endpoint had, did and cost over a time.',
+    description: 'Queue, workers, cost and events of an endpoint over a time range.',
     example: {
       from: '2026-06-01T12:00:00.000Z',
       step: 60,

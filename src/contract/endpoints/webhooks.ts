@@ -10,7 +10,7 @@ export const SigningSecret = z
     previousSecretExpiresAt: z
       .string()
       .nullable()
-      .meta({ format: 'date-time', description: 'Until then the secret before the last rotation signs as well; null when none does.' }),
+      .meta({ format: 'date-time', description: 'Until then the previous secret signs as well; null: there is no previous secret.' }),
   })
   .meta({ id: 'WebhookSigningSecret', example: { secret: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD', previousSecretExpiresAt: null } })
 export type SigningSecret = z.infer<typeof SigningSecret>
@@ -20,7 +20,7 @@ export const DeliveryAttempt = z
     at: Timestamp,
     durationMs: z.number().int(),
     status: z.number().int().optional().meta({ description: "The receiver's HTTP status." }),
-    error: z.string().optional().meta({ description: 'Why there is no status.' }),
+    error: z.string().optional().meta({ description: 'Why there is no status: the error of the attempt.' }),
   })
   .meta({ id: 'WebhookAttempt', example: { at: '2026-01-01T00:00:00Z', durationMs: 41, status: 200 } })
 
@@ -37,14 +37,14 @@ const DELIVERY = {
 export const WebhookDelivery = z
   .object({
     id: z.string().meta({ description: 'The `webhook-id` of every attempt.' }),
-    endpointId: z.string().nullable().meta({ description: 'Null for what is about the spend limits.' }),
-    jobId: z.string().nullable().meta({ description: 'Null for what is about the spend limits.' }),
+    endpointId: z.string().nullable().meta({ description: 'Null for notifications about the spend limits.' }),
+    jobId: z.string().nullable().meta({ description: 'Null for notifications about the spend limits.' }),
     url: z.string(),
     status: z.enum(['PENDING', 'DELIVERED', 'FAILED']),
     attempts: z.array(DeliveryAttempt).meta({ description: 'Oldest first.' }),
     createdAt: Timestamp,
   })
-  .meta({ id: 'WebhookDelivery', description: 'One notification: that a job is over, or of the spend limits.', example: DELIVERY })
+  .meta({ id: 'WebhookDelivery', description: 'One notification about the end of a job or about the spend limits.', example: DELIVERY })
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>
 
 export const ListDeliveriesQuery = PageQuery.extend({

@@ -31,11 +31,11 @@ export const EndpointWorker = z
     version: z.number().int().nullable(),
     gpuCount: Count,
     image: z.string().nullable(),
-    uptimeSeconds: Count.nullable().meta({ description: 'Since its container runs.' }),
+    uptimeSeconds: Count.nullable().meta({ description: 'Seconds since its container started.' }),
     gpuTypeId: z.string().nullable(),
     dataCenterId: z.string().nullable(),
     startedAt: Timestamp.nullable(),
-    reason: z.string().nullable().meta({ description: 'What is the matter with it, if anything.' }),
+    reason: z.string().nullable().meta({ description: 'The problem of the worker, if there is one.' }),
   })
   .meta({
     id: 'EndpointWorker',

@@ -13,15 +13,15 @@ export const ACCOUNT = `type User {
   secrets: [Secret] @scope(name: "account:read") @cost(weight: 10) @listSize(assumedSize: 50)
   cluster(input: ClusterFilter): Cluster @scope(name: "clusters:read") @cost(weight: 10)
   clusters: [Cluster] @scope(name: "clusters:read") @cost(weight: 10) @listSize(assumedSize: 20)
-  "There is no balance on this plane: what is spent is reckoned, never paid here."
+  "This plane has no balance: it meters costs, and payment is elsewhere."
   clientBalance: Float
-  "Without a meaning here: 0."
+  "Not used by this plane: 0."
   hostBalance: Float
-  "Without a meaning here: 0."
+  "Not used by this plane: 0."
   minBalance: Float
-  "Without a meaning here: null."
+  "Not used by this plane: null."
   underBalance: Boolean
-  "Without a meaning here: 0."
+  "Not used by this plane: 0."
   referralEarned: Float
   "USD an hour."
   currentSpendPerHr: Float @scope(name: "billing:read") @cost(weight: 10)
@@ -61,7 +61,7 @@ input CreateNetworkVolumeInput {
   dataCenterId: String
 }
 
-"What is left out stays as it is."
+"Omitted members stay unchanged."
 input UpdateNetworkVolumeInput {
   id: String
   name: String

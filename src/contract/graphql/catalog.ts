@@ -18,7 +18,7 @@ export const CATALOG = `type GpuType {
   threeMonthPrice: Float
   sixMonthPrice: Float
   oneYearPrice: Float
-  "Most in one pod."
+  "Maximum in one pod."
   maxGpuCount: Int
   maxGpuCountSecureCloud: Int
   maxGpuCountCommunityCloud: Int
@@ -34,7 +34,7 @@ export const CATALOG = `type GpuType {
 input GpuTypeFilter {
   id: String
   ids: [String]
-  "Taken and without effect: a type that no cluster is made of has no clusterPrice."
+  "Accepted without effect: a type that clusters cannot use has no clusterPrice."
   cluster: Boolean
 }
 
@@ -52,11 +52,11 @@ input GpuLowestPriceInput {
   minCudaVersion: String
   "GB of container disk and volume together."
   totalDisk: Int
-  "Taken and without effect."
+  "Accepted without effect."
   minDisk: Int
-  "Taken and without effect."
+  "Accepted without effect."
   includeAiApi: Boolean
-  "Taken and without effect."
+  "Accepted without effect."
   supportPublicIp: Boolean
   "True: on machines with the account's global network only."
   globalNetwork: Boolean
@@ -79,7 +79,7 @@ type LowestPrice {
   availableGpuCounts: [Int] @cost(weight: 30)
   maxUnreservedGpuCount: Int @cost(weight: 30)
   compliance: [String]
-  "That was asked for."
+  "The requested number."
   countryCode: String
   gpuTypeCudaVersions: [GpuTypeCudaVersion] @listSize(assumedSize: 2)
 }

@@ -32,7 +32,7 @@ input CreateClusterInput {
   dataCenterIds: [String]
   env: [EnvironmentVariableInput]
   startSsh: Boolean
-  "Taken and without effect: pods have the price of the catalog."
+  "Accepted without effect: pods have the catalog price."
   deployCost: Float
 }
 

@@ -8,10 +8,10 @@ directive @scope(name: String!, boundTo: String, enough: String) on FIELD_DEFINI
 """The field ends something: it is answered from a reserve where the caller has used up a window of requests."""
 directive @ends on FIELD_DEFINITION
 
-"""What the field costs, in the unit of one plain value."""
+"""Cost of the field, in units of one plain value."""
 directive @cost(weight: Int!) on FIELD_DEFINITION
 
-"""How many items the cost of a list is reckoned with."""
+"""Number of items that the cost of a list assumes."""
 directive @listSize(assumedSize: Int!) on FIELD_DEFINITION
 
 """No value; always null."""
@@ -20,6 +20,6 @@ scalar Void
 """Any JSON value."""
 scalar JSON
 
-"""OFF, FLASHBOOT or PRIORITY_FLASHBOOT; an empty text says nothing."""
+"""OFF, FLASHBOOT or PRIORITY_FLASHBOOT; an empty string means not set."""
 scalar FlashBootType
 `

@@ -5,7 +5,7 @@ export const ENDPOINTS = `type Endpoint {
   "QB: a queue; LB: load balancing."
   type: String
   userId: String
-  "Of the template that it was made from; one of its own otherwise."
+  "Id of the template that it was created from, or of its own template."
   templateId: String
   template: PodTemplate
   computeType: String
@@ -13,7 +13,7 @@ export const ENDPOINTS = `type Endpoint {
   gpuIds: String
   gpuCount: Int
   instanceIds: [String]
-  "With commas between them."
+  "Comma-separated."
   allowedCudaVersions: String
   minCudaVersion: String
   workersMin: Int
@@ -68,7 +68,7 @@ input EndpointTemplateInput {
   dockerArgs: String
   env: [EnvironmentVariableInput]
   ports: String
-  "As of a template; an empty one says nothing."
+  "As in a template; an empty value means not set."
   startScript: String
   containerRegistryAuthId: String
 }
@@ -97,15 +97,15 @@ input EndpointInput {
   allowedCudaVersions: String
   minCudaVersion: String
   env: [EnvironmentVariableInput]
-  "Taken and without effect."
+  "Accepted without effect."
   workersStandby: Int
-  "Taken and without effect."
+  "Accepted without effect."
   hubReleaseId: String
-  "Taken and without effect."
+  "Accepted without effect."
   modelReferences: [String]
-  "Taken and without effect."
+  "Accepted without effect."
   compliance: [String]
-  "Taken and without effect."
+  "Accepted without effect."
   flashEnvironmentId: String
 }
 

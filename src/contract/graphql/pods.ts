@@ -4,7 +4,7 @@ const CONTAINER_INPUT = `
   "Command in stored form: a shell text, or a JSON object with entrypoint and cmd."
   dockerArgs: String
   env: [EnvironmentVariableInput]
-  "With commas between them, such as 22/tcp,8888/http."
+  "Comma-separated, such as 22/tcp,8888/http."
   ports: String
   containerDiskInGb: Int
   "0: no persistent volume."
@@ -39,26 +39,26 @@ const DEPLOY_INPUT = `${CONTAINER_INPUT}
   terminateAfter: String
   "At most one."
   objectMounts: [ObjectMountInput]
-  "Taken and without effect."
+  "Accepted without effect."
   supportPublicIp: Boolean
-  "Taken and without effect: pods have the price of the catalog."
+  "Accepted without effect: pods have the catalog price."
   bidPerGpu: Float
-  "Taken and without effect: pods have the price of the catalog."
+  "Accepted without effect: pods have the catalog price."
   deployCost: Float
-  "Taken and without effect."
+  "Accepted without effect."
   minDownload: Int
-  "Taken and without effect."
+  "Accepted without effect."
   minUpload: Int
-  "Taken and without effect."
+  "Accepted without effect."
   minDisk: Int
-  "Taken and without effect."
+  "Accepted without effect."
   volumeKey: String
   "Data centers with all of these marks only."
   compliance: [String]`
 
 /** Pods. */
 export const PODS = `enum CloudType {
-  "SECURE, and where that has no room COMMUNITY."
+  "SECURE, or COMMUNITY if SECURE has no capacity."
   ALL
   SECURE
   COMMUNITY
@@ -83,7 +83,7 @@ type Pod {
   dockerId: String
   "Each KEY=value."
   env: [String]
-  "With commas between them."
+  "Comma-separated."
   ports: String
   port: Int
   desiredStatus: PodStatus
@@ -176,11 +176,11 @@ input DeployCpuPodInput {
 
 input PodResumeInput {
   podId: String
-  "Another number than it has: as far as its own machine has room for them."
+  "Number of GPUs, if different: limited by the capacity of its own machine."
   gpuCount: Int
-  "Taken and without effect: a pod starts on its own host."
+  "Accepted without effect: a pod starts on its own host."
   allowedCudaVersions: [String]
-  "Taken and without effect."
+  "Accepted without effect."
   syncMachine: Boolean
 }
 
@@ -188,13 +188,13 @@ input PodBidResumeInput {
   podId: String
   "As of podResume."
   gpuCount: Int
-  "Taken and without effect: pods have the price of the catalog."
+  "Accepted without effect: pods have the catalog price."
   bidPerGpu: Float
 }
 
 input PodStopInput {
   podId: String
-  "Taken and without effect."
+  "Accepted without effect."
   incrementVersion: Boolean
 }
 
@@ -202,10 +202,10 @@ input PodTerminateInput {
   podId: String
 }
 
-"What is left out stays as it is."
+"Omitted members stay unchanged."
 input PodEditJobInput {
   podId: String
-  "Taken and without effect."
+  "Accepted without effect."
   port: Int${CONTAINER_INPUT}
 }
 `

@@ -53,7 +53,7 @@ type Mutation {
   saveTemplate(input: SaveTemplateInput): PodTemplate @scope(name: "templates:write") @cost(weight: 100)
   deleteTemplate(templateName: String, templateId: String): Void @scope(name: "templates:write") @ends @cost(weight: 100)
 
-  "Creates an endpoint, or with an id changes one; what is left out stays as it is."
+  "Creates an endpoint, or with an id changes one; omitted members stay unchanged."
   saveEndpoint(input: EndpointInput): Endpoint @scope(name: "serverless:write") @cost(weight: 100)
   updateEndpointTemplate(input: UpdateEndpointTemplateInput): Endpoint @scope(name: "serverless:write") @cost(weight: 100)
   deleteEndpoint(id: String): Void @scope(name: "serverless:write") @ends @cost(weight: 100)
@@ -75,7 +75,7 @@ type Mutation {
   createCluster(input: CreateClusterInput): Cluster @scope(name: "clusters:write") @cost(weight: 100)
   deleteCluster(input: DeleteClusterInput): Void @scope(name: "clusters:write") @ends @cost(weight: 100)
 
-  "Not supported by this plane, as everything below."
+  "Not supported by this plane, like all fields below."
   createFlashAuthRequest: FlashAuthRequest
   prepareFlashArtifactUpload(input: PrepareFlashArtifactUploadInput): FlashArtifact
   finalizeFlashArtifactUpload(input: FinalizeFlashArtifactUploadInput): FlashBuild

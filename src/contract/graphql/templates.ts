@@ -5,7 +5,7 @@ export const TEMPLATES = `type PodTemplate {
   imageName: String
   dockerArgs: String
   env: [EnvironmentVariable]
-  "With commas between them."
+  "Comma-separated."
   ports: String
   portsConfig: [PortConfig]
   containerDiskInGb: Int

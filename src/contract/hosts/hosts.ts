@@ -13,7 +13,7 @@ const Cloud = z.enum(CLOUDS).meta({ id: 'HostCloud' })
 export const CreateJoinTokenRequest = z
   .strictObject({
     dataCenterId: DataCenterId.optional().meta({ default: DEFAULT_DATA_CENTER_ID }),
-    name: Name.max(128).optional().meta({ description: 'Replaces the name that the machine gives itself.' }),
+    name: Name.max(128).optional().meta({ description: 'Replaces the name that the machine reports.' }),
     cloud: Cloud.optional().meta({ default: 'SECURE' }),
   })
   .meta({ id: 'CreateJoinTokenRequest', example: { dataCenterId: 'EU-RO-1', name: 'gpu-07' } })
@@ -78,7 +78,7 @@ export const HostGpu = z
 export const HostHealth = z.enum(HOST_HEALTHS).meta({
   id: 'HostHealth',
   description:
-    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs, it cannot be told what it is to run, or within the last hour another agent process took its link.',
+    '`SUSPECT`: no beat for 15 s, or offline. `LOST`: offline for 5 min (`HOST_LOST_AFTER_MS`). `UNHEALTHY`: beating, but something is wrong with its GPUs, its desired state is too large to send, or within the last hour another agent process took its link.',
 })
 
 const LinkReplacements = z
@@ -103,15 +103,15 @@ const ISOLATION = {
 
 const HostIsolation = z
   .object({
-    runtimeClass: z.string().nullable().meta({ description: 'What runs containers: `runc`, `runsc` or `kata`.' }),
+    runtimeClass: z.string().nullable().meta({ description: 'Container runtime: `runc`, `runsc` or `kata`.' }),
     userNamespaces: z.boolean().nullable().meta({ description: 'Root inside a container is an unprivileged user of the machine.' }),
     network: z
       .boolean()
       .nullable()
-      .meta({ description: 'Containers reach neither those of other accounts nor the host and what is private behind it.' }),
-    networkReason: z.string().nullable().meta({ description: 'Why they do.' }),
-    trustedTenants: z.boolean().meta({ description: 'The accounts of this host trust one another, its operator says.' }),
-    missing: z.array(z.string()).meta({ description: 'What else this host cannot enforce, a line each.' }),
+      .meta({ description: 'Containers cannot reach containers of other accounts, the host, or private networks behind it.' }),
+    networkReason: z.string().nullable().meta({ description: 'Why the containers are not isolated.' }),
+    trustedTenants: z.boolean().meta({ description: 'The operator has declared that the accounts of this host trust one another.' }),
+    missing: z.array(z.string()).meta({ description: 'Other rules that this host cannot enforce, one per line.' }),
   })
   .meta({
     id: 'HostIsolation',
@@ -126,15 +126,16 @@ export const Host = z
     cloud: Cloud,
     status: z.enum(HOST_STATUSES),
     health: HostHealth,
-    statusReason: z.string().nullable().meta({ description: 'What is wrong with it, apart from its GPUs; null: nothing that is known.' }),
+    statusReason: z.string().nullable().meta({ description: 'Problem of the host, apart from its GPUs; null: no known problem.' }),
     linkReplacements: LinkReplacements.nullable().meta({
-      description: 'How often another agent process took the link of this host while it was in use; null in a list of more than 100 hosts.',
+      description:
+        'How often another agent process replaced the connection of this host while it was in use; null in a list of more than 100 hosts.',
     }),
-    cordon: Cordon.nullable().meta({ description: 'Why it takes no new work; null when it does.' }),
-    draining: z.boolean().meta({ description: 'What runs there is asked to leave.' }),
+    cordon: Cordon.nullable().meta({ description: 'Why no new work is placed on it; null: it accepts new work.' }),
+    draining: z.boolean().meta({ description: 'Whether it is draining: its workloads are asked to leave.' }),
     workloads: z
       .object({ workers: z.number().int(), pods: z.number().int() })
-      .meta({ id: 'HostWorkloads', description: 'What holds capacity there.', example: { workers: 2, pods: 1 } }),
+      .meta({ id: 'HostWorkloads', description: 'Workloads that hold capacity there.', example: { workers: 2, pods: 1 } }),
     simulated: z.boolean().meta({ description: 'True when any capacity of the host is simulated.' }),
     gpus: z.array(HostGpu),
     vcpu: Amount,
@@ -144,16 +145,16 @@ export const Host = z
     sharedVolumes: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: its agent does not say.' }),
+      .meta({ description: 'Kinds of shared volumes that are set up there, `network` and `global`; null: not reported by its agent.' }),
     sizesEnforced: z
       .array(z.string())
       .nullable()
-      .meta({ description: 'Kinds of volumes that a file system there keeps to their sizes; those of others are reservations.' }),
+      .meta({ description: 'Kinds of volumes whose sizes are enforced by a file system; the sizes of other kinds are reservations.' }),
     isolation: HostIsolation.meta({
-      description: 'How far workloads are kept from the machine and from one another; null in it: its agent does not say.',
+      description: 'Isolation of workloads from the machine and from one another; null in it: not reported by its agent.',
     }),
     privateNetworks: HostPrivateNetworks.nullable().meta({
-      description: 'Its part in clusters and global networking; null: its agent does not say.',
+      description: 'Its role in clusters and global networking; null: not reported by its agent.',
     }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),

@@ -12,14 +12,10 @@ export const PRIVATE_NETWORKS = {
 /** A host's part in private networks across hosts, as reported by its agent (HOST-163). */
 export const HostPrivateNetworks = z
   .object({
-    address: z.string().nullable().meta({ description: 'Where other hosts reach its tunnels; null: it takes no part.' }),
-    reason: z.string().nullable().meta({ description: 'Why it takes none.' }),
-    encryption: z.enum(['none', 'ipsec', 'wireguard']).meta({ description: 'What keeps others from reading what goes between hosts.' }),
-    encryptionReason: z.string().nullable().meta({ description: 'Why nothing does.' }),
-    mtu: z
-      .number()
-      .int()
-      .nullable()
-      .meta({ description: 'The largest packet of members that its tunnels carry, in bytes; null: not known.' }),
+    address: z.string().nullable().meta({ description: 'Address at which other hosts reach its tunnels; null: it does not take part.' }),
+    reason: z.string().nullable().meta({ description: 'Why it does not take part.' }),
+    encryption: z.enum(['none', 'ipsec', 'wireguard']).meta({ description: 'Encryption of the traffic between hosts.' }),
+    encryptionReason: z.string().nullable().meta({ description: 'Why the traffic is not encrypted.' }),
+    mtu: z.number().int().nullable().meta({ description: 'Largest packet of members that its tunnels carry, in bytes; null: unknown.' }),
   })
   .meta({ id: 'HostPrivateNetworks', example: PRIVATE_NETWORKS })

@@ -29,7 +29,7 @@ export const WaitingEndpoint = z
     endpointId: z.string(),
     endpointName: z.string(),
     accountId: z.string(),
-    since: Timestamp.meta({ description: 'Since when a worker of it finds no host.' }),
+    since: Timestamp.meta({ description: 'Since when a worker of the endpoint waits for a host.' }),
     sinceMs: Count,
     needs: z
       .object({
@@ -41,11 +41,11 @@ export const WaitingEndpoint = z
         dataCenterIds: z.array(z.string()).meta({ description: 'Empty: anywhere.' }),
         cloud: z.enum(ENDPOINT_CLOUDS),
       })
-      .meta({ description: 'What one worker asks of a host.' }),
-    hosts: z.object({ total: Count, fit: Count.meta({ description: 'Those that would take it now: word of that is under way.' }) }),
+      .meta({ description: 'Requirements of one worker.' }),
+    hosts: z.object({ total: Count, fit: Count.meta({ description: 'Hosts that could accept it now; the endpoint is being notified.' }) }),
     missing: z
       .array(z.object({ text: z.string(), hosts: Count.meta({ description: 'Hosts that lack it.' }) }))
-      .meta({ description: 'What hosts lack, the most frequent first.' }),
+      .meta({ description: 'Violated constraints, the most frequent first.' }),
   })
   .meta({ id: 'WaitingEndpoint', description: 'An endpoint whose worker waits for a host.', example: WAITING })
 export type WaitingEndpoint = z.infer<typeof WaitingEndpoint>

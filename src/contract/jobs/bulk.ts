@@ -18,7 +18,7 @@ const Counts = z.object({
 })
 
 /** The reason why a job is not changed. */
-const Reason = z.string().meta({ description: 'Why they stay as they are.' })
+const Reason = z.string().meta({ description: 'Why the jobs are not changed.' })
 
 const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 
@@ -40,12 +40,12 @@ export const JobBulk = z
     id: z.string().nullable().meta({ description: 'Null of a plan.' }),
     action: z.enum(['cancel', 'retry']),
     status: z.enum(['PLANNED', 'RUNNING', 'DONE']),
-    matched: Count.meta({ description: 'Jobs that it means and may change, when it was asked for.' }),
+    matched: Count.meta({ description: 'Number of matching jobs that it may change, at the time of the request.' }),
     byStatus: Counts,
     ids: z.array(z.string()).meta({ description: 'The first 20 of them.' }),
     refused: z
       .array(z.object({ status: z.enum(JOB_STATES).nullable(), jobs: Count, reason: Reason }))
-      .meta({ description: 'Jobs that were asked for and that it cannot change, by state; null: ids of no job (JL-41).' }),
+      .meta({ description: 'Number of selected jobs that it cannot change, by state; null: ids without a job (JL-41).' }),
     estimatedCostUsd: z
       .number()
       .nullable()

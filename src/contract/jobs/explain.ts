@@ -26,9 +26,9 @@ const VERDICT = { hostId: 'host_4f1c0a9d2b7e6835', fits: false, failed: ['needs 
 
 export const HostVerdict = z
   .object({
-    hostId: z.string().meta({ description: 'Stands for one machine to this account only.' }),
+    hostId: z.string().meta({ description: 'An alias of a machine, for this account only.' }),
     fits: z.boolean(),
-    failed: z.array(z.string()).meta({ description: 'What the job needs and the machine lacks, for the offer that comes nearest.' }),
+    failed: z.array(z.string()).meta({ description: 'The constraints that the machine violates, for the nearest offer.' }),
   })
   .meta({ id: 'HostVerdict', example: VERDICT })
 export type HostVerdict = z.infer<typeof HostVerdict>
@@ -44,12 +44,12 @@ export const ExplainReply = z
     ahead: z.object({ normal: Count, low: Count }),
     workers: z.array(z.object({ id: z.string(), status: WorkerStatus, reason: z.string() })),
     scaling: ScalingDecisionView,
-    placement: z.array(HostVerdict).optional().meta({ description: 'Present when a worker is wanted and no host has room.' }),
+    placement: z.array(HostVerdict).optional().meta({ description: 'Present if a worker is needed and no host has capacity.' }),
     ...whyFields,
   })
   .meta({
     id: 'ExplainReply',
-    description: 'Why a job is where it is.',
+    description: 'The explanation of the state of a job.',
     example: {
       id: 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1',
       status: 'IN_QUEUE',

@@ -38,12 +38,12 @@ export const SubmitJobRequest = z
     webhook: z
       .string()
       .optional()
-      .meta({ format: 'uri', description: 'A public https URL that is told by POST when the job is over: up to three attempts, signed.' }),
+      .meta({ format: 'uri', description: 'A public https URL that receives a signed POST when the job ends, with up to three attempts.' }),
     policy: JobPolicy.optional(),
     s3Config: z
       .object({ accessId: S3Text, accessSecret: S3Text, bucketName: S3Text, endpointUrl: S3Text, objectPath: S3Text.optional() })
       .optional()
-      .meta({ description: 'Handed to the worker, never shown again.' }),
+      .meta({ description: 'Passed to the worker and never returned.' }),
   })
   .meta({ id: 'SubmitJobRequest', example: { input: { prompt: 'a lighthouse at dusk' } } })
 
@@ -59,7 +59,7 @@ export const JobRecord = z
   .object({
     delayTime: z.number().int().optional().meta({ description: 'Milliseconds from submission to the start of the last attempt.' }),
     error: z.string().optional(),
-    errorDetail: z.string().optional().meta({ description: 'What was behind the error, such as how the worker ended.' }),
+    errorDetail: z.string().optional().meta({ description: 'Details of the error, such as how the worker ended.' }),
     executionTime: z.number().int().optional().meta({ description: 'Milliseconds of the last attempt.' }),
     id: z.string(),
     output: z.unknown().optional(),
@@ -96,7 +96,7 @@ export const HealthReply = z
       .object({
         inFlight: Count,
         waiting: Count,
-        reason: z.string().optional().meta({ description: 'Why some wait; only while some do.' }),
+        reason: z.string().optional().meta({ description: 'Why jobs wait; only while jobs wait.' }),
       })
       .optional()
       .meta({ description: 'Of load-balancing endpoints only: their requests at this moment.' }),
@@ -129,7 +129,7 @@ export const RequestsReply = z
   })
 
 export const MetricsReply = z
-  .object({ readyWorkers: z.array(z.string()).meta({ description: 'Workers that ask for work or run it.' }), workers: WorkerCounts })
+  .object({ readyWorkers: z.array(z.string()).meta({ description: 'Workers that request work or run jobs.' }), workers: WorkerCounts })
   .meta({
     id: 'MetricsReply',
     example: {

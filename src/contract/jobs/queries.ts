@@ -16,7 +16,7 @@ const MAX_LISTED = 1_000
 const MAX_EVENT = 999_999_999_999_999
 
 const STATE = `(${JOB_STATES.join('|')})`
-const STATES = form(new RegExp(`^${STATE}(,${STATE})*$`), `states of a job with commas between them: ${JOB_STATES.join(', ')}`)
+const STATES = form(new RegExp(`^${STATE}(,${STATE})*$`), `states of a job, separated by commas: ${JOB_STATES.join(', ')}`)
 /** A prefix of a job id. */
 const ID_PREFIX = form(/^(sync-)?[0-9A-Fa-f-]{1,41}(-u1?)?$/, 'the beginning of a job id')
 
@@ -30,7 +30,7 @@ const Moment = z.iso.datetime({ offset: true })
 /** Filter of jobs (JL-1). */
 export const JobFilterQuery = z.object({
   status: unlessEmpty(z.string().regex(STATES), tidyStates).meta({
-    description: 'Jobs in these states only: one, or several with commas between them.',
+    description: 'Jobs in these states only: one, or several separated by commas.',
     example: 'FAILED,TIMED_OUT',
   }),
   from: unlessEmpty(Moment).meta({ description: 'Created at this time or later.' }),

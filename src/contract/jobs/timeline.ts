@@ -44,7 +44,7 @@ export const JobAttempt = z
     phases: z
       .array(z.object({ phase: z.enum(PHASES), from: Instant, to: Instant.nullable(), ms: Ms }))
       .meta({ description: 'From the wait before the attempt to its end. A phase that took no time is left out.' }),
-    usdPerHour: Usd.meta({ description: 'What its worker was charged an hour; null when that is not known.' }),
+    usdPerHour: Usd.meta({ description: 'USD per hour of its worker; null: unknown.' }),
     costUsd: Usd.meta({ description: 'The rate of its worker over the time that the attempt ran, as it was metered.' }),
     logs: z
       .object({ workerId: z.string(), since: Instant, until: Instant.nullable() })
@@ -67,7 +67,7 @@ export const JobTimeline = z
       .object({ json: z.string(), bytes: Ms, isWhole: z.boolean() })
       .nullable()
       .meta({
-        description: `What it was sent with, as JSON text, at most its first ${SHOWN_INPUT_BYTES} bytes. Null: it is completed or cancelled, so its input is not kept.`,
+        description: `Input of the job as JSON text, at most its first ${SHOWN_INPUT_BYTES} bytes. Null: the job is completed or cancelled, so its input is not stored.`,
       }),
     waitingSince: Instant.nullable().meta({ description: 'While it is queued.' }),
     chunks: Ms.meta({ description: 'Of its stream so far, over all attempts.' }),
@@ -83,7 +83,7 @@ export const JobTimeline = z
   })
   .meta({
     id: 'JobTimeline',
-    description: 'What became of a job: when, where, why, and for how much.',
+    description: 'The history of a job: attempts, phases, workers, price and notifications.',
     example: {
       id: JOB_ID,
       status: 'COMPLETED',

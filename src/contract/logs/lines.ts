@@ -54,13 +54,13 @@ export const LogLine = z
 export type LogLine = z.infer<typeof LogLine>
 
 export const LogPosition = {
-  older: z.string().nullable().meta({ description: 'The cursor of what is before this page; null: nothing is.' }),
-  newer: z.string().meta({ description: 'The cursor of what comes after this page, now or later.' }),
-  atEnd: z.boolean().meta({ description: 'Whether nothing comes after this page yet.' }),
+  older: z.string().nullable().meta({ description: 'Cursor of the lines before this page; null: none.' }),
+  newer: z.string().meta({ description: 'Cursor of the lines after this page, present or future.' }),
+  atEnd: z.boolean().meta({ description: 'Whether this page is the end of the log at present.' }),
   truncatedAt: z
     .string()
     .nullable()
-    .meta({ description: 'A search looks at so many lines at a time: the cursor with which it goes on. Null: it is not cut short.' }),
+    .meta({ description: 'Cursor to continue a search that reached its limit of lines. Null: the search is complete.' }),
 }
 
 export const LogLinesResponse = z.object({ lines: z.array(LogLine).meta({ description: 'Oldest first.' }), ...LogPosition }).meta({

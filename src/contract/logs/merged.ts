@@ -11,7 +11,7 @@ export const MergedLinesQuery = LogLinesQuery.omit({ around: true, cursor: true 
     .min(1)
     .max(64)
     .optional()
-    .meta({ description: 'What the workers of this job printed while they had it; other jobs of a worker at that time included.' }),
+    .meta({ description: 'Output of the workers of this job while they ran it, including other jobs of a worker at that time.' }),
   cursor: z
     .string()
     .regex(/^[<>]\d{1,16}\.[A-Za-z0-9_-]{1,64}\.\d{1,15}$/)

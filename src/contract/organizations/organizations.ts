@@ -77,7 +77,7 @@ export const RemoveMemberQuery = z.object({
     .string()
     .min(1)
     .optional()
-    .meta({ description: 'The member who gets the keys that the one who goes has made here; left out: they are revoked.' }),
+    .meta({ description: 'The member who takes over the keys of the leaving member; if omitted, they are revoked.' }),
 })
 
 export const CreateInvitationRequest = z
@@ -112,7 +112,7 @@ export const Invitation = z
 export type Invitation = z.infer<typeof Invitation>
 
 export const CreatedInvitation = Invitation.extend({
-  token: z.string().meta({ description: 'Opens the invitation once. Shown here alone: pass it on to the one who is invited.' }),
+  token: z.string().meta({ description: 'Accepts the invitation once. Shown only here: pass it on to the invited user.' }),
 }).meta({
   id: 'CreatedInvitation',
   example: {

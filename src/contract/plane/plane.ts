@@ -28,7 +28,7 @@ export const PlaneStatus = z
   })
   .meta({
     id: 'PlaneStatus',
-    description: 'How the plane itself is.',
+    description: 'Health of the plane.',
     example: {
       version: '0.1.0',
       asOf: '2026-06-01T12:00:00Z',

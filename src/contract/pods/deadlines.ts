@@ -6,12 +6,12 @@ const Time = z.iso.datetime({ offset: true }).nullable().optional()
 export const deadlineRequestFields = {
   stopAfter: Time.meta({
     description:
-      'The platform stops the pod then, as `stop` does; a locked pod once it is unlocked. RFC 3339, later than now. Null: never by itself.',
+      'Time at which the platform stops the pod, as `stop` does; a locked pod when it is unlocked. RFC 3339, in the future. Null: no automatic stop.',
     example: '2030-06-01T18:00:00Z',
   }),
   terminateAfter: Time.meta({
     description:
-      'The platform terminates the pod then, also a locked one. RFC 3339, later than now and than `stopAfter`. Null: never by itself.',
+      'Time at which the platform terminates the pod, even a locked one. RFC 3339, in the future and after `stopAfter`. Null: no automatic termination.',
     example: '2030-06-02T18:00:00Z',
   }),
 }

@@ -10,12 +10,12 @@ export const PodIdleStop = z
   .strictObject({
     afterSeconds: wholeNumber(MIN_SECONDS).max(MAX_SECONDS).meta({
       description:
-        'Seconds for which all its GPUs are at 0 %, or its CPU is below 5 % where it has none. What its host did not tell does not count.',
+        'Idle time in seconds: all GPUs at 0 %, or the CPU below 5 % without GPUs. Times without reports of its host do not count.',
     }),
   })
   .meta({
     id: 'PodIdleStop',
-    description: 'The platform stops the pod once it has done nothing for so long.',
+    description: 'The platform stops the pod after this idle time.',
     example: { afterSeconds: 1800 },
   })
 
@@ -24,5 +24,5 @@ export const idleStopRequestFields = {
   idleStop: z
     .union([PodIdleStop, z.null()])
     .optional()
-    .meta({ description: 'The platform stops a pod that has done nothing for so long; a locked pod once it is unlocked. Null: never.' }),
+    .meta({ description: 'The platform stops the pod after this idle time; a locked pod when it is unlocked. Null: never.' }),
 }

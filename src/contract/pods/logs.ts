@@ -8,7 +8,7 @@ export const LOG_TAIL_DEFAULT = 100
 
 export const LogSourceParam = z
   .enum(['container', 'system'])
-  .meta({ id: 'LogSource', description: '`container`: output of the main process. `system`: what the platform did with it.' })
+  .meta({ id: 'LogSource', description: '`container`: output of the main process. `system`: actions of the platform.' })
 export type LogSourceParam = z.infer<typeof LogSourceParam>
 
 /** Query of a log stream (LOG-2). */

@@ -43,7 +43,7 @@ export const PodMountsRequest = z
   })
   .meta({
     id: 'PodMountsRequest',
-    description: 'Kinds and volumes are fixed at create; paths change, and a persistent mount grows.',
+    description: 'Kinds and volumes are fixed at create; paths can change, and a persistent mount can grow.',
     example: { network: [{ volumeId: '9x4m2p7v1k8h3d', path: '/data' }], global: [{ volumeId: '3h8k1v7p2m4x9d' }] },
   })
 export type PodMountsRequest = z.infer<typeof PodMountsRequest>

@@ -118,18 +118,16 @@ export const PodRuntime = z
     cpu: z.object({ util: Percent }).optional(),
     memory: z.object({ util: Percent }).optional(),
     idleSince: Timestamp.nullable().optional().meta({
-      description:
-        'Since when all its GPUs are at 0 %, or its CPU below 5 % where it has none; null: it does something, or that is not known.',
+      description: 'Since when all its GPUs are at 0 %, or its CPU below 5 % without GPUs; null: it is busy, or unknown.',
     }),
     idleStopAt: Timestamp.nullable().optional().meta({
-      description:
-        'When `idleStop` stops it if it goes on doing nothing; null: it does something, or that is not known. Only with `idleStop`.',
+      description: 'When `idleStop` stops it if it stays idle; null: it is busy, or unknown. Only with `idleStop`.',
     }),
     ports: z.array(PortMapping).optional(),
   })
   .meta({
     id: 'PodRuntime',
-    description: 'What the pod uses now; figures that its host has not told lately are left out.',
+    description: 'Current resource use of the pod; values without a recent report of its host are omitted.',
     example: { uptime: 3600, ports: [{ private: 22, public: 34446, type: 'tcp', ip: '195.26.233.3' }] },
   })
 export type PodRuntime = z.infer<typeof PodRuntime>

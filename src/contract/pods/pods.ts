@@ -44,11 +44,11 @@ export const CreatePodRequest = z
     cloud: CloudType.optional().meta({ default: POD_DEFAULTS.cloud }),
     gpu: PodGpuRequest.optional(),
     cpu: PodCpuRequest.optional(),
-    dataCenterIds: DataCenterIds.optional().meta({ description: 'Tried in this order; empty for anywhere.' }),
-    globalNetworking: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Gives it a private address that other such pods of the account reach, across data centers.', default: false }),
+    dataCenterIds: DataCenterIds.optional().meta({ description: 'In order of preference; empty for any.' }),
+    globalNetworking: z.boolean().optional().meta({
+      description: 'Gives the pod a private address that other such pods of the account can reach, across data centers.',
+      default: false,
+    }),
     mounts: PodMountsRequest.optional(),
     onHostLoss: OnHostLoss.optional().meta({ description: '`REPLACE` not with a persistent mount.', default: POD_DEFAULTS.onHostLoss }),
     startJupyter: z
@@ -61,7 +61,7 @@ export const CreatePodRequest = z
       .boolean()
       .optional()
       .meta({ description: "Gives the pod the account's SSH keys as `PUBLIC_KEY`, unless `env` has one. A later `env` keeps them." }),
-    templateId: ResourceId.optional().meta({ description: 'A pod template that fills what the body leaves out.' }),
+    templateId: ResourceId.optional().meta({ description: 'A pod template for members that the body omits.' }),
   })
   .meta({
     id: 'CreatePodRequest',
@@ -87,7 +87,7 @@ export const UpdatePodRequest = z
   })
   .meta({
     id: 'UpdatePodRequest',
-    description: 'What is left out stays as it is. A changed container is started anew, with an empty container disk, when the pod runs.',
+    description: 'Omitted members stay unchanged. A changed container is started anew, with an empty container disk, when the pod runs.',
     example: { name: 'pytorch-evaluation', locked: true },
   })
 export type UpdatePodRequest = z.infer<typeof UpdatePodRequest>
@@ -101,7 +101,7 @@ export const Pod = z
     ...containerResponseFields,
     status: PodStatus,
     statusReason: z.string().nullable().meta({
-      description: 'Why the pod is where it is, when it did not get there by an action; or since when its host is silent.',
+      description: 'Reason of the status, if no action caused it; or since when its host is silent.',
     }),
     actions: z.array(PodAction).meta({ description: 'Valid in this status; without `stop` and `restart` while the pod is locked.' }),
     mounts: PodMountsView,
@@ -115,16 +115,16 @@ export const Pod = z
     template: z.string().nullable().meta({ description: 'The template that the pod was created from.' }),
     cost: z
       .number()
-      .meta({ description: 'USD per hour now; 0 while the pod is stopped and while its host is not heard of.', format: 'float' }),
+      .meta({ description: 'Current USD per hour; 0 while the pod is stopped and while its host is silent.', format: 'float' }),
     locked: z.boolean().meta({ description: 'Whether `stop`, `restart` and a new container are refused.' }),
     globalNetworking: GlobalNetworking,
     onHostLoss: OnHostLoss,
-    runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING and its host is heard of.' }),
+    runtime: z.union([PodRuntime, z.null()]).meta({ description: 'Null unless the pod is RUNNING and its host is connected.' }),
     createdAt: Timestamp,
     startedAt: Timestamp.nullable().meta({ description: 'When its container started; null while it is stopped.' }),
-    stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: never by itself, or done.' }),
-    terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: never by itself.' }),
-    idleStop: z.union([PodIdleStop, z.null()]).meta({ description: 'When the platform stops it for doing nothing; null: never.' }),
+    stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: no automatic stop, or done.' }),
+    terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: no automatic termination.' }),
+    idleStop: z.union([PodIdleStop, z.null()]).meta({ description: 'Idle time after which the platform stops it; null: never.' }),
     spend: ListedSpend.optional(),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
@@ -138,23 +138,23 @@ export const ListPodsResponse = z
   .meta({ id: 'ListPodsResponse', example: { pods: [POD_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })
 
 const HostPreview = z
-  .object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: 'What the pod needs and the machine lacks.' }) })
+  .object({ hostId: z.string(), failed: z.array(z.string()).meta({ description: 'The constraints that the machine violates.' }) })
   .meta({ id: 'PodPlacementHost', example: { hostId: 'host_Zk3v9QpL0aT7xW2c', failed: ['needs 1 free NVIDIA L4'] } })
 
 export const PodPlacementPreview = z
   .object({
     fits: z.boolean(),
-    hostId: z.string().nullable().meta({ description: 'The host that would be chosen now; a name of it for this account alone.' }),
+    hostId: z.string().nullable().meta({ description: 'The host that would be chosen now; an alias for this account only.' }),
     dataCenterId: z.string().nullable(),
     gpu: PodGpuView.optional(),
     cpu: PodCpuView.optional(),
     cost: z.number().meta({ description: 'USD per hour.', format: 'float' }),
-    hosts: z.array(HostPreview).meta({ description: 'Hosts that were looked at, those that fit first, and what each lacks.' }),
+    hosts: z.array(HostPreview).meta({ description: 'Checked hosts, suitable ones first, with the constraints that each violates.' }),
     options: WhyOptions,
   })
   .meta({
     id: 'PodPlacementPreview',
-    description: 'Where a pod would go now. Nothing is reserved.',
+    description: 'A placement preview of a pod. Nothing is reserved.',
     example: {
       fits: false,
       hostId: null,
@@ -176,14 +176,14 @@ export type ListPodsQuery = z.infer<typeof ListPodsQuery>
 
 export const GetPodQuery = z.object({
   waitFor: PodStatus.optional().meta({
-    description: 'Answer when the pod has this status, when it cannot get there without an action, or after 25 s.',
+    description: 'Respond when the pod has this status, when it cannot reach it without an action, or after 25 s.',
     param: { name: 'waitFor', in: 'query' },
   }),
 })
 
 export const CreatePodQuery = z.object({
   dryRun: queryFlag().meta({
-    description: 'Say where the pod would go, or what each host lacks, and create nothing.',
+    description: 'Return the placement, or the constraints that each host violates, and create nothing.',
     param: { name: 'dryRun', in: 'query' },
   }),
 })

@@ -38,7 +38,7 @@ export const EcrDelegation = z
     endedBecause: z
       .string()
       .nullable()
-      .meta({ description: 'Why no start pulls by it any more: what has become of the user who recorded it. Null: it counts.' }),
+      .meta({ description: 'Why the delegation is not valid: the state of the user who recorded it. Null: it is valid.' }),
   })
   .meta({ id: 'EcrDelegation', description: 'An ECR repository that is pulled from without a credential of its own.', example: EXAMPLE })
 export type EcrDelegation = z.infer<typeof EcrDelegation>

@@ -12,10 +12,7 @@ export const Registry = z
   .object({
     id: z.string(),
     name: z.string(),
-    host: z
-      .string()
-      .optional()
-      .meta({ description: 'The registry that the credential belongs to; left out as long as it is known of none.', example: 'ghcr.io' }),
+    host: z.string().optional().meta({ description: 'The registry of the credential; omitted while unknown.', example: 'ghcr.io' }),
   })
   .meta({ id: 'Registry', description: 'A credential for private images.', example: { id: '5r9x2m7q4h1k8v', name: 'ghcr' } })
 export type Registry = z.infer<typeof Registry>
@@ -30,7 +27,7 @@ export const CreateRegistryRequest = z
       .refine((text) => REGISTRY_HOST.test(text), REGISTRY_HOST_FORM)
       .optional()
       .meta({
-        description: 'The registry that it belongs to; left out: that of the first image which is named with it.',
+        description: 'The registry of the credential; if omitted: that of the first image that uses it.',
         example: 'ghcr.io',
       }),
     password: z.string().min(1).max(MAX_PASSWORD_LENGTH).regex(NO_NUL).meta({ writeOnly: true, format: 'password' }),

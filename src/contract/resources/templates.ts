@@ -79,7 +79,7 @@ export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>
 
 export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: Name.optional() }).meta({
   id: 'UpdateTemplateRequest',
-  description: 'What is left out stays as it is. Pods and endpoints made from the template keep what they got.',
+  description: 'Omitted members stay unchanged. Pods and endpoints made from the template keep what they got.',
   example: { env: { MODEL: 'small' } },
 })
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>

@@ -5,5 +5,5 @@ export const UsedBytes = z
   .number()
   .int()
   .nullable()
-  .meta({ description: 'Bytes in it, as a host found them at `usedAt`; null: none has looked yet.' })
+  .meta({ description: 'Used bytes, measured by a host at `usedAt`; null: not measured yet.' })
 export const UsedAt = Timestamp.nullable()

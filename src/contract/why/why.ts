@@ -49,7 +49,7 @@ export const WhyEvidence = z
   })
   .meta({
     id: 'WhyEvidence',
-    description: 'One fact that the verdict rests on.',
+    description: 'One fact behind the verdict.',
     example: { kind: 'CONSTRAINT', text: 'needs 1 free NVIDIA L4', count: 3, total: 4, at: null },
   })
 export type WhyEvidence = z.infer<typeof WhyEvidence>
@@ -58,17 +58,17 @@ export type WhyEvidence = z.infer<typeof WhyEvidence>
 export const whyFields = {
   code: WhyCode,
   verdict: z.string().meta({ description: 'One sentence for a person.' }),
-  since: Timestamp.nullable().meta({ description: 'Since when it is so; null when that is unknown.' }),
+  since: Timestamp.nullable().meta({ description: 'Since when the verdict applies; null: unknown.' }),
   sinceMs: z.number().int().min(0).nullable().meta({ description: 'For how long, milliseconds.' }),
   evidence: z.array(WhyEvidence),
   options: WhyOptions,
-  asOf: Timestamp.meta({ description: 'When the capacity of hosts was looked at.' }),
-  isStale: z.boolean().meta({ description: 'A host that this rests on has not been heard of lately.' }),
+  asOf: Timestamp.meta({ description: 'When the capacity of hosts was read.' }),
+  isStale: z.boolean().meta({ description: 'Whether a host behind this explanation is silent.' }),
 }
 
 const WHY = {
   code: 'NO_CAPACITY' as const,
-  verdict: 'The pod is stopped, and its machine has no room to start it: needs 1 free NVIDIA L4.',
+  verdict: 'The pod is stopped, and its host machine has no capacity to start it: needs 1 free NVIDIA L4.',
   since: '2026-06-01T12:00:00Z',
   sinceMs: 41_000,
   evidence: [{ kind: 'CONSTRAINT' as const, text: 'needs 1 free NVIDIA L4', count: 1, total: 1, at: null }],
@@ -83,7 +83,7 @@ export type Why = z.infer<typeof Why>
 
 export const PodExplanation = z.object({ id: z.string(), status: PodStatus, ...whyFields }).meta({
   id: 'PodExplanation',
-  description: 'Why a pod is where it is, and what would start it.',
+  description: 'The explanation of the state of a pod, and options to start it.',
   example: { id: '7h9k2m4n6p8q1r', status: 'EXITED', ...WHY },
 })
 export type PodExplanation = z.infer<typeof PodExplanation>
@@ -100,19 +100,19 @@ const ENDPOINT_OPTION = {
 
 export const EndpointExplanation = z.object({ id: z.string(), ...whyFields }).meta({
   id: 'EndpointExplanation',
-  description: 'Why an endpoint has the workers that it has, and what would start another.',
-  example: { id: '4k8h2m9x7q1w3e', ...WHY, verdict: 'A worker is wanted, and no host has room for it.', options: [ENDPOINT_OPTION] },
+  description: 'The explanation of the workers of an endpoint, and options to start another one.',
+  example: { id: '4k8h2m9x7q1w3e', ...WHY, verdict: 'A worker is needed, but no host has capacity for it.', options: [ENDPOINT_OPTION] },
 })
 export type EndpointExplanation = z.infer<typeof EndpointExplanation>
 
 export const ClusterExplanation = z.object({ id: z.string(), ...whyFields }).meta({
   id: 'ClusterExplanation',
-  description: 'Why a cluster is where it is.',
+  description: 'Explain the state of a cluster.',
   example: {
     id: '4q8w2e6r1t5y9u',
     ...WHY,
     code: 'PREPARING',
-    verdict: '1 of 3 members have their places and are not ready; all start together once they reach one another.',
+    verdict: '1 of 3 members are placed but not ready; all members start together when they can reach one another.',
     evidence: [{ kind: 'STATE' as const, text: 'STARTING', count: 1, total: 3, at: null }],
     options: [],
   },

@@ -109,7 +109,7 @@ function nextBorder(ms: number, size: BucketSize): number {
 }
 
 function tooMany(size: BucketSize): WindowResult {
-  return refused(`more than ${MAX_BUCKETS} buckets of one ${size}; ask for less time or for a larger bucketSize`)
+  return refused(`more than ${MAX_BUCKETS} buckets of one ${size}; request a shorter time range or a larger bucketSize`)
 }
 
 function refused(detail: string): WindowResult {

@@ -92,7 +92,8 @@ export function isMonthSpent({ use, monthMicros }: SpendBound): boolean {
   return monthMicros !== null && use.monthMicros !== null && use.monthMicros >= monthMicros
 }
 
-const OF_PERSON = ' by all accounts of one person together: the own account of who made this one, and the organizations without a plan'
+const OF_PERSON =
+  ' across all accounts of one user: the personal account of the creator of this organization, and the organizations without a plan'
 
 /**
  * The refusal of a workload with this rate when a bound leaves no room for it (BIL-22, BIL-23, SHR-1); null: there is room. A rate of zero
@@ -102,8 +103,8 @@ export function refuseSpend(limits: SpendLimits, use: SpendUse, needNanosPerHour
   if (needNanosPerHour <= 0) return null
   const need = usd(needNanosPerHour / NANOS_PER_USD)
   for (const bound of boundsOf(limits, use)) {
-    if (isPastHour(bound, needNanosPerHour)) return refusal(`${describeHour(bound)}, this needs ${need}`, limits.hour, bound)
-    if (isMonthSpent(bound)) return refusal(`${describeMonth(bound)}, this needs ${need} per hour`, limits.month, bound)
+    if (isPastHour(bound, needNanosPerHour)) return refusal(`${describeHour(bound)}, the request needs ${need}`, limits.hour, bound)
+    if (isMonthSpent(bound)) return refusal(`${describeMonth(bound)}, the request needs ${need} per hour`, limits.month, bound)
   }
   return null
 }
@@ -119,7 +120,7 @@ function describeMonth({ use, monthMicros, isShared }: SpendBound): string {
 }
 
 function refusal(figures: string, { limitMicros, ceilingMicros }: Limit<number | null>, { isShared }: SpendBound): Refusal {
-  const room = isShared ? 'stop something that runs in one of them' : 'stop something that runs'
+  const room = isShared ? 'stop a workload in one of them' : 'stop a workload'
   const raise = isShared || limitMicros === ceilingMicros ? 'ask the operator for more' : 'raise it with PATCH /v2/billing/limits'
   return { key: 'insufficientBalance', detail: `spend limit: ${figures}; ${room}, or ${raise}`, code: 'SPEND_LIMIT' }
 }

@@ -57,7 +57,7 @@ export function lostBetween(before: Catalog, after: Catalog): Lost {
 
 function refuseGpu(type: Partial<GpuType> | undefined): string | null {
   if (!type) return null
-  if (type.name === undefined || type.memoryGb === undefined) return 'name and memory are required of a type that the seed does not know'
+  if (type.name === undefined || type.memoryGb === undefined) return 'name and memory are required for a type that is not in the seed'
   const isPooled = type.pool !== null
   return isPooled === (type.serverlessPrice !== null) ? null : 'pool and price.serverless go together: both, or both null'
 }
@@ -66,7 +66,7 @@ function refuseCpu(flavor: (Partial<CpuFlavor> & Pick<CpuFlavor, 'minVcpu' | 'ma
   if (!flavor) return null
   const { name, group, ramGbPerVcpu, securePricePerVcpu, serverlessPricePerVcpu, minVcpu, maxVcpu } = flavor
   if ([name, group, ramGbPerVcpu, securePricePerVcpu, serverlessPricePerVcpu].includes(undefined)) {
-    return 'name, group, ramGbPerVcpu and both prices are required of a flavor that the seed does not know'
+    return 'name, group, ramGbPerVcpu and both prices are required for a flavor that is not in the seed'
   }
   return minVcpu > maxVcpu ? `vcpu.min ${minVcpu} is above vcpu.max ${maxVcpu}` : null
 }

@@ -160,8 +160,8 @@ function isStillToStart(member: Member): boolean {
 
 function reasonOf(member: Member): string {
   return member.hostLost
-    ? 'moved to another host: its own is lost'
-    : `moved to another host: ${isLeaving(member) ? 'its own is being emptied' : (member.statusReason ?? 'it could not start')}`
+    ? 'moved to another host: its host is lost'
+    : `moved to another host: ${isLeaving(member) ? 'its host is being drained' : (member.statusReason ?? 'it could not start')}`
 }
 
 /**

@@ -56,8 +56,8 @@ export function refuseGpuCompute(catalog: Catalog, compute: GpuCompute): Refusal
   if (unknown !== undefined) return unknownGpuPool(catalog, unknown, `$.gpu.pools[${compute.pools.indexOf(unknown)}]`)
   const offered = gpuTypesOfPools(catalog, compute.pools, [])
   const foreign = compute.excludedTypes.find((type) => !offered.includes(type))
-  if (foreign !== undefined) return badRequest(`excluded type ${foreign} is not in the chosen pools`)
-  if (gpuTypesOfPools(catalog, compute.pools, compute.excludedTypes).length === 0) return badRequest('the exclusions leave no gpu type')
+  if (foreign !== undefined) return badRequest(`excluded type ${foreign} is not in the selected pools`)
+  if (gpuTypesOfPools(catalog, compute.pools, compute.excludedTypes).length === 0) return badRequest('gpu.excludedTypes leaves no GPU type')
   const most = Math.max(...gpuTypesOfPools(catalog, compute.pools, compute.excludedTypes).map((id) => mostGpus(catalog, id)))
   if (compute.count > most) return badRequest(`gpu.count ${compute.count} is above ${most}, the most of these GPU types in one worker`)
   if (compute.allowedCudaVersions.length > 0 && compute.minCudaVersion !== null) {

@@ -26,13 +26,13 @@ export function placeVolumes(config: EndpointConfig, found: readonly PlacedVolum
     if (!volume) return refused(`network volume ${id} not found`)
     const other = volumeAt[volume.dataCenterId]
     if (other === id) return refused(`networkVolumes: ${id} is listed twice`)
-    if (other) return refused(`networkVolumes: ${other} and ${id} both lie in ${volume.dataCenterId}; list one for each data center`)
+    if (other) return refused(`networkVolumes: ${other} and ${id} are both in ${volume.dataCenterId}; list one for each data center`)
     volumeAt[volume.dataCenterId] = id
   }
   const placed = { ...rest, volumeAt }
   if (workerDataCenters(placed).length > 0) return { ok: true, config: placed }
   const places = Object.keys(volumeAt).join(', ')
-  return refused(`networkVolumes: workers run where a volume lies (${places}), and dataCenterIds has none of these`)
+  return refused(`networkVolumes: workers run in the data center of a volume (${places}), and dataCenterIds has none of these`)
 }
 
 /** The data centers where workers may run, in order of preference; empty: any (END-20). */

@@ -42,7 +42,7 @@ export function endpointBody(input: EndpointInput, catalog: Catalog): Mapped<Rec
   const machine = input.gpuIds ? { ok: true as const, body: { gpu: { ...poolsOf(input.gpuIds, catalog), ...gpuOf(input) } } } : cpuOf(input)
   if (!machine.ok) return machine
   if (Object.keys(machine.body).length === 0) {
-    return { ok: false, detail: '$.gpuIds: name the GPU pools that would do, best first, or instanceIds for CPU machines' }
+    return { ok: false, detail: '$.gpuIds: list the GPU pools in order of preference, or set instanceIds for CPU machines' }
   }
   const places = placesOf(input, catalog)
   if (places && !places.ok) return places

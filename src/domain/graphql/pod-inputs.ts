@@ -54,7 +54,7 @@ export function podBodies(input: DeployInput, catalog: Catalog): Mapped<Record<s
   const machines = machinesOf(input)
   if (!machines.ok) return machines
   const places = placesOf(input, catalog)
-  if (places?.length === 0) return { ok: false, detail: '$.dataCenterId: no data center that would do has this country and compliance' }
+  if (places?.length === 0) return { ok: false, detail: '$.dataCenterId: no allowed data center has this country and compliance' }
   const { startSsh, startJupyter, globalNetwork, stopAfter, terminateAfter, templateId } = input
   const shared = {
     name: given(input.name) ?? DEFAULT_NAME,

@@ -19,7 +19,7 @@ export interface Start {
 export function argsOfStart({ dockerArgs, startScript }: Start, at = '$.startScript'): Mapped<string> {
   if (startScript === '') return { ok: true, body: dockerArgs }
   const shell = shellOf(startScript)
-  if (!shell) return { ok: false, detail: `${at}: its first line names no shell; put the command into dockerArgs` }
+  if (!shell) return { ok: false, detail: `${at}: its first line is not a shell; put the command into dockerArgs` }
   const { entrypoint, cmd } = decodeArgs(dockerArgs)
   return { ok: true, body: encodeArgs({ entrypoint: [...shell, '-c', startScript, NAME], cmd: [...entrypoint, ...cmd] }) }
 }

@@ -27,27 +27,26 @@ export function countConstraints(unfit: readonly UnfitHost[], limit: number): st
 
 const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> = {
   status: () => 'needs a host that is online',
-  schedulable: () => 'needs a host that takes new work',
+  schedulable: () => 'needs a host that is not cordoned',
   disk: () => 'needs a host whose disk is not full',
   runtime: (wanted) => (wanted === 'docker' ? 'needs a container engine' : 'needs an agent that runs built-in images'),
   isolation: () => 'needs a host that keeps accounts apart, or one that no other account uses',
   runtimeClass: (wanted) => `needs a container in ${wanted}, which the operator requires of this account`,
   dataCenter: (wanted) => `needs data center ${wanted.replaceAll('|', ' or ')}`,
   cloud: (wanted) => `needs ${wanted} hardware`,
-  compute: () => 'needs a type that the operator still offers',
+  compute: () => 'needs a compute type that the operator offers',
   vcpu: (wanted) => `needs ${wanted} free vCPUs`,
   vcpuPerGpu: (wanted) => `needs ${wanted} vCPUs for each GPU`,
   memoryMb: (wanted) => `needs ${inGb(wanted)} GB of free memory`,
   memoryMbPerGpu: (wanted) => `needs ${inGb(wanted)} GB of memory for each GPU`,
   diskGb: (wanted) => `needs ${wanted} GB of free disk`,
-  diskShare: (wanted) =>
-    `needs ${wanted} GB of disk, more than pods of this account, stopped ones too, may hold there beside other accounts`,
+  diskShare: (wanted) => `needs ${wanted} GB of disk, above the share of this account's pods (including stopped ones) on the host`,
   gpu: (wanted, type) => `needs ${wanted} free ${type}`,
   cuda: (wanted) => `needs CUDA ${wanted.replaceAll('|', ' or ')}`,
   networkVolumes: () => 'needs a host with network volumes',
   globalVolumes: () => 'needs a host with global volumes',
-  overlay: () => 'needs a host that is on the private network between hosts',
-  capacity: () => 'needs room that another request has just taken',
+  overlay: () => 'needs a host with the private network between hosts',
+  capacity: () => 'needs capacity that another request has just taken',
 }
 
 function inGb(megabytes: string): string {

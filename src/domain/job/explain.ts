@@ -54,22 +54,22 @@ function explainWaiting(facts: JobFacts): Explanation {
   if (before === 0 && workers.idle > 0) return plain('NEXT', 'A worker is idle and takes this job with its next poll.')
   if (facts.lowPriority && ahead.normal === 0 && !hasReady && workers.initializing + workers.throttled === 0) return lowAlone()
   if (trouble?.kind === 'capacity') {
-    const detail = `A worker is wanted but no host has room for it: ${trouble.text}. Add a host, or allow other GPU types or data centers; placement lists what each host lacks.`
+    const detail = `A worker is needed, but no host has capacity for it: ${trouble.text}. Add a host, or allow other GPU types or data centers; placement lists the missing capacity of each host.`
     return { reason: 'NO_CAPACITY', cause: trouble.text, detail }
   }
   if (trouble?.kind === 'failure') {
-    const detail = `The last worker failed: ${trouble.text}. Another start is made with growing pauses; a new release of the endpoint is tried at once.`
+    const detail = `The last worker failed: ${trouble.text}. The next start follows after a growing pause; a new release of the endpoint starts at once.`
     return { reason: 'WORKERS_UNHEALTHY', cause: trouble.text, detail }
   }
   if (facts.lowPriority && ahead.normal > 0) return lowBehind(ahead.normal)
   if (!hasReady) return starting(trouble)
   if (before > 0) return { reason: 'BEHIND_OTHERS', cause: busyCause(workers), detail: behindDetail(before, max) }
-  const detail = `The job is the next one, and every worker is busy. It starts when one is free or another is added (workers.max is ${max}).`
+  const detail = `The job is next, but every worker is busy. It starts when a worker is free or another is added (workers.max is ${max}).`
   return { reason: 'WORKERS_BUSY', cause: 'all workers are busy', detail }
 }
 
 function starting(trouble: Trouble | null): Explanation {
-  const before = trouble ? `, because the last one ended: ${trouble.text}` : ''
+  const before = trouble ? `, because the previous one ended: ${trouble.text}` : ''
   return { reason: 'WORKER_STARTING', cause: `a worker is starting${before}`, detail: `A worker is being started for the queue${before}.` }
 }
 
@@ -80,13 +80,13 @@ function plain(reason: WaitReason, detail: string): Explanation {
 function lowAlone(): Explanation {
   const cause = 'low priority jobs start no worker'
   const detail =
-    'Low priority jobs start no worker, and none is running. The job runs when other jobs bring one, or with workers.min above 0.'
+    'Low priority jobs start no worker, and no worker is running. The job runs when other jobs start a worker, or with workers.min above 0.'
   return { reason: 'LOW_PRIORITY', cause, detail }
 }
 
 function lowBehind(normal: number): Explanation {
   const detail = `Low priority jobs run when no other job waits; ${normal} other ${normal === 1 ? 'job does' : 'jobs do'}.`
-  return { reason: 'LOW_PRIORITY', cause: 'other jobs go before low priority ones', detail }
+  return { reason: 'LOW_PRIORITY', cause: 'other jobs run before low priority jobs', detail }
 }
 
 // An idle worker beside a waiting job is about to take one of the jobs ahead of it.
@@ -99,10 +99,10 @@ function behindDetail(before: number, max: number): string {
 }
 
 const STATUS_TEXTS: Record<WorkerStatus, string> = {
-  INITIALIZING: 'a host is being found, or its container starts',
+  INITIALIZING: 'it is being placed, or its container is starting',
   IDLE: 'asks for work',
   RUNNING: 'has work',
-  THROTTLED: 'no host has room for it',
+  THROTTLED: 'no host has capacity for it',
   UNHEALTHY: 'it failed',
 }
 

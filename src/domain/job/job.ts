@@ -72,10 +72,10 @@ const RESULT_GRACE_MS = 2_000
 /** The end reason of a lease that was renewed before. */
 export const SILENT_WORKER = 'the worker stopped sending pings'
 const RESULT_LOST = 'result lost'
-const TAKE_DOUBTED = 'the worker never confirmed the job, and the answer that carried it may have been lost'
-const HOST_SILENT = 'its host fell silent, and the worker has not shown the job since'
-const PLANE_AWAY = 'the plane was away, and the worker has not shown the job since'
-const TAKE_LOST = 'the answer to a take was lost between the plane and its host'
+const TAKE_DOUBTED = 'the worker never confirmed the job, and the response with the job may have been lost'
+const HOST_SILENT = 'its host went silent, and the worker has not reported the job since'
+const PLANE_AWAY = 'the plane was unavailable, and the worker has not reported the job since'
+const TAKE_LOST = 'the response with the job was lost between the plane and its host'
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
 
 /** A job as it is right after its submission, at the tail of its priority. */

@@ -7,7 +7,7 @@ import { dueAtMs, isTerminal, type Job, SILENT_WORKER } from './job.ts'
  */
 
 const RENEWED: ReadonlySet<string> = new Set(['leaseUntilMs'])
-const LOADED = 'the worker sent no ping after its queue was loaded anew'
+const LOADED = 'the worker sent no ping after its queue was reloaded'
 
 /** Whether the change is only a renewal by the holder: then no row is written. */
 export function isRenewal(before: Job, after: Job): boolean {

@@ -24,7 +24,12 @@ export function planBounds(account: ChangedResource, bounds: readonly BoundChang
     ...(used !== null && used > after
       ? [
           {
-            ...effect(account, 'REFUSES', 'WARNING', `${name}: ${used} are held, and nothing more until they are fewer than ${after}`),
+            ...effect(
+              account,
+              'REFUSES',
+              'WARNING',
+              `${name}: ${used} are in use; new requests are refused until fewer than ${after} are in use`,
+            ),
             amount: used,
           },
         ]
@@ -56,11 +61,11 @@ export function planSpendLimits(account: ChangedResource, { before, after, use, 
       ? [effect(account, 'CHANGES', 'INFO', `per hour: ${usdOf(before.hour.limitMicros)} becomes ${usdOf(after.hour.limitMicros)}`)]
       : []),
     ...(ofMonth ? [effect(account, 'CHANGES', 'INFO', `per month: ${usdOf(before.month.limitMicros)} becomes ${usdOf(monthLimit)}`)] : []),
-    ...(overHour ? [effect(account, 'REFUSES', 'WARNING', `${rateOf(overHour)}: nothing more starts, and what runs goes on`)] : []),
-    ...(overMonth ? [effect(account, 'REFUSES', 'WARNING', `${spentOf(overMonth)}: nothing more starts`)] : []),
+    ...(overHour ? [effect(account, 'REFUSES', 'WARNING', `${rateOf(overHour)}: no new workload starts; running ones keep running`)] : []),
+    ...(overMonth ? [effect(account, 'REFUSES', 'WARNING', `${spentOf(overMonth)}: no new workload starts`)] : []),
     ...(overMonth && stopsPods
       ? eachOf(account, running, ({ id, name }) =>
-          effect({ kind: 'pod', id, name }, 'STOPS', 'WARNING', 'it is stopped, because the limit of the month is reached'),
+          effect({ kind: 'pod', id, name }, 'STOPS', 'WARNING', 'it is stopped, because the monthly limit is reached'),
         )
       : []),
   ]
@@ -90,7 +95,9 @@ export function planIsolation(
   return [
     effect(account, 'CHANGES', 'INFO', `what must run its containers: ${before ?? 'any'} becomes ${after ?? 'any'}`),
     { ...effect(account, able === 0 ? 'REFUSES' : 'CHANGES', able === 0 ? 'WARNING' : 'INFO', room), amount: able },
-    ...(running > 0 ? [{ ...effect(account, 'STAYS', 'INFO', `${running} pods that run go on where they are`), amount: running }] : []),
+    ...(running > 0
+      ? [{ ...effect(account, 'STAYS', 'INFO', `${running} running pods keep running where they are`), amount: running }]
+      : []),
   ]
 }
 
@@ -132,9 +139,9 @@ export function planSuspension(
 /** Ending a suspension (DRY-12). */
 export function planResumption(account: ChangedResource, { suspended, endpoints, keys }: PlannedHoldings): ChangeEffect[] {
   return [
-    { ...effect(account, 'CHANGES', 'INFO', `its ${keys} keys are good again`), amount: keys },
-    ...eachOf(account, suspended, told('pod', 'STARTS', 'INFO', 'it is started again where its host has room')),
-    ...eachOf(account, endpoints, told('endpoint', 'STARTS', 'INFO', 'its workers start as its jobs want them')),
+    { ...effect(account, 'CHANGES', 'INFO', `its ${keys} keys are valid again`), amount: keys },
+    ...eachOf(account, suspended, told('pod', 'STARTS', 'INFO', 'it is started again if its host has capacity')),
+    ...eachOf(account, endpoints, told('endpoint', 'STARTS', 'INFO', 'its workers start when its jobs need them')),
   ]
 }
 
@@ -147,15 +154,15 @@ export function planUserDeletion(account: ChangedResource, held: PlannedHoldings
     [held.registries, 'registry credentials are deleted'],
   ] as const
   return [
-    effect(account, 'DELETES', 'LOSS', 'the user and the account are gone; what it used stays for the bill'),
+    effect(account, 'DELETES', 'LOSS', 'the user and the account are deleted; usage records stay for billing'),
     ...eachOf(account, held.clusters, told('cluster', 'DELETES', 'LOSS', 'it is deleted with its members')),
-    ...eachOf(account, held.pods, told('pod', 'DELETES', 'LOSS', 'it is terminated, and its disks are gone')),
+    ...eachOf(account, held.pods, told('pod', 'DELETES', 'LOSS', 'it is terminated, and its disks are deleted')),
     ...eachOf(
       account,
       held.endpoints,
-      told('endpoint', 'DELETES', 'LOSS', 'it is deleted, its jobs are cancelled and its results are gone'),
+      told('endpoint', 'DELETES', 'LOSS', 'it is deleted, its jobs are cancelled and its results are deleted'),
     ),
-    ...eachOf(account, held.volumes, told('network-volume', 'DELETES', 'LOSS', 'all that is in it is wiped')),
+    ...eachOf(account, held.volumes, told('network-volume', 'DELETES', 'LOSS', 'all its data is wiped')),
     ...counted.flatMap(([amount, what]) => (amount > 0 ? [{ ...effect(account, 'DELETES', 'LOSS', `${amount} ${what}`), amount }] : [])),
     ...rateEffect(account, nanosPerHour, 0),
   ]

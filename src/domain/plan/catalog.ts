@@ -34,7 +34,7 @@ export function planCatalogChange(resource: ChangedResource, change: CatalogChan
   const { count, words } = change.keepers
   const keeps = { ...effect(resource, 'STAYS', 'INFO', `${count} ${words} what they cost now`), amount: count }
   const unseen = {
-    ...effect(resource, 'CHANGES', 'INFO', `${change.leftOut} older endpoints were not looked through`),
+    ...effect(resource, 'CHANGES', 'INFO', `${change.leftOut} older endpoints were not checked`),
     amount: change.leftOut,
   }
   return [
@@ -46,14 +46,14 @@ export function planCatalogChange(resource: ChangedResource, change: CatalogChan
 }
 
 function entryEffects(resource: ChangedResource, { before, after }: CatalogChange['entry']): ChangeEffect[] {
-  if (after === null) return [effect(resource, 'DELETES', 'WARNING', 'it is not offered any more, and nothing new can name it')]
+  if (after === null) return [effect(resource, 'DELETES', 'WARNING', 'it is not offered, and new requests cannot use it')]
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])].filter(
     (name) => !sameValue(before?.[name], after[name]),
   )
   const isWithdrawn = before?.offered === true && after.offered === false
   return [
     ...names.map((name) => effect(resource, 'CHANGES', 'INFO', `${name}: ${textOf(before?.[name])} becomes ${textOf(after[name])}`)),
-    ...(isWithdrawn ? [effect(resource, 'REFUSES', 'WARNING', 'no new pod and no new worker gets it; what is there goes on')] : []),
+    ...(isWithdrawn ? [effect(resource, 'REFUSES', 'WARNING', 'new pods and workers cannot use it; existing ones keep running')] : []),
   ]
 }
 
@@ -61,9 +61,9 @@ function endpointEffects({ id, name, ...config }: PricedEndpoint, catalog: Catal
   const resource = { kind: 'endpoint' as const, id, name, teamId: config.teamId }
   const [before, after] = [workerPriceRange(catalog.before, config), workerPriceRange(catalog.after, config)]
   if (sameValue(before, after)) return []
-  if (after === null) return [effect(resource, 'WAITS', 'WARNING', 'nothing that it may run on is offered any more: its jobs wait')]
-  const former = before === null ? 'nothing that it may run on was offered' : `before: ${rangeText(before)}`
-  return [effect(resource, 'CHANGES', 'INFO', `a worker that starts from now on costs ${rangeText(after)} USD per hour; ${former}`)]
+  if (after === null) return [effect(resource, 'WAITS', 'WARNING', 'none of its compute types is offered: its jobs wait')]
+  const former = before === null ? 'none of its compute types was offered' : `before: ${rangeText(before)}`
+  return [effect(resource, 'CHANGES', 'INFO', `a new worker costs ${rangeText(after)} USD per hour; ${former}`)]
 }
 
 function textOf(value: unknown): string {

@@ -45,14 +45,14 @@ export interface Departure {
 export function planDrain(resource: ChangedResource, { pods, stopped, endpoints, others, strategy }: Departure): ChangeEffect[] {
   const workers = endpoints.flatMap(leavingWorkers)
   const moves = movePods(pods, others, strategy)
-  const kept = stopped.map((pod) => effect(ofPod(pod), 'STAYS', 'WARNING', 'it is stopped, and its disks stay on the machine'))
+  const kept = stopped.map((pod) => effect(ofPod(pod), 'STAYS', 'WARNING', 'it stays stopped, and its disks stay on the machine'))
   const effects = [...workers, ...moves.effects, ...kept, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, moves.left))]
-  return effects.length > 0 ? effects : [effect(resource, 'CHANGES', 'INFO', 'nothing is on it; it takes no new work')]
+  return effects.length > 0 ? effects : [effect(resource, 'CHANGES', 'INFO', 'it has no workloads; it accepts no new ones')]
 }
 
 /** Cordoning a host: running workloads stay, and the next worker of each endpoint is placed on another host. */
 export function planCordon(resource: ChangedResource, { endpoints, others }: Departure): ChangeEffect[] {
-  const stays = effect(resource, 'STAYS', 'INFO', 'what runs there goes on; nothing new is placed there')
+  const stays = effect(resource, 'STAYS', 'INFO', 'its workloads keep running; no new ones are placed there')
   return [stays, ...endpoints.flatMap((endpoint) => roomElsewhere(endpoint, others))]
 }
 
@@ -60,10 +60,10 @@ export function planCordon(resource: ChangedResource, { endpoints, others }: Dep
 export function planGivingUp({ pods, stopped, endpoints }: Departure): ChangeEffect[] {
   return [
     ...endpoints.flatMap(({ teamId, workers }) =>
-      workers.map(({ id }) => effect({ kind: 'worker', id, name: null, teamId }, 'STOPS', 'WARNING', 'the worker is given up')),
+      workers.map(({ id }) => effect({ kind: 'worker', id, name: null, teamId }, 'STOPS', 'WARNING', 'the worker is lost')),
     ),
     ...[...pods, ...stopped].map((pod) =>
-      effect(ofPod(pod), 'DELETES', 'LOSS', 'the pod ends, its disks are gone, and it cannot start there again'),
+      effect(ofPod(pod), 'DELETES', 'LOSS', 'the pod ends, its disks are deleted, and it cannot be started again'),
     ),
   ]
 }
@@ -89,11 +89,11 @@ function movePods(pods: readonly LeavingPod[], others: readonly PlacementHost[],
     }
     const [place] = rankHostsForPod(pod.teamId, pod.spec, left.filter(takes(pod)), strategy).candidates
     if (!place) {
-      effects.push(effect(ofPod(pod), 'WAITS', 'WARNING', 'no other machine has room for it: it runs on until one has'))
+      effects.push(effect(ofPod(pod), 'WAITS', 'WARNING', 'no other machine has capacity for it: it keeps running here until one has'))
       continue
     }
     const rank = pod.clusterId === null ? '' : `, under its rank in cluster ${pod.clusterId}`
-    const what = `it goes on on host ${place.hostId} with an empty container disk${rank}`
+    const what = `it moves to host ${place.hostId} with an empty container disk${rank}`
     effects.push(effect(ofPod(pod), 'MOVES', 'LOSS', what))
     left = left.map((host) => (host.id === place.hostId ? without(host, { shape: place.shape, diskGb: podDiskGb(pod.spec) }) : host))
   }
@@ -102,8 +102,8 @@ function movePods(pods: readonly LeavingPod[], others: readonly PlacementHost[],
 
 function staysBecause({ clusterId }: LeavingPod): string {
   return clusterId === null
-    ? 'it may not go on elsewhere, and runs on until its owner ends it'
-    : `it is a member of cluster ${clusterId}, which waits for its hosts: it runs on until the cluster is deleted`
+    ? 'it may not move to another host, and keeps running until its owner ends it'
+    : `it is a member of cluster ${clusterId}, which waits for its hosts: it keeps running until the cluster is deleted`
 }
 
 /** Members of clusters need a host whose overlay is routed, so that other hosts reach it (CLU-15). */
@@ -121,8 +121,8 @@ function roomElsewhere({ id, name, teamId, request }: LeavingEndpoint, others: r
   }
   const isAnywhere = rankHosts(request, others.map(emptied)).candidates.length > 0
   const what = isAnywhere
-    ? 'other machines could run its workers, and have no room now: its jobs wait for it'
-    : 'no other machine can run its workers: its jobs wait until one joins or takes work again'
+    ? 'other machines could run its workers, but have no free capacity: its jobs wait'
+    : 'no other machine can run its workers: its jobs wait until a machine joins or is uncordoned'
   return [effect(resource, 'WAITS', isAnywhere ? 'WARNING' : 'LOSS', what)]
 }
 

@@ -37,7 +37,7 @@ export function jobsEffect(
 
 /** Effect of a change that asks for the present state. */
 export function noEffect(resource: ChangedResource): ChangeEffect[] {
-  return [effect(resource, 'STAYS', 'INFO', 'it is so already, and nothing is changed')]
+  return [effect(resource, 'STAYS', 'INFO', 'it already has this state; nothing changes')]
 }
 
 /** Maximum number of other resources that a plan names (DRY-5); it states the number of the remaining ones. */

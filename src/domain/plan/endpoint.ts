@@ -18,7 +18,7 @@ export function planEndpointDelete(
     ...jobsEffect(resource, 'CANCELS', 'LOSS', queued, ['that waits is cancelled', 'that wait are cancelled']),
     ...jobsEffect(resource, 'CANCELS', 'LOSS', running, ['that runs is cancelled', 'that run are cancelled']),
     ...workers.map(({ id }) => effect({ kind: 'worker', id, name: null }, 'STOPS', 'WARNING', 'the worker is stopped')),
-    effect(resource, 'DELETES', 'LOSS', 'its queue, its releases and the results that it keeps are gone'),
+    effect(resource, 'DELETES', 'LOSS', 'its queue, its releases and its stored results are deleted'),
     ...rateEffect(resource, nanosPerHour, 0),
   ]
 }
@@ -39,8 +39,8 @@ export function planEndpointUpdate(resource: ChangedResource, update: PlannedUpd
   if (after.revision === before.revision) return noEffect(resource)
   const fields = diffConfigs(before, after).map(({ field }) => field.replace(/^template\./, ''))
   const isRelease = after.version !== before.version
-  const named = fields.length > 0 ? fields.join(', ') : 'the template that it counts as made from'
-  const what = isRelease ? `release ${after.version} is made: ${named} changed` : `changes ${named} at once, without a release`
+  const named = fields.length > 0 ? fields.join(', ') : 'the template that it refers to'
+  const what = isRelease ? `release ${after.version} is created: ${named} changed` : `changes ${named} at once, without a release`
   return [
     effect(resource, 'CHANGES', 'INFO', what),
     ...workerPrice(resource, update),
@@ -68,7 +68,7 @@ function stays(resource: ChangedResource, { after, stake }: PlannedUpdate): Chan
   const going = gone.map(({ id, held }) =>
     effect({ kind: 'worker', id, name: null }, 'STOPS', 'WARNING', held > 0 ? 'the worker stops once it is free' : 'the worker stops'),
   )
-  const staying = kept === 1 ? '1 worker goes on as it is' : `${kept} workers go on as they are`
+  const staying = kept === 1 ? '1 worker keeps running unchanged' : `${kept} workers keep running unchanged`
   return [...going, ...(kept > 0 ? [effect(resource, 'STAYS', 'INFO', staying)] : [])]
 }
 
@@ -83,7 +83,7 @@ function jobsOf(resource: ChangedResource, { after, stake }: PlannedUpdate): Cha
   const { queued, running } = stake
   const waits =
     after.workers.max === 0
-      ? jobsEffect(resource, 'WAITS', 'WARNING', queued, ['goes on waiting: workers.max is 0', 'go on waiting: workers.max is 0'])
+      ? jobsEffect(resource, 'WAITS', 'WARNING', queued, ['keeps waiting: workers.max is 0', 'keep waiting: workers.max is 0'])
       : jobsEffect(resource, 'STAYS', 'INFO', queued, ['that waits keeps its place', 'that wait keep their place'])
   return [...jobsEffect(resource, 'FINISHES', 'INFO', running, ['that runs is finished', 'that run are finished']), ...waits]
 }

@@ -17,9 +17,9 @@ export interface PlannedKey {
 /** Revoking a key (DRY-10): calls with it are refused. The severity depends on its last use. */
 export function planKeyRevocation({ id, name, lastUsedAt }: PlannedKey, nowMs: number): ChangeEffect {
   const resource = { kind: 'api-key' as const, id, name }
-  if (lastUsedAt === null) return effect(resource, 'REFUSES', 'INFO', 'no call with it is let in any more; it was never used')
+  if (lastUsedAt === null) return effect(resource, 'REFUSES', 'INFO', 'requests with it are refused; it was never used')
   const isRecent = nowMs - lastUsedAt < RECENT_MS
-  const what = `no call with it is let in any more; it was last used at ${formatTime(lastUsedAt)}`
+  const what = `requests with it are refused; it was last used at ${formatTime(lastUsedAt)}`
   return effect(resource, 'REFUSES', isRecent ? 'LOSS' : 'WARNING', what)
 }
 
@@ -29,8 +29,8 @@ export function planKeyRotation({ id, name, lastUsedAt }: PlannedKey, untilMs: n
   const last = lastUsedAt === null ? 'it was never used' : `it was last used at ${formatTime(lastUsedAt)}`
   const isMissed = lastUsedAt !== null && nowMs - lastUsedAt < RECENT_MS
   return [
-    effect(resource, 'CHANGES', 'INFO', 'a new key with another secret may do the same; it is shown once'),
-    effect(resource, 'REFUSES', isMissed ? 'WARNING' : 'INFO', `the former is refused from ${formatTime(untilMs)} on; ${last}`),
+    effect(resource, 'CHANGES', 'INFO', 'a new key with another secret and the same permissions is created; it is shown once'),
+    effect(resource, 'REFUSES', isMissed ? 'WARNING' : 'INFO', `the previous key is refused from ${formatTime(untilMs)}; ${last}`),
   ]
 }
 
@@ -44,10 +44,10 @@ export function planSshKeys(
   const gone = before.filter((key) => !after.includes(key))
   const come = after.filter((key) => !before.includes(key))
   if (gone.length + come.length === 0) return noEffect(account)
-  const kept = { ...effect(account, 'STAYS', 'INFO', `${running} pods that run keep the keys that they got`), amount: running }
+  const kept = { ...effect(account, 'STAYS', 'INFO', `${running} running pods keep the keys that they received`), amount: running }
   return [
-    ...gone.map((key) => effect(sshKey(key), 'REFUSES', 'WARNING', 'it no longer signs in to pods that start from now on')),
-    ...come.map((key) => effect(sshKey(key), 'CHANGES', 'INFO', 'it signs in to pods that start from now on')),
+    ...gone.map((key) => effect(sshKey(key), 'REFUSES', 'WARNING', 'it does not sign in to pods that start later')),
+    ...come.map((key) => effect(sshKey(key), 'CHANGES', 'INFO', 'it signs in to pods that start later')),
     ...(running > 0 ? [kept] : []),
   ]
 }

@@ -25,7 +25,7 @@ export function planRemoval(
     member,
     'REFUSES',
     'WARNING',
-    'nothing of the organization is seen or done by this user within 60 s; only an invitation leads back',
+    'the user loses all access to the organization within 60 s; only a new invitation restores it',
   )
   const tell = (key: MemberKey) => (heir ? handedOn(key, role, heir) : planKeyRevocation(key, nowMs))
   return [gone, ...eachOf(member, keys, tell)]
@@ -33,11 +33,11 @@ export function planRemoval(
 
 function handedOn(key: MemberKey, role: Role, heir: { email: string; role: Role }): ChangeEffect {
   const resource = { kind: 'api-key' as const, id: key.id, name: key.name }
-  if (role === heir.role) return effect(resource, 'MOVES', 'INFO', `it is a key of ${heir.email} from then on, and grants what it did`)
+  if (role === heir.role) return effect(resource, 'MOVES', 'INFO', `it becomes a key of ${heir.email} and grants the same permissions`)
   const granted = new Set(scopesOfHandedKey(role, key.permission, key.scopes))
   const lost = [...scopesWithin(scopesOf(key.permission, key.scopes), role)].filter((scope) => !granted.has(scope))
-  const less = lost.length > 0 ? `; it no longer grants ${lost.join(', ')}` : ', and grants what it did'
-  return effect(resource, 'MOVES', lost.length > 0 ? 'WARNING' : 'INFO', `it is a key of ${heir.email} from then on${less}`)
+  const less = lost.length > 0 ? `; it no longer grants ${lost.join(', ')}` : ', and grants the same permissions'
+  return effect(resource, 'MOVES', lost.length > 0 ? 'WARNING' : 'INFO', `it becomes a key of ${heir.email}${less}`)
 }
 
 /** Changing a member's role: permissions lost and gained, and keys that grant less (DRY-14). */
@@ -48,7 +48,7 @@ export function planRole(member: ChangedResource, from: Role, to: Role, keys: Na
   const won = [...after].filter((scope) => !before.has(scope))
   const weaker = keys.first.filter((key) => lostBy(key, from, to).length > 0)
   const unseen = keys.total - keys.first.length
-  const rest = { ...effect(member, 'CHANGES', 'INFO', `${unseen} more keys were not looked at`), amount: unseen }
+  const rest = { ...effect(member, 'CHANGES', 'INFO', `${unseen} more keys were not checked`), amount: unseen }
   return [
     effect(member, 'CHANGES', 'INFO', `the role ${from} becomes ${to}`),
     ...(lost.length > 0 ? [effect(member, 'REFUSES', 'WARNING', `no longer: ${lost.join(', ')}`)] : []),
@@ -80,9 +80,9 @@ export function planOrganizationDeletion(
   const count = (amount: number, one: string, many: string, does: 'REFUSES' | 'DELETES') =>
     amount === 0 ? [] : [{ ...effect(organization, does, 'WARNING', amount === 1 ? one : many), amount }]
   return [
-    effect(organization, 'DELETES', 'LOSS', 'it is gone; what it used stays for the bill'),
+    effect(organization, 'DELETES', 'LOSS', 'it is deleted; its usage records stay for billing'),
     ...count(members, '1 member loses it', `${members} members lose it`, 'REFUSES'),
-    ...count(invitations, '1 open invitation opens nothing any more', `${invitations} open invitations open nothing any more`, 'DELETES'),
+    ...count(invitations, '1 open invitation becomes invalid', `${invitations} open invitations become invalid`, 'DELETES'),
     ...eachOf(organization, keys, (key) => planKeyRevocation(key, nowMs)),
   ]
 }

@@ -56,7 +56,11 @@ function settingsEffects(resource: ChangedResource, before: PlannedPod, after: P
   if (changed.length === 0) return []
   const isRestarted = after.generation !== before.generation
   const when =
-    isRestarted || !(isToRun(before) || after.diskStale) ? '' : isToRun(before) ? '; what runs goes on' : '; from its next start on'
+    isRestarted || !(isToRun(before) || after.diskStale)
+      ? ''
+      : isToRun(before)
+        ? '; the running container is not affected'
+        : '; from its next start on'
   return [effect(resource, 'CHANGES', 'INFO', `changes ${changed.join(', ')}${when}`)]
 }
 
@@ -64,7 +68,8 @@ function containerEffects(resource: ChangedResource, before: PlannedPod, after: 
   if (isToRun(before) && !isToRun(after)) return [effect(resource, 'STOPS', 'WARNING', 'its container is stopped, and its ports close')]
   if (isToRun(before) && after.generation !== before.generation)
     return [effect(resource, 'RESTARTS', 'WARNING', 'its container is stopped and another is started; ports may change')]
-  if (!isToRun(before) && isToRun(after)) return [effect(resource, 'STARTS', 'INFO', 'its container is started where its disks are')]
+  if (!isToRun(before) && isToRun(after))
+    return [effect(resource, 'STARTS', 'INFO', 'its container is started on the host that has its disks')]
   return []
 }
 
@@ -78,7 +83,7 @@ function dataEffects(resource: ChangedResource, before: PlannedPod, after: Plann
     mounts.global && 'global volume',
   ].filter((name) => typeof name === 'string')
   return [
-    ...(isWiped ? [effect(resource, 'DELETES', 'LOSS', 'what its container has written to the container disk is lost')] : []),
+    ...(isWiped ? [effect(resource, 'DELETES', 'LOSS', 'data on the container disk is lost')] : []),
     ...(isGone && mounts.persistent
       ? [effect(resource, 'DELETES', 'LOSS', `its persistent volume of ${mounts.persistent.sizeGb} GB is deleted`)]
       : []),

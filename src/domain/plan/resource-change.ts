@@ -42,11 +42,11 @@ export function planTemplateChange(
   const fields = Object.entries(templateFields(after)).flatMap(([name, value]) => (sameValue(former[name], value) ? [] : [name]))
   if (fields.length === 0) return noEffect(resource)
   const keeps = (kind: 'pod' | 'endpoint') => (row: NamedThing) =>
-    effect({ kind, ...row }, 'STAYS', 'INFO', 'it was made from it, and keeps what it got')
+    effect({ kind, ...row }, 'STAYS', 'INFO', 'it was created from it, and keeps its configuration')
   return [
-    effect(resource, 'CHANGES', 'INFO', `changes ${fields.join(', ')} of what is made from it from now on`),
+    effect(resource, 'CHANGES', 'INFO', `changes ${fields.join(', ')} of resources that are created from it later`),
     ...(before.isPublic && !after.isPublic
-      ? [effect(resource, 'REFUSES', 'WARNING', 'other accounts can make nothing from it any more')]
+      ? [effect(resource, 'REFUSES', 'WARNING', 'other accounts cannot create resources from it')]
       : []),
     ...(!before.isPublic && after.isPublic ? [effect(resource, 'CHANGES', 'WARNING', 'every account can read it, its env included')] : []),
     ...eachOf(resource, pods, keeps('pod')),
@@ -73,7 +73,7 @@ export function planSecretChange(
   readers: readonly SecretReader[],
   leftOut: number,
 ): ChangeEffect[] {
-  const unseen = { ...effect(resource, 'CHANGES', 'INFO', `${leftOut} older ones were not looked through`), amount: leftOut }
+  const unseen = { ...effect(resource, 'CHANGES', 'INFO', `${leftOut} older ones were not checked`), amount: leftOut }
   const effects = [
     ...(describes ? [effect(resource, 'CHANGES', 'INFO', 'its description')] : []),
     ...(hasNewValue
@@ -89,10 +89,10 @@ export function planSecretChange(
 
 function readerEffect({ kind, id, name, isRunning }: SecretReader): ChangeEffect {
   const resource = { kind, id, name }
-  if (kind === 'template') return effect(resource, 'CHANGES', 'INFO', 'what is made from it gets the new value')
+  if (kind === 'template') return effect(resource, 'CHANGES', 'INFO', 'resources that are created from it get the new value')
   if (kind === 'endpoint')
-    return effect(resource, 'STAYS', 'WARNING', 'workers that run keep the former value; those that start from now on get the new one')
+    return effect(resource, 'STAYS', 'WARNING', 'running workers keep the previous value; workers that start later get the new one')
   return isRunning
-    ? effect(resource, 'STAYS', 'WARNING', 'it keeps the former value until it is started anew')
+    ? effect(resource, 'STAYS', 'WARNING', 'it keeps the previous value until it is restarted')
     : effect(resource, 'CHANGES', 'INFO', 'it gets the new value when it starts')
 }

@@ -19,28 +19,28 @@ export function planVolumeDeletion(
 }
 
 function dataOf(usedBytes: number | null, usedAtMs: number | null, sizeGb: number | null): string {
-  if (usedBytes !== null && usedAtMs !== null) return `all that is in it (${usedBytes} bytes at ${formatTime(usedAtMs)})`
-  return sizeGb === null ? 'all that is in it' : `all that is in it (up to ${sizeGb} GB)`
+  if (usedBytes !== null && usedAtMs !== null) return `all its data (${usedBytes} bytes at ${formatTime(usedAtMs)})`
+  return sizeGb === null ? 'all its data' : `all its data (up to ${sizeGb} GB)`
 }
 
 /** Deleting a template that no pod and no endpoint was made from (DRY-9). */
 export function planTemplateDeletion(resource: ChangedResource, isPublic: boolean): ChangeEffect[] {
   return [
-    effect(resource, 'DELETES', 'LOSS', 'its settings are gone'),
-    ...(isPublic ? [effect(resource, 'REFUSES', 'WARNING', 'other accounts can make nothing from it any more')] : []),
+    effect(resource, 'DELETES', 'LOSS', 'its settings are deleted'),
+    ...(isPublic ? [effect(resource, 'REFUSES', 'WARNING', 'other accounts cannot create resources from it')] : []),
   ]
 }
 
 /** Deleting a registry credential that no pod and no endpoint uses: templates that name it lose the reference (DRY-9). */
 export function planRegistryDeletion(resource: ChangedResource, templates: Named<NamedThing>): ChangeEffect[] {
   return [
-    effect(resource, 'DELETES', 'LOSS', 'its user name and password are gone'),
+    effect(resource, 'DELETES', 'LOSS', 'its user name and password are deleted'),
     ...eachOf(resource, templates, ({ id, name }) =>
       effect(
         { kind: 'template', id, name },
         'CHANGES',
         'WARNING',
-        'it names no credential any more: what is made from it pulls without one',
+        'it loses its credential: resources that are created from it pull without one',
       ),
     ),
   ]
@@ -56,11 +56,11 @@ export interface Reader {
 /** Deleting a secret (DRY-9): variables that name it are empty from the next start on. */
 export function planSecretDeletion(resource: ChangedResource, readers: readonly Reader[], leftOut: number): ChangeEffect[] {
   const tell = ({ kind, id, name }: Reader) => {
-    const when = kind === 'template' ? 'what is made from it' : kind === 'pod' ? 'its next container' : 'its next worker'
-    return effect({ kind, id, name }, 'CHANGES', 'WARNING', `${when} gets an empty text in its place; what runs keeps it`)
+    const when = kind === 'template' ? 'a resource that is created from it' : kind === 'pod' ? 'its next container' : 'its next worker'
+    return effect({ kind, id, name }, 'CHANGES', 'WARNING', `${when} gets an empty string in its place; running containers keep the value`)
   }
-  const unseen = { ...effect(resource, 'CHANGES', 'INFO', `${leftOut} older ones were not looked through`), amount: leftOut }
-  return [effect(resource, 'DELETES', 'LOSS', 'its value is gone'), ...readers.map(tell), ...(leftOut > 0 ? [unseen] : [])]
+  const unseen = { ...effect(resource, 'CHANGES', 'INFO', `${leftOut} older ones were not checked`), amount: leftOut }
+  return [effect(resource, 'DELETES', 'LOSS', 'its value is deleted'), ...readers.map(tell), ...(leftOut > 0 ? [unseen] : [])]
 }
 
 /**
@@ -71,6 +71,11 @@ export function planDelegationRevocation(resource: ChangedResource, users: reado
   const tell = ({ kind, id, name }: Reader) =>
     isCovered
       ? effect({ kind, id, name }, 'STAYS', 'INFO', 'another delegation still lets it pull')
-      : effect({ kind, id, name }, 'REFUSES', 'WARNING', 'its next start cannot pull its image from there; what runs goes on')
-  return [effect(resource, 'DELETES', 'WARNING', 'the delegation is gone; it can be made again'), ...users.map(tell)]
+      : effect(
+          { kind, id, name },
+          'REFUSES',
+          'WARNING',
+          'its next start cannot pull its image from there; the running container is not affected',
+        )
+  return [effect(resource, 'DELETES', 'WARNING', 'the delegation is deleted; it can be created again'), ...users.map(tell)]
 }

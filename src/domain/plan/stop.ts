@@ -108,7 +108,7 @@ function ofPod(pod: StoppablePod, selection: StopSelection): Fate {
   }
   if (!isIdle([pod.idleSinceMs], selection)) return { ...base, stops: false, reason: notIdle(selection) }
   const resource: ChangedResource = { kind: 'pod', id, name }
-  const kept = stoppedNanosPerHour > 0 ? [effect(resource, 'STAYS', 'INFO', 'its disks are kept, and go on costing')] : []
+  const kept = stoppedNanosPerHour > 0 ? [effect(resource, 'STAYS', 'INFO', 'its disks are kept and still cost money')] : []
   const effects = [effect(resource, 'STOPS', 'WARNING', 'its container is stopped, and its ports close'), ...kept]
   return { ...base, stops: true, savesNanos: nanos - stoppedNanosPerHour, effects, workers: null }
 }
@@ -116,13 +116,14 @@ function ofPod(pod: StoppablePod, selection: StopSelection): Fate {
 function ofEndpoint(endpoint: StoppableEndpoint, selection: StopSelection): Fate {
   const { id, name, revision, workers, nanosPerHour: nanos, stake } = endpoint
   const base = { thing: { kind: 'ENDPOINT' as const, id, name }, version: revision, nanos }
-  if (workers.max === 0) return { ...base, stops: false, reason: 'it may have no workers already: those that are there finish and go' }
+  if (workers.max === 0)
+    return { ...base, stops: false, reason: 'its workers.max is already 0: the remaining workers finish their jobs and stop' }
   const resource: ChangedResource = { kind: 'endpoint', id, name }
   if (selection.idleForMs !== null) return { ...base, ...idleFate(resource, endpoint, selection) }
   const effects = [
-    effect(resource, 'CHANGES', 'WARNING', `its workers may be 0 instead of ${workers.min} to ${workers.max}: no new job is begun`),
+    effect(resource, 'CHANGES', 'WARNING', `its workers are limited to 0 instead of ${workers.min} to ${workers.max}: no new job starts`),
     ...jobsEffect(resource, 'FINISHES', 'INFO', stake.running, ['that runs is finished first', 'that run are finished first']),
-    ...(stake.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'jobs that wait go on waiting'), amount: stake.queued }] : []),
+    ...(stake.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'queued jobs keep waiting'), amount: stake.queued }] : []),
   ]
   return { ...base, stops: true, savesNanos: nanos, effects, workers: PAUSED }
 }
@@ -134,8 +135,8 @@ function idleFate(resource: ChangedResource, { workers, nanosPerHour, stake }: S
   const since = stake.workers.map(({ idleSinceMs }) => idleSinceMs)
   if (stake.queued + stake.running > 0 || since.length === 0 || !isIdle(since, selection))
     return { stops: false, reason: notIdle(selection) }
-  if (workers.min === 0) return { stops: false, reason: 'its idle workers leave by themselves' }
-  const text = `it keeps 0 instead of ${workers.min} workers: those that do nothing leave, and a job starts one again`
+  if (workers.min === 0) return { stops: false, reason: 'its idle workers stop by themselves' }
+  const text = `workers.min becomes 0 instead of ${workers.min}: idle workers stop, and a new job starts a worker again`
   return {
     stops: true,
     savesNanos: nanosPerHour,
@@ -152,12 +153,12 @@ function isIdle(sinceMs: readonly (number | null)[], { idleForMs, nowMs }: StopS
 function notIdle({ idleForMs }: StopSelection): string {
   const seconds = (idleForMs ?? 0) / SECOND_MS
   const time = seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`
-  return `it is not known to have done nothing for ${time}`
+  return `it has no known idle time of ${time}`
 }
 
 function ofVolume({ id, name, nanosPerHour }: Stoppable['volumes'][number]): Fate {
   const thing = { kind: 'NETWORK_VOLUME' as const, id, name }
-  return { thing, version: 0, nanos: nanosPerHour, stops: false, reason: 'it keeps its data, and costs until it is deleted' }
+  return { thing, version: 0, nanos: nanosPerHour, stops: false, reason: 'it keeps its data and costs money until it is deleted' }
 }
 
 function ofClusters(pods: readonly StoppablePod[]): Fate[] {

@@ -49,5 +49,5 @@ export function nextIdleLookMs(pod: IdlePod, idleSinceMs: number | null, nowMs: 
 export function decideIdleStop<Pod extends PodState & IdlePod>(pod: Pod, idleSinceMs: number | null, nowMs: number): PodChange<Pod> | null {
   const dueMs = idleStopDueMs(pod, idleSinceMs)
   if (dueMs === null || idleSinceMs === null || dueMs > nowMs) return null
-  return decideStop(pod, `stopped by idleStop: it had done nothing since ${formatTime(idleSinceMs)}`, nowMs)
+  return decideStop(pod, `stopped by idleStop: idle since ${formatTime(idleSinceMs)}`, nowMs)
 }

@@ -16,7 +16,7 @@ export function noteOfTransition(before: NotedPod, after: NotedPod): string | nu
 
 /** Line that a host's report adds to the pod's log beside the agent's own lines; null: none. */
 export function noteOfReport(before: NotedPod, after: NotedPod): string | null {
-  return before.hostLost && after.status === 'RUNNING' ? 'host is back: the container goes on' : null
+  return before.hostLost && after.status === 'RUNNING' ? 'host is back: the container still runs' : null
 }
 
 function noteOfNextContainer(before: NotedPod, after: NotedPod): string {

@@ -12,8 +12,8 @@ export interface Delegator {
 /** Why a delegation made at `madeAtMs` is not valid (DER-24), as a text for the account; null: it is valid. */
 export function endOfDelegation(madeAtMs: number, { role, joinedAtMs, isSuspended }: Delegator): string | null {
   if (role === null || joinedAtMs === null) return 'the user who delegated is no longer a member of the account'
-  if (joinedAtMs > madeAtMs) return 'the user who delegated has left the account since, and is a member anew'
+  if (joinedAtMs > madeAtMs) return 'the user who delegated has left and rejoined the account'
   if (isSuspended) return 'the user who delegated, or the account, is suspended by the operator'
-  if (!scopesOfRole(role).has('registries:write')) return `the user who delegated has the role ${role} now, which may not delegate`
+  if (!scopesOfRole(role).has('registries:write')) return `the user who delegated has the role ${role}, which may not delegate`
   return null
 }

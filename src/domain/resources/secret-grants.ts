@@ -42,5 +42,5 @@ export function formerGrants(env: ContainerSpec['env']): SecretGrants | undefine
 export function refuseUngranted({ env, secretGrants = {} }: Pick<ContainerSpec, 'env' | 'secretGrants'>): string | null {
   const missing = referencedSecrets(env).filter((name) => !Object.hasOwn(secretGrants, name))
   if (missing.length === 0) return null
-  return `env names secrets that were not granted: ${missing.join(', ')}; write env again with a key that has the scope account:read`
+  return `env refers to secrets without a grant: ${missing.join(', ')}; set env again with a key that has the scope account:read`
 }

@@ -24,10 +24,9 @@ export interface JudgedSshKey {
 export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | undefined): string | null {
   if (maker === null) return null
   if (member === undefined) return 'the user who added it is no longer a member of the account'
-  if (member.joinedAtMs > maker.addedAtMs) return 'the user who added it has left the account since, and is a member anew'
+  if (member.joinedAtMs > maker.addedAtMs) return 'the user who added it has left and rejoined the account'
   if (member.isSuspended) return 'the user who added it is suspended by the operator'
-  if (!scopesOfRole(member.role).has('account:write'))
-    return `the user who added it has the role ${member.role} now, which may not add keys`
+  if (!scopesOfRole(member.role).has('account:write')) return `the user who added it has the role ${member.role}, which may not add keys`
   return null
 }
 

@@ -62,7 +62,7 @@ function usesText(offer: RoomOffer, held: readonly RoomAllocation[]): string {
     ...used('working', 'at work'),
     ...used('starting', 'starting'),
     ...used('leaving', 'leaving'),
-    ...used('stuck', 'that should have left'),
+    ...used('stuck', 'that did not stop in time'),
     ...spareText(offer, idle.slice(0, offer.spare)),
     ...(kept > 0 ? [`${count(kept, 'idle worker')} kept for ${offer.keptFor}`] : []),
   ]
@@ -75,8 +75,8 @@ function spareText(offer: RoomOffer, spare: readonly RoomHolder[]): string[] {
   const useless = spare.length - waiting.length
   const waitMs = Math.max(0, ...waiting.map(({ idleMs }) => offer.pauseMs - idleMs))
   return [
-    ...(waiting.length > 0 ? [`${count(waiting.length, 'idle worker')}, may give way in ${Math.ceil(waitMs / 1000)} s`] : []),
-    ...(useless > 0 ? [`${count(useless, 'idle worker')} whose room is not enough`] : []),
+    ...(waiting.length > 0 ? [`${count(waiting.length, 'idle worker')}, can be preempted in ${Math.ceil(waitMs / 1000)} s`] : []),
+    ...(useless > 0 ? [`${count(useless, 'idle worker')} with too little capacity`] : []),
   ]
 }
 

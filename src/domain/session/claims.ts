@@ -31,7 +31,7 @@ export function subjectOf(claims: Claims): Subject | string {
   const { sub, exp, cnf } = claims
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARS) return 'sub has to be a text of 1 to 255 characters'
   if (typeof exp !== 'number') return 'exp is missing'
-  if (cnf !== undefined) return 'the token is bound to a key of its owner (cnf) and is no bearer token'
+  if (cnf !== undefined) return 'the token is bound to a key of its owner (cnf), so it is not a bearer token'
   return { subject: sub, expiresAtMs: exp * 1000 }
 }
 
@@ -58,7 +58,8 @@ export function judgeFirstSight(claims: Claims, emailDomains: readonly string[] 
   const domain = EMAIL_FORM.exec(email)?.[1]
   if (domain === undefined || email.length > MAX_EMAIL_CHARS) {
     return {
-      refusal: 'the token names no e-mail address: ask for the scope email, or have the provider add the claims email and email_verified',
+      refusal:
+        'the token has no e-mail address: request the scope email, or configure the provider to add the claims email and email_verified',
     }
   }
   const isListed = emailDomains?.includes(domain) ?? false

@@ -69,8 +69,8 @@ export function notByOwnPage({ method, isSocket, requestedWith, fetchSite, origi
   const isTyped = fetchSite === 'none' && !changes && !isSocket
   if (fetchSite !== null && fetchSite !== 'same-origin' && !isTyped) return 'the request comes from another site (Sec-Fetch-Site)'
   if (origin !== null && hostOf(origin) !== host) return 'the request comes from another origin (Origin)'
-  if (isSocket && origin === null) return 'a WebSocket by cookie has to say its Origin'
-  if (changes && requestedWith !== PAGE_MARK) return `a request by cookie needs the header X-Requested-With: ${PAGE_MARK}`
+  if (isSocket && origin === null) return 'a WebSocket request with a cookie needs the header Origin'
+  if (changes && requestedWith !== PAGE_MARK) return `a request with a cookie needs the header X-Requested-With: ${PAGE_MARK}`
   return null
 }
 

@@ -20,7 +20,7 @@ export interface InvitationRequest {
 export function refuseInvitation({ actor, role, isMember, isInvited, open, members }: InvitationRequest): Refusal | null {
   const refused = refuseGift(actor, role)
   if (refused) return refused
-  if (isMember) return { key: 'conflict', detail: 'email is that of a member: change the role of the member', code: 'RULE' }
+  if (isMember) return { key: 'conflict', detail: 'email belongs to a member: change the role of the member', code: 'RULE' }
   if (isInvited) return { key: 'conflict', detail: 'email has an open invitation: revoke it first', code: 'RULE' }
   if (members >= MAX_MEMBERS) return full(`${MAX_MEMBERS} members; remove one first`)
   return open >= MAX_OPEN_INVITATIONS ? full(`${MAX_OPEN_INVITATIONS} open invitations; revoke one first`) : null

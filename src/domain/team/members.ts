@@ -52,7 +52,7 @@ export interface Heir {
 
 /** Why a role may not manage members and invitations (TEAM-5); null: it may. */
 export function refuseManaging(actor: Role): Refusal | null {
-  return managesMembers(actor) ? null : denied(`the role ${actor} manages neither members nor the organization`)
+  return managesMembers(actor) ? null : denied(`the role ${actor} may not manage members or the organization`)
 }
 
 /** Why a member may not be assigned another role (TEAM-5, TEAM-6); null: allowed. `ownership` is that of the affected member. */
@@ -74,19 +74,20 @@ export function refuseRemoval(standing: Standing, heir: Heir | null): Refusal | 
 /** Why ownership may not be transferred to a member (TEAM-12); null: allowed. `ownership` as with `refuseRole`. */
 export function refuseHandOver(standing: Standing, ownership: Ownership): Refusal | null {
   if (standing.actor !== 'OWNER') return denied(`the role ${standing.actor} does not own the organization`)
-  if (standing.isSelf) return { key: 'badRequest', detail: 'userId is your own: name the member who becomes the owner', code: 'RULE' }
+  if (standing.isSelf)
+    return { key: 'badRequest', detail: 'userId is your own: give the id of the member who becomes the owner', code: 'RULE' }
   return standing.member === 'OWNER' ? null : refuseOwning(ownership)
 }
 
 /** Why a member of the role `actor` may not assign or take away a role (TEAM-5); null: allowed. */
 export function refuseGift(actor: Role, role: Role): Refusal | null {
-  return refuseManaging(actor) ?? (mayManage(actor, role) ? null : denied(`the role ${actor} makes and removes no ${role}`))
+  return refuseManaging(actor) ?? (mayManage(actor, role) ? null : denied(`the role ${actor} may not assign or remove the role ${role}`))
 }
 
 /** Why a user may not own one more organization (TEAM-3); null: allowed. */
 export function refuseOwning({ owned, bound }: Ownership): Refusal | null {
   if (owned < bound) return null
-  const detail = `the user may own ${bound} organizations and owns ${owned}; delete one or hand one over first, or ask the operator for more`
+  const detail = `the user may own ${bound} organizations and owns ${owned}; delete or transfer one first, or ask the operator to raise the budget`
   return { key: 'badRequest', detail, code: 'RULE' }
 }
 
@@ -101,16 +102,16 @@ export function scopesOfHandedKey(from: Role, permission: Permission, listed: re
 function refuseHeir({ actor, member }: Standing, { role, isSelf }: Heir): Refusal | null {
   const refused = refuseManaging(actor)
   if (refused) return refused
-  if (role === undefined) return { key: 'badRequest', detail: 'keysTo names no member of the organization', code: 'RULE' }
-  if (isSelf) return { key: 'badRequest', detail: 'keysTo names the member who goes: name one who stays', code: 'RULE' }
+  if (role === undefined) return { key: 'badRequest', detail: 'keysTo is not a member of the organization', code: 'RULE' }
+  if (isSelf) return { key: 'badRequest', detail: 'keysTo is the member who leaves: name another member', code: 'RULE' }
   if (!isNotLower(role, member)) {
     return {
       key: 'badRequest',
-      detail: `keysTo names a ${role}, which is lower than ${member}: name a member whose role is not`,
+      detail: `keysTo has the role ${role}, which is lower than ${member}: name a member with an equal or higher role`,
       code: 'RULE',
     }
   }
-  return mayManage(actor, role) ? null : denied(`the role ${actor} gives keys to no ${role}`)
+  return mayManage(actor, role) ? null : denied(`the role ${actor} may not give keys to the role ${role}`)
 }
 
 function isLastOwner({ member, owners }: Standing): boolean {
@@ -119,7 +120,7 @@ function isLastOwner({ member, owners }: Standing): boolean {
 
 const LAST_OWNER: Refusal = {
   key: 'conflict',
-  detail: 'an organization has at least one owner who is not suspended: make another member OWNER first, or delete the organization',
+  detail: 'an organization needs at least one owner who is not suspended: make another member OWNER first, or delete the organization',
   code: 'RULE',
 }
 

@@ -19,7 +19,7 @@ export function endpointCreate(body: V1CreateEndpoint, catalog: Catalog): Mapped
   const compute = isCpu ? cpuOf(body) : gpuOf({ gpuCount: DEFAULTS.gpuCount, ...body }, catalog)
   if (!compute.ok) return compute
   if (!isCpu && !body.gpuTypeIds?.length) {
-    return { ok: false, detail: '$.gpuTypeIds: name the GPU types that would do, best first, or set computeType to CPU' }
+    return { ok: false, detail: '$.gpuTypeIds: list the GPU types in order of preference, or set computeType to CPU' }
   }
   const scaling = scalingOf(body.scalerType ?? DEFAULTS.scalerType, body.scalerValue ?? DEFAULTS.scalerValue)
   return { ok: true, body: { ...sharedOf(body), ...compute.body, templateId: body.templateId, scaling } as CreateEndpointRequest }
@@ -102,7 +102,7 @@ function cpuOf({
   const options = instanceIds ? instanceIds.map(instanceOf) : cpuFlavorIds.map((id) => ({ id, vcpuCount }))
   const known = options.filter((option) => option !== null)
   if (known.length < options.length) return { ok: false, detail: '$.instanceIds: want <flavor>-<vCPUs>-<GB>, such as cpu3g-4-16' }
-  if (known.length === 0) return { ok: false, detail: '$.instanceIds: name the CPU machines that would do, such as cpu3g-4-16, best first' }
+  if (known.length === 0) return { ok: false, detail: '$.instanceIds: list the CPU machines in order of preference, such as cpu3g-4-16' }
   return { ok: true, body: { cpu: known } }
 }
 

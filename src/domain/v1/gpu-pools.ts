@@ -13,7 +13,7 @@ export function poolsOf(catalog: Catalog, typeIds: readonly string[]): PooledGpu
     if (!pool)
       return {
         ok: false,
-        detail: `$.gpuTypeIds: ${id} is ${pool === null ? 'in no pool for Serverless' : 'no GPU type that is known here'}`,
+        detail: `$.gpuTypeIds: ${id} is ${pool === null ? 'in no pool for Serverless' : 'not a known GPU type'}`,
       }
     if (!pools.includes(pool)) pools.push(pool)
   }

@@ -28,7 +28,7 @@ export type PodCandidates = { ok: true; bodies: CreatePodRequest[] } | { ok: fal
 export function podCandidates(body: V1CreatePod, catalog: Catalog): PodCandidates {
   const isCpu = (body.computeType ?? (body.cpuFlavorIds ? 'CPU' : 'GPU')) === 'CPU'
   if (!isCpu && !body.gpuTypeIds?.length) {
-    return { ok: false, detail: '$.gpuTypeIds: name the GPU types that would do, best first, or set computeType to CPU' }
+    return { ok: false, detail: '$.gpuTypeIds: list the GPU types in order of preference, or set computeType to CPU' }
   }
   const places = placesOf(body, catalog)
   if (places?.length === 0) return { ok: false, detail: '$.countryCodes: no data center of dataCenterIds is in these countries' }

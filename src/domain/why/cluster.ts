@@ -27,23 +27,23 @@ const CAUSES: readonly Cause[] = [
     code: 'HOST_LOST',
     is: ({ hostLost }) => hostLost,
     words: (many, _total, onHostLoss) =>
-      `The plane has not heard from the machine of ${many} for long; ${onHostLoss === 'REPLACE' ? 'it starts on another one' : 'it waits for its return'}.`,
+      `The host machine of ${many} is lost (no heartbeat); ${onHostLoss === 'REPLACE' ? 'it starts on another machine' : 'it waits for the machine to return'}.`,
   },
   {
     code: 'FAILED',
     is: ({ status }) => status === 'ERROR',
-    words: (many) => `${many} could not run, so the cluster is not whole: delete it, and create another.`,
+    words: (many) => `${many} could not run, so the cluster is incomplete: delete it and create another.`,
   },
   {
     code: 'HOST_SILENT',
     is: ({ silentSinceMs }) => silentSinceMs !== null,
-    words: (many) => `The machine of ${many} has not been heard of lately; what they do is not known.`,
+    words: (many) => `The host machine of ${many} is silent; their state is unknown.`,
   },
   { code: 'ENDED', is: ({ status }) => status === 'EXITED', words: (many) => `${many} ended.` },
   {
     code: 'PREPARING',
     is: ({ status }) => status === 'PROVISIONING' || status === 'STARTING',
-    words: (many) => `${many} have their places and are not ready; all start together once they reach one another.`,
+    words: (many) => `${many} are placed but not ready; all members start together when they can reach one another.`,
   },
 ]
 
@@ -60,7 +60,7 @@ export function explainCluster(members: readonly ExplainedMember[], onHostLoss: 
     return { code, verdict: words(`${those.length} of ${total} members`, total, onHostLoss), sinceMs, facts }
   }
   const starts = members.map(({ startedAtMs, changedAtMs }) => startedAtMs ?? changedAtMs)
-  const verdict = `All ${total} members run.`
+  const verdict = `All ${total} members are running.`
   return { code: 'RUNNING', verdict, sinceMs: starts.length === 0 ? createdAtMs : Math.max(...starts), facts }
 }
 

@@ -46,7 +46,7 @@ function causeOf(facts: EndpointFacts): Cause {
   }
   if (trouble?.kind === 'capacity') return withoutRoom(facts, trouble.text)
   if (trouble?.kind === 'failure') {
-    const verdict = `Workers start and fail, which is no lack of capacity: ${trouble.text}; each start comes after a longer pause.`
+    const verdict = `Workers start and fail; capacity is not the problem: ${trouble.text}. The pause before each new start grows.`
     return { code: 'WORKERS_UNHEALTHY', verdict }
   }
   if (!isWaiting(facts)) return withoutQueue(counts)
@@ -54,29 +54,29 @@ function causeOf(facts: EndpointFacts): Cause {
 }
 
 function withoutRoom({ means }: EndpointFacts, text: string): Cause {
-  if (means) return { code: means.code, verdict: `A worker is wanted, and the account may not have it: ${means.text}.` }
-  return { code: 'NO_CAPACITY', verdict: `A worker is wanted, and no host has room for it: ${text}.` }
+  if (means) return { code: means.code, verdict: `A worker is needed, but a limit of the account does not allow it: ${means.text}.` }
+  return { code: 'NO_CAPACITY', verdict: `A worker is needed, but no host has capacity for it: ${text}.` }
 }
 
 function withoutQueue(counts: WorkerCounts): Cause {
-  if (counts.running > 0) return { code: 'RUNNING', verdict: `${plural(counts.running, 'worker')} at work, and nothing waits.` }
-  if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: 'A worker is being started, and nothing waits.' }
-  const idle = counts.idle > 0 ? `${plural(counts.idle, 'worker')} idle` : 'it has no worker'
-  return { code: 'IDLE', verdict: `Nothing waits, and ${idle}.` }
+  if (counts.running > 0) return { code: 'RUNNING', verdict: `${plural(counts.running, 'worker')} busy, and no job waits.` }
+  if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: 'A worker is starting, and no job waits.' }
+  const idle = counts.idle > 0 ? `${plural(counts.idle, 'worker')} idle` : 'the endpoint has no worker'
+  return { code: 'IDLE', verdict: `No job waits, and ${idle}.` }
 }
 
 function queuedBehind({ counts, queued, workers, decision }: EndpointFacts): Cause {
   const waiting = plural(queued.normal + queued.low, 'job')
-  if (counts.idle > 0) return { code: 'NEXT', verdict: `${waiting} waiting, and a worker is idle and takes the first with its next poll.` }
+  if (counts.idle > 0) return { code: 'NEXT', verdict: `${waiting} waiting; an idle worker takes the first one with its next poll.` }
   if (queued.normal === 0 && counts.ready + counts.running + counts.initializing === 0) {
-    return { code: 'LOW_PRIORITY', verdict: 'Only low priority jobs wait, which start no worker.' }
+    return { code: 'LOW_PRIORITY', verdict: 'Only low priority jobs wait, and these start no worker.' }
   }
-  if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: `${waiting} waiting, and a worker is being started.` }
-  if (counts.running === 0) return { code: 'WORKER_STARTING', verdict: `${waiting} waiting, and a worker is about to be started.` }
+  if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: `${waiting} waiting, and a worker is starting.` }
+  if (counts.running === 0) return { code: 'WORKER_STARTING', verdict: `${waiting} waiting, and a worker will be started soon.` }
   if ((decision?.current ?? counts.running) >= workers.max) {
     return { code: 'AT_WORKERS_MAX', verdict: `${waiting} waiting, every worker is busy, and workers.max is ${workers.max}.` }
   }
-  const verdict = `${waiting} waiting, and every worker is busy; the scaler adds one when its policy asks for it.`
+  const verdict = `${waiting} waiting, and every worker is busy; the scaler adds a worker when its scaling policy requires one.`
   return { code: 'SCALING_DELAY', verdict }
 }
 
@@ -87,7 +87,7 @@ function factsOf({ counts, queued, decision, retryAtMs }: EndpointFacts): Fact[]
     fact('QUEUE', `${total} waiting${low}`, { count: total }),
     ...workerFacts(counts),
     ...(decision ? [scalerFact(decision)] : []),
-    ...(retryAtMs === null ? [] : [fact('RETRY', 'looks for a host again', { atMs: retryAtMs })]),
+    ...(retryAtMs === null ? [] : [fact('RETRY', 'retries placement', { atMs: retryAtMs })]),
     ...backoffFact(decision),
   ]
 }
@@ -105,7 +105,7 @@ export function scalerFact({ desired, current, max, reason, atMs }: DecisionReco
 
 function backoffFact(decision: DecisionRecord | null): Fact[] {
   if (!decision || decision.inputs.backoffMs === 0) return []
-  return [fact('RETRY', 'starts another worker after failures', { atMs: decision.atMs + decision.inputs.backoffMs })]
+  return [fact('RETRY', 'starts another worker after the backoff', { atMs: decision.atMs + decision.inputs.backoffMs })]
 }
 
 function plural(count: number, noun: string): string {

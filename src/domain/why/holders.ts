@@ -84,7 +84,7 @@ function toStop({ holder, fit }: Room, asked: Asked): Advice {
   const { id, name, savesNanosPerHour } = holder
   const call = { method: 'POST' as const, path: `/v2/pods/${id}/action`, body: { action: 'stop' } }
   const one = { kind: 'STOP' as const, summary: `stop your pod ${name}`, nanosPerHour: fit.nanosPerHour }
-  const loses = 'Its container ends and its ports close. Its disks are kept, and it can start again when its machine has room.'
+  const loses = 'Its container stops and its ports close. Its disks are kept, and it can start again when its machine has capacity.'
   return {
     option: { ...ownOption(one, asked.nanosPerHour + savesNanosPerHour, call), loses },
     hostIds: fit.hostIds,
@@ -95,7 +95,7 @@ function toStop({ holder, fit }: Room, asked: Asked): Advice {
 function toWait({ holder, fit }: Room, asked: Asked): Advice {
   const option = {
     kind: 'WAIT' as const,
-    summary: `wait until an idle worker of your endpoint ${holder.name} leaves`,
+    summary: `wait until an idle worker of your endpoint ${holder.name} stops`,
     who: 'YOU' as const,
     call: null,
     ...priced(fit.nanosPerHour, asked.nanosPerHour),

@@ -34,7 +34,7 @@ export function verdictOfJob(job: ExplainedJob): Verdict {
       ...(position === null ? [] : [fact('QUEUE', `${position} before it`, { count: position })]),
       ...workerFacts(counts),
       scalerFact(decision),
-      ...(retryAtMs === null ? [] : [fact('RETRY', 'a worker looks for a host again', { atMs: retryAtMs })]),
+      ...(retryAtMs === null ? [] : [fact('RETRY', 'placement of a worker is retried', { atMs: retryAtMs })]),
     ],
   }
 }

@@ -41,9 +41,9 @@ export function refuseMeans(means: Means, { nanosPerHour, gpus, pods }: Needs): 
 export function meansOption(means: Means, needs: Needs, askedNanosPerHour: number): WhyOption | null {
   const block = refuseMeans(means, needs)
   if (!block) return null
-  if (block.code === 'QUOTA') return operatorOption('QUOTA', 'ask the operator to raise the budget of the account', askedNanosPerHour)
+  if (block.code === 'QUOTA') return operatorOption('QUOTA', "ask the operator to raise the account's budget", askedNanosPerHour)
   const change = raised(means, needs.nanosPerHour)
-  if (!change) return operatorOption('SPEND_LIMIT', 'ask the operator to raise what the account may spend', askedNanosPerHour)
+  if (!change) return operatorOption('SPEND_LIMIT', "ask the operator to raise the account's spend ceiling", askedNanosPerHour)
   const kind = 'SPEND_LIMIT'
   return ownOption({ kind, summary: summaryOf(change), nanosPerHour: askedNanosPerHour }, askedNanosPerHour, {
     method: 'PATCH',
@@ -54,7 +54,7 @@ export function meansOption(means: Means, needs: Needs, askedNanosPerHour: numbe
 
 function pastBound(noun: string, { used, bound }: Means['gpus'], more: number): string | null {
   return more > 0 && used + more > bound
-    ? `${used} of the ${bound} ${noun}s that the account may hold are in use, this needs ${more}`
+    ? `${used} of the ${bound} ${noun}s in the account's budget are in use, the request needs ${more}`
     : null
 }
 

@@ -36,7 +36,7 @@ export interface PodSurroundings {
 export function explainPod(pod: ExplainedPod, { silentSinceMs, block }: PodSurroundings): Verdict {
   if (pod.hostLost) return lost(pod)
   if (isToRun(pod) && silentSinceMs !== null) return silent(pod, silentSinceMs)
-  if (pod.status === 'RUNNING') return verdict(pod, 'RUNNING', 'The pod runs.', pod.startedAtMs)
+  if (pod.status === 'RUNNING') return verdict(pod, 'RUNNING', 'The pod is running.', pod.startedAtMs)
   if (pod.status === 'PROVISIONING' || pod.status === 'STARTING') return onItsWay(pod)
   return block ? blocked(pod, block) : over(pod)
 }
@@ -50,9 +50,9 @@ export function missedStart(pod: ExplainedPod, host: PlacementHost | undefined):
   const failed = startMisses(pod, host)
   if (failed.length === 0) return null
   if (failed.some((one) => one.startsWith('disk:'))) return unavailable('has a full disk', failed)
-  if (failed.some((one) => one.startsWith('schedulable'))) return unavailable('takes no new work at the moment', failed)
+  if (failed.some((one) => one.startsWith('schedulable'))) return unavailable('is cordoned', failed)
   const texts = failed.map(describeConstraint)
-  return { code: 'NO_CAPACITY', text: `its machine has no room to start it: ${texts.join(', ')}`, facts: factsOf(failed) }
+  return { code: 'NO_CAPACITY', text: `its host machine has no capacity to start it: ${texts.join(', ')}`, facts: factsOf(failed) }
 }
 
 /** Constraints that the start of a pod violates on its own host. */
@@ -72,7 +72,7 @@ export function startMisses({ teamId, vcpus, memoryMb, spec }: ExplainedPod, hos
 }
 
 function unavailable(text: string, failed: string[]): StartBlock {
-  return { code: 'HOST_UNAVAILABLE', text: `its machine ${text}`, facts: factsOf(failed) }
+  return { code: 'HOST_UNAVAILABLE', text: `its host machine ${text}`, facts: factsOf(failed) }
 }
 
 function factsOf(failed: string[]): Fact[] {
@@ -88,21 +88,22 @@ function state({ status, statusReason, changedAtMs }: ExplainedPod): Fact {
 }
 
 function lost(pod: ExplainedPod): Verdict {
-  const then = pod.spec.onHostLoss === 'REPLACE' ? 'it starts on another one as soon as one has room' : 'it waits for its return'
-  return verdict(pod, 'HOST_LOST', `The plane has not heard from the machine of this pod for long; ${then}.`)
+  const then =
+    pod.spec.onHostLoss === 'REPLACE' ? 'it starts on another machine as soon as one has capacity' : 'it waits for the machine to return'
+  return verdict(pod, 'HOST_LOST', `The host machine of this pod is lost (no heartbeat); ${then}.`)
 }
 
 function silent(pod: ExplainedPod, silentSinceMs: number): Verdict {
-  return verdict(pod, 'HOST_SILENT', 'The machine of this pod has not been heard of lately; what the pod does is not known.', silentSinceMs)
+  return verdict(pod, 'HOST_SILENT', 'The host machine of this pod is silent; the state of the pod is unknown.', silentSinceMs)
 }
 
 function onItsWay(pod: ExplainedPod): Verdict {
   if (pod.clusterId !== null) {
-    return verdict(pod, 'WAITS_FOR_CLUSTER', 'The pod has its place and starts together with the other members of its cluster.')
+    return verdict(pod, 'WAITS_FOR_CLUSTER', 'The pod is placed and starts together with the other members of its cluster.')
   }
-  if (pod.statusReason !== null) return verdict(pod, 'PREPARING', `The pod has its place and waits: ${pod.statusReason}.`)
-  const doing = pod.status === 'PROVISIONING' ? 'gets it ready' : 'pulls its image or starts its container'
-  return verdict(pod, 'PREPARING', `The pod has its place; its machine ${doing}.`)
+  if (pod.statusReason !== null) return verdict(pod, 'PREPARING', `The pod is placed and waits: ${pod.statusReason}.`)
+  const doing = pod.status === 'PROVISIONING' ? 'prepares it' : 'pulls its image or starts its container'
+  return verdict(pod, 'PREPARING', `The pod is placed; its host machine ${doing}.`)
 }
 
 function blocked(pod: ExplainedPod, { code, text, facts }: StartBlock): Verdict {
@@ -112,7 +113,7 @@ function blocked(pod: ExplainedPod, { code, text, facts }: StartBlock): Verdict 
 
 function over(pod: ExplainedPod): Verdict {
   const { status, statusReason } = pod
-  if (status === 'ERROR') return verdict(pod, 'FAILED', `The pod could not run: ${statusReason ?? 'its machine did not say why'}.`)
+  if (status === 'ERROR') return verdict(pod, 'FAILED', `The pod could not run: ${statusReason ?? 'its host machine gave no reason'}.`)
   if (statusReason === null) return verdict(pod, 'STOPPED', 'The pod was stopped by an action.')
   return verdict(pod, 'ENDED', `The pod has ended: ${statusReason}.`)
 }

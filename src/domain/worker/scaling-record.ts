@@ -18,7 +18,7 @@ export interface DecisionInputs {
   scaler: 'QUEUE_DELAY' | 'REQUEST_COUNT'
   /** Seconds, or requests per worker. */
   scalerValue: number
-  /** Queued jobs that are not low priority. */
+  /** Queued jobs without low priority. */
   queued: number
   /** Running jobs that are not low priority; 0 when the decision did not need the number. */
   running: number

@@ -103,8 +103,7 @@ export function desiredByQueueDelay(
   // A job that a free worker will take adds nothing when its delay passes.
   const nextAtMs = dueAtMs.slice(load.free).find((atMs) => nowMs < atMs) ?? null
   const added = Math.max(0, overdue - load.free)
-  if (load.available === 0 && added <= 1)
-    return { workers: load.current + 1, reason: 'a job waits and no worker is there for it', nextAtMs }
+  if (load.available === 0 && added <= 1) return { workers: load.current + 1, reason: 'a job waits and no worker is available', nextAtMs }
   const reason = `${count(overdue, 'job')} waiting for ${queueDelayMs / 1000} s or longer, ${count(load.free, 'worker')} free or starting`
   return { workers: load.current + added, reason, nextAtMs }
 }
@@ -165,7 +164,7 @@ function demandOf(inputs: ScalingInputs, groups: WorkerGroups): Demand {
 
 function missingReason(inputs: ScalingInputs, demand: Demand, mayLaunch: boolean): string {
   const why = demand.workers >= inputs.min ? demand.reason : `workers.min is ${inputs.min}`
-  return mayLaunch ? why : `${why}; starts wait because workers failed`
+  return mayLaunch ? why : `${why}; starts are delayed because workers failed`
 }
 
 // At the limit the ages of queued jobs are not read, so the demand by age is unknown.

@@ -56,7 +56,7 @@ async function assumeRole(keys: AwsKeys, roleArn: string, name: string, reposito
   const [accessKeyId, secretAccessKey, sessionToken] = ['AccessKeyId', 'SecretAccessKey', 'SessionToken'].map((name) =>
     elementOf(xml, name),
   )
-  if (!accessKeyId || !secretAccessKey || !sessionToken) throw new ExchangeError('AWS answers AssumeRole without credentials')
+  if (!accessKeyId || !secretAccessKey || !sessionToken) throw new ExchangeError('the response of AWS to AssumeRole has no credentials')
   return { accessKeyId, secretAccessKey, sessionToken }
 }
 
@@ -68,7 +68,7 @@ async function authorizationToken(keys: AwsKeys, region: string): Promise<Regist
   const text = await call(keys, { service: 'ecr', action: 'GetAuthorizationToken', region, headers, body: '{}' })
   const data = TokenAnswer.safeParse(jsonOf(text)).data?.authorizationData[0]
   const [username = '', password = ''] = data ? splitLogin(data.authorizationToken) : []
-  if (!data || username === '' || password === '') throw new ExchangeError('AWS answers GetAuthorizationToken without a token')
+  if (!data || username === '' || password === '') throw new ExchangeError('the response of AWS to GetAuthorizationToken has no token')
   return { username, password, expiresAtMs: data.expiresAt * 1000 }
 }
 

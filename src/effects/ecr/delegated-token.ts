@@ -52,5 +52,5 @@ export function forgetDelegatedTokens(): void {
 }
 
 function refuse(repository: EcrRepository, why: string): { ok: false; reason: string } {
-  return { ok: false, reason: `the image is pulled by delegation, and this plane got no token for ${ecrArn(repository)}: ${why}` }
+  return { ok: false, reason: `the image is pulled by delegation, but this plane could not get a token for ${ecrArn(repository)}: ${why}` }
 }

@@ -63,7 +63,7 @@ export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const pod = { ...draft, ...grantedBy(candidate) }
     if (await createOn(env, pod, candidate, together(pod))) return { ok: true, pod }
-    refusals.push({ hostId: candidate.hostId, failed: ['capacity: taken by another request, or its host does not answer'] })
+    refusals.push({ hostId: candidate.hostId, failed: ['capacity: taken by another request, or its host does not respond'] })
   }
   return { ok: false, refusals, missingVolumes }
 }

@@ -32,7 +32,7 @@ import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-
 const MAX_TRIES = 3
 /** No audit row: the platform corrects a charge and does not change the pod. */
 const noNote = () => null
-const DRAINED = 'moved to another host: its own is being emptied'
+const DRAINED = 'moved to another host: its host is being drained'
 
 /**
  * Moves pods away from a host that is lost or draining, as far as their settings and the capacity allow. Returns the number of pods that
@@ -49,13 +49,13 @@ export async function movePodsAway(env: Env, here: PodHost, heard: { lastHeardMs
  * that still wait for a place; a repeated call retries those.
  */
 export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
-  const reason = `its host has not been heard of since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host returns`
+  const reason = `its host has been silent since ${new Date(lastHeardMs).toISOString()}; the pod recovers when the host reconnects`
   const { hostId } = here
   let waiting = 0
   for (const pod of await listPodsOfHost(openRecords(env), hostId)) {
     if (!isToRun(pod)) continue
     const replaceable = isReplaceable(pod)
-    if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its own is lost'))) continue
+    if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its host is lost'))) continue
     if (replaceable) waiting += 1
     await changePodRow(
       openRecords(env),
@@ -107,7 +107,7 @@ async function waitAgain(env: Env, hostId: string, { id, clusterId }: PodRow): P
     id,
     (row) => (isWaiting(row) ? decideWaitsAgain(row) : null),
     (before, after) => podStatement(env, { cause: BY_PLATFORM, action: 'pods.update' }, before, after),
-    (_, after) => notePod(env, after, 'host is back: the member goes on waiting for the others'),
+    (_, after) => notePod(env, after, 'host is back: the member still waits for the other members'),
   )
   await tellCluster(env, clusterId)
 }
@@ -116,7 +116,7 @@ async function waitAgain(env: Env, hostId: string, { id, clusterId }: PodRow): P
 export async function excuseSilence(env: Env, hostId: string, silence: Silence): Promise<void> {
   const db = openRecords(env)
   await excuseWorkersOn(db, hostId, silence)
-  const line = `host is back: not heard of from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
+  const line = `host is back: it was silent from ${formatTime(silence.fromMs)} to ${formatTime(silence.toMs)}, which is not charged`
   for (const { id } of await listPodsOfHost(db, hostId)) {
     const decide = (row: PodRow) => (row.hostId === hostId ? decideHeardAgain(row, silence) : null)
     await changePodRow(db, id, decide, noNote, (_, after) => notePod(env, after, line))

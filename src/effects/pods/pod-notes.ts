@@ -23,7 +23,7 @@ export async function noteUnknownSecrets(
 ): Promise<void> {
   if (names.length === 0) return
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
-  const line = `env names secrets that the account does not have, and each stands for an empty text: ${names.slice(0, MAX_NAMES).join(', ')}${more}`
+  const line = `env refers to secrets that the account does not have; each is replaced by an empty string: ${names.slice(0, MAX_NAMES).join(', ')}${more}`
   try {
     const writer = { kind: log.kind, ownerId: log.ownerId, workloadId: SECRETS_WRITER }
     await podLogStub(env, asPlane(log.kind, log.id, 'notes what it did')).append(writer, [

@@ -114,7 +114,7 @@ async function refuseSpend(env: Env, catalog: Catalog, { teamId }: EndpointConfi
 async function spentGpus(env: Env, { teamId, compute }: EndpointConfig): Promise<string | null> {
   const { gpus } = await readBudgets(openDatabase(env.DB), teamId, ['gpus'])
   const wanted = compute.kind === 'gpu' ? compute.count : 0
-  return gpus.used + wanted > gpus.bound ? `no capacity: ${gpus.used} of the ${gpus.bound} GPUs that the account may hold are in use` : null
+  return gpus.used + wanted > gpus.bound ? `no capacity: ${gpus.used} of the ${gpus.bound} GPUs in the account's budget are in use` : null
 }
 
 function reserve(
@@ -142,7 +142,7 @@ async function assign(env: Env, placement: FilledPlacement, candidate: Candidate
     ...(login && { registryAuth: login }),
   }
   const taken = await hostStub(env, asPlane('host', candidate.hostId, 'places work')).assign(candidate.hostId, workload, config.id)
-  if (!taken) return { ok: false, reason: 'no capacity: the host that has room does not answer at the moment' }
+  if (!taken) return { ok: false, reason: 'no capacity: the host with free capacity does not respond' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }
 
@@ -157,7 +157,7 @@ async function resume(env: Env, placement: FilledPlacement, existing: Allocation
 
 // Host ids are visible to the operator only, so a tenant reads counts and constraints and not the names of hosts.
 function explainRefusals(refusals: readonly UnfitHost[], lostRaces: boolean): string {
-  if (lostRaces) return 'no capacity: other workloads took the last free place, or the host that has it does not answer'
+  if (lostRaces) return 'no capacity: other workloads took the last free capacity, or its host does not respond'
   if (refusals.length === 0) return 'no capacity: no host is online'
   const constraints = countConstraints(refusals, MAX_CONSTRAINTS).join('; ')
   return `no capacity: none of ${refusals.length} online host${refusals.length === 1 ? '' : 's'} fits (${constraints})`

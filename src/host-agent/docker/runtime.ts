@@ -100,7 +100,7 @@ export class DockerRuntime implements Runtime {
   /** Opens the sandbox before the image is fetched, so that other members reach it early. */
   private async openSandbox(workload: Workload, hooks: StartHooks): Promise<Sandbox> {
     const { sandboxes, network } = this.options
-    if (sandboxes === undefined) throw new StartError('this host builds no private networks across hosts')
+    if (sandboxes === undefined) throw new StartError('this host does not provide private networks across hosts')
     return await network.within(accountOf(workload), (name) => sandboxes.open(workload, name, hooks))
   }
 
@@ -131,7 +131,7 @@ export class DockerRuntime implements Runtime {
     try {
       return await this.options.trial.find()
     } catch {
-      throw new StartError('this host could not find out what its container engine can do; it tries again with the next start')
+      throw new StartError('this host could not determine the features of its container engine; it retries with the next start')
     }
   }
 
@@ -159,7 +159,7 @@ export class DockerRuntime implements Runtime {
 
   async watch(id: string): Promise<WorkloadExit> {
     const { engine, log } = this.options
-    const onAway = (error: string) => log.warn('Docker does not answer; will ask again', { workload: id, error })
+    const onAway = (error: string) => log.warn('Docker does not respond; the agent retries', { workload: id, error })
     const name = containerName(id)
     const exit = await watchContainer({ engine, name, inspect: () => this.inspectOwn(id), list: () => this.findOwn(id), onAway })
     this.release(id)
@@ -295,7 +295,7 @@ export class DockerRuntime implements Runtime {
       const facts = await engine.inspect(listed.name)
       return facts === undefined ? undefined : this.adopt(id, facts)
     } catch (error) {
-      log.error('a container cannot be looked at; the others go on', { workload: id, error: engineText(error) })
+      log.error('a container cannot be inspected; the others are not affected', { workload: id, error: engineText(error) })
       return { ...this.adopt(id, { ...listed, startedAtMs: null }), problem: UNSEEN }
     }
   }

@@ -60,7 +60,7 @@ export class Sandboxes {
         return await this.openOnce(workload, network, hooks)
       } catch (error) {
         if (failures + 1 >= TRIES || hooks.signal.aborted) throw startRefused(error, {})
-        this.deps.log.warn('what holds the network of a workload could not be opened; it is tried again', {
+        this.deps.log.warn('the network namespace of a workload could not be opened; the agent retries', {
           workload: workload.id,
           error: engineText(error),
         })
@@ -80,7 +80,7 @@ export class Sandboxes {
         await this.deps.engine.create(name, this.spec(workload, image, network, ports))
         await this.deps.engine.start(name)
         const facts = await this.deps.engine.inspect(name)
-        if (facts?.pid == null) throw new Error('what holds its network does not run')
+        if (facts?.pid == null) throw new Error('the process that holds its network namespace does not run')
         await overlays.attach({ workloadId: workload.id, places, pid: facts.pid, addresses: facts.addresses, hostsPath: facts.hostsPath })
         return { name, ports }
       })
@@ -105,7 +105,7 @@ export class Sandboxes {
     checks.forget(workloadId)
     overlays.detach(workloadId)
     await engine.remove(sandboxName(workloadId)).catch((error: unknown) => {
-      log.warn('what held the network of a workload cannot be removed yet', { workload: workloadId, error: engineText(error) })
+      log.warn('the network namespace of a workload cannot be removed yet', { workload: workloadId, error: engineText(error) })
     })
   }
 

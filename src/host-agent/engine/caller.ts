@@ -73,7 +73,7 @@ export class Caller {
     const onTaken = (bytes: number) => {
       if (this.calls.has(number)) this.send('credit', number, lengthOf(bytes))
     }
-    const leave = () => this.giveUp(number, new Error('the reader has gone'))
+    const leave = () => this.giveUp(number, new Error('the reader disconnected'))
     const output = pieces.read(onTaken, leave)
     call.resolve(answer === 'stream' ? output : this.bothWays(number, call, output, leave))
   }
@@ -121,7 +121,7 @@ export class Caller {
   private limit(number: number, { timeoutMs }: CallRule<unknown>, signal: AbortSignal | undefined): () => void {
     const onAbort = () => this.giveUp(number, signal?.reason instanceof Error ? signal.reason : new Error('given up'))
     signal?.addEventListener('abort', onAbort, { once: true })
-    const text = `the container engine did not answer within ${(timeoutMs ?? 0) / 1000} s`
+    const text = `the container engine did not respond within ${(timeoutMs ?? 0) / 1000} s`
     const timer = timeoutMs === null ? undefined : setTimeout(() => this.giveUp(number, new Error(text)), timeoutMs)
     return () => {
       clearTimeout(timer)
@@ -136,7 +136,7 @@ export class Caller {
   }
 }
 
-const UNEXPECTED = 'the engine answered something else than was asked for'
+const UNEXPECTED = 'the engine sent an unexpected response'
 
 function answerOf({ answer }: CallRule<unknown>, kind: FrameKind, payload: Buffer): unknown {
   if (kind === 'bytes' && answer === 'bytes') return payload

@@ -54,7 +54,7 @@ export class EngineClient {
 
   close(): void {
     this.closing.abort()
-    this.connection?.process.kill('is not needed any more')
+    this.connection?.process.kill('is not needed')
   }
 
   private async callAgain(name: CallName, args: readonly unknown[]): Promise<unknown> {

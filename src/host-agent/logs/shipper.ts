@@ -29,7 +29,7 @@ const RETRY_BASE_MS = 250
 const RETRY_MAX_MS = 10_000
 /** Time limit for the rest of the output of an ended workload. */
 const DRAIN_MS = 5_000
-const LOST_OUTPUT = 'some output was lost: the program wrote more than this machine keeps without a reader'
+const LOST_OUTPUT = 'some output was lost: the program wrote more than this machine buffers without a reader'
 
 interface Stream {
   spool: LogSpool
@@ -62,9 +62,12 @@ export class LogShipper {
       this.add(spool, [])
       return
     }
-    this.options.log.warn('the kept log of a workload cannot be read; it is removed, and lines that the plane did not have yet are lost', {
-      workload: id,
-    })
+    this.options.log.warn(
+      'the buffered log of a workload cannot be read; it is removed, and lines that the plane did not have yet are lost',
+      {
+        workload: id,
+      },
+    )
     rmSync(join(this.options.dir, id), { recursive: true, force: true })
   }
 
@@ -104,7 +107,7 @@ export class LogShipper {
       try {
         return await runtime.followOutput(spool.id, spool.position, (chunk) => this.take(spool.id, chunk), this.closing.signal)
       } catch (error) {
-        this.options.log.warn('cannot read the output of a workload; will try again', { workload: spool.id, error: errorText(error) })
+        this.options.log.warn('cannot read the output of a workload; the agent retries', { workload: spool.id, error: errorText(error) })
         await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS), this.closing.signal)
       }
     }
@@ -160,7 +163,7 @@ export class LogShipper {
     try {
       step()
     } catch (error) {
-      this.options.log.warn('a line of a log could not be kept', { workload: id, error: errorText(error) })
+      this.options.log.warn('a log line could not be stored', { workload: id, error: errorText(error) })
     }
   }
 

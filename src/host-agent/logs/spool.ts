@@ -157,7 +157,7 @@ export class LogSpool {
     const lines = this.oldestKept()
     const { ackedSeq, droppedSeq } = this.state
     if (!this.hasDropped()) return lines
-    const text = `${droppedSeq - ackedSeq} lines dropped: more was written than this host could keep for the plane`
+    const text = `${droppedSeq - ackedSeq} lines dropped: the workload wrote more than this host could buffer for the plane`
     return [{ seq: droppedSeq, at: lines[0]?.at ?? nowMs, source: 'system' as const, line: text }, ...lines].slice(0, LOG_BATCH_LINES)
   }
 

@@ -59,12 +59,12 @@ export class DiskWatch {
     const before = this.why
     this.why = await writeFile(path, this.trial, { mode: 0o600 }).then(
       () => null,
-      (error: unknown) => `its state directory ${stateDir} takes no writes: ${errorText(error)}`.slice(0, PROBLEM_MAX_CHARS),
+      (error: unknown) => `its state directory ${stateDir} is not writable: ${errorText(error)}`.slice(0, PROBLEM_MAX_CHARS),
     )
     await rm(path, { force: true }).catch(() => {})
     if (this.why === before) return
-    if (this.why === null) log.info('the disk of this agent takes writes again')
-    else log.error('the disk of this agent takes no writes; what runs goes on, and nothing new starts', { reason: this.why })
+    if (this.why === null) log.info('the disk of this agent is writable again')
+    else log.error('the disk of this agent is not writable; running workloads continue, and no new ones start', { reason: this.why })
     this.onChange()
   }
 }

@@ -29,7 +29,7 @@ export function lockStateDir(stateDir: string): () => void {
       unlinkSync(path)
     }
   }
-  throw new OperatorError(`--state-dir ${stateDir} was locked by another agent just now; start this one again`)
+  throw new OperatorError(`--state-dir ${stateDir} was just locked by another agent; start this agent again`)
 }
 
 function lockAcrossContainers(stateDir: string): { release(): void } {
@@ -50,7 +50,9 @@ function takeLock(path: string, stateDir: string): { release(): void } | undefin
 }
 
 function inUse(stateDir: string, by: string): OperatorError {
-  return new OperatorError(`--state-dir ${stateDir} is in use by another agent (${by}); stop that one or give this one its own --state-dir`)
+  return new OperatorError(
+    `--state-dir ${stateDir} is in use by another agent (${by}); stop that agent or use another --state-dir for this one`,
+  )
 }
 
 function refuseLiveOwner(path: string, stateDir: string): void {

@@ -27,6 +27,8 @@ function networkDriver(place: SharedStorage['networkVolumes'], held: HeldVolumes
 function globalDriver(place: SharedStorage['globalVolumes'], held: HeldVolumes): MountDriver {
   if (place === undefined) return new NoVolumes('this host offers no global volumes; start its agent with --global-volumes')
   if (typeof place !== 'string')
-    return held.bucket ? new BucketVolumes(held.bucket, held) : new NoVolumes('this host can mount no object store; its agent says why')
+    return held.bucket
+      ? new BucketVolumes(held.bucket, held)
+      : new NoVolumes('this host cannot mount an object store; see the log of its agent')
   return new DirectoryVolumes({ root: place, label: 'the global volume directory', owner: held.owner }, held)
 }

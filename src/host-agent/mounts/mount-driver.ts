@@ -27,7 +27,7 @@ export async function provideMounts(mounts: readonly WorkloadMount[], drivers: M
 
 /** Refuses an id that is not safe as a name, and a path that is relative, ambiguous or `/` (MNT-5). */
 function checkMount({ id, path }: WorkloadMount): void {
-  if (!SAFE_ID.test(id)) throw new StartError(`the volume id '${id}' cannot be the name of a directory`)
+  if (!SAFE_ID.test(id)) throw new StartError(`the volume id '${id}' is not valid as a directory name`)
   const parts = path.split('/')
   if (!path.startsWith('/') || CONTROL.test(path) || parts.includes('..') || parts.includes('.') || parts.join('') === '') {
     throw new StartError(`the mount path ${JSON.stringify(path)} is not an absolute path of a directory below /`)

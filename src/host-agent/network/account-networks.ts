@@ -71,7 +71,7 @@ export class AccountNetworks {
         if (!/overlap/i.test(engineText(error))) throw error
       }
     }
-    throw new Error('no range of addresses is free for another network')
+    throw new Error('no address range is free for another network')
   }
 
   /** Removes the networks that no container and no start needs. Returns the number of networks left. */

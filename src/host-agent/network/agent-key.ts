@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
 import { agentKey } from './names.ts'
 
-const ADVICE = `the name of this agent's networks in the container engine is lost with it. Containers go on running in them. Restore it, or remove \
-it: the agent then makes networks of another name, and those that it does not know any more are to be removed by hand (docker network ls)`
+const ADVICE = `it holds the name of this agent's networks in the container engine. Running containers stay in these networks. Restore the file, or \
+remove it: the agent then creates networks with another name, and you must remove the previous ones by hand (docker network ls)`
 
 /**
  * Loads the key of the agent with this state directory, or creates it. The names of the agent's objects contain it, because agents may

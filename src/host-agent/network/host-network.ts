@@ -22,10 +22,11 @@ const PROBE = '.probe'
 const KEEP_EVERY_MS = 10_000
 /** Interval of the removal of unused networks; an account whose workers come and go retains its network in between. */
 const TIDY_EVERY_MS = 60_000
-const NOT_HERE = 'the container engine makes its networks elsewhere: in a virtual machine, on another machine, or in a namespace of its own'
-const UNSET = 'the rules that keep containers apart cannot be set; none is started meanwhile'
+const NOT_HERE =
+  'the container engine creates its networks elsewhere: in a virtual machine, on another machine, or in a namespace of its own'
+const UNSET = 'the isolation rules for containers cannot be set; no container starts until they are set'
 const NOT_LOOKED = "it is not known which containers are on the container engine's own network"
-const STILL_SHARED = "containers of before are on the container engine's own network, until they end or start again"
+const STILL_SHARED = "earlier containers are on the container engine's own network until they end or restart"
 /** Name of the engine's own network. */
 const DEFAULT_NETWORK = 'bridge'
 const REASON_MAX_CHARS = 300
@@ -83,11 +84,11 @@ export class HostNetwork {
     const networks = new AccountNetworks({ key, engine, log, routes: () => parseRoutes(readText('/proc/net/route')) })
     const filter = new PacketFilter(key, nft, log)
     const hindrance = await findHindrance(deps, { key, networks, filter })
-    if (hindrance !== null) log.warn('the containers of several accounts are not kept apart on this host', { reason: hindrance })
+    if (hindrance !== null) log.warn('the containers of several accounts are not isolated on this host', { reason: hindrance })
     const opened = new HostNetwork(deps, networks, filter, hindrance)
     await opened.lookAtShared()
     if (opened.shared.problem !== null)
-      log.warn('the containers of several accounts are not all kept apart yet', { reason: opened.shared.problem })
+      log.warn('the containers of several accounts are not all isolated yet', { reason: opened.shared.problem })
     return opened
   }
 
@@ -175,7 +176,7 @@ export class HostNetwork {
     try {
       if ((await this.networks.tidy()) === 0) await this.filter?.remove()
     } catch (error) {
-      this.deps.log.debug('networks are left to the next agent process', { error: engineText(error) })
+      this.deps.log.debug('networks stay for the next agent process', { error: engineText(error) })
     }
   }
 }
@@ -208,7 +209,7 @@ async function findHindrance(
     await networks.tidy()
     return isHere ? null : NOT_HERE
   } catch (error) {
-    return `the container engine makes no networks: ${engineText(error)}`.slice(0, REASON_MAX_CHARS)
+    return `the container engine cannot create networks: ${engineText(error)}`.slice(0, REASON_MAX_CHARS)
   }
 }
 

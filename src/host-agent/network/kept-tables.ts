@@ -20,7 +20,7 @@ export class KeptTables {
       const shown = await this.nft.show(table, family)
       if (shown === former.shown) return
       const found = shown === undefined ? 'no table' : 'other rules'
-      this.log.warn('the rules that keep containers apart were changed from outside; they are set anew', { table, found })
+      this.log.warn('the isolation rules for containers were changed externally; the agent sets them again', { table, found })
     }
     this.forget(family, table)
     await this.nft.apply(rules)

@@ -40,7 +40,9 @@ export class PacketFilter {
     this.counts = uncounted === undefined
     this.names = unled === undefined
     if (uncounted !== undefined)
-      this.log.warn('the kernel cannot count connections: containers of one account may leave others none', { error: uncounted })
+      this.log.warn('the kernel cannot count connections: containers of one account may use all connections of the others', {
+        error: uncounted,
+      })
     if (unled !== undefined) this.log.warn('containers find names of private networks in /etc/hosts only', { error: unled })
   }
 
@@ -72,7 +74,7 @@ export class PacketFilter {
     this.tables.forget('inet', tableName(this.key))
     await this.nft
       .apply(buildRemoval(this.key))
-      .catch((error: unknown) => this.log.warn('the rules that keep containers apart could not be removed', { error: errorText(error) }))
+      .catch((error: unknown) => this.log.warn('the isolation rules for containers could not be removed', { error: errorText(error) }))
   }
 }
 

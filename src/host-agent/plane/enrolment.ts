@@ -11,8 +11,8 @@ import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
 const HostIdentity = z.object({ hostId: z.string(), epoch: z.number().int(), dataCenterId: z.string(), planeUrl: z.string() })
 export type HostIdentity = z.infer<typeof HostIdentity>
 
-const IDENTITY_ADVICE = `the key of this host is another file, so its pods and volumes are not lost, but no agent looks after them until this one is \
-written again: '{"hostId":"<id>","epoch":1,"dataCenterId":"<data center>","planeUrl":"<address>"}', with the id and the data center that \
+const IDENTITY_ADVICE = `the key of this host is in another file, so its pods and volumes are not lost, but no agent manages them until you write \
+this file again: '{"hostId":"<id>","epoch":1,"dataCenterId":"<data center>","planeUrl":"<address>"}', with the id and the data center that \
 podplane admin hosts list shows`
 
 /** Reads the stored identity of this host; undefined before it has joined. Throws an `OperatorError` for a damaged file (DUR-5). */
@@ -41,14 +41,14 @@ export async function enrol(options: EnrolOptions): Promise<{ identity: HostIden
   if (isTransient(answer.status)) return { retry: `the plane answered ${answer.status}: ${answer.detail}` }
   const parsed = EnrolResponse.safeParse(answer.body)
   if (answer.status === 404 || answer.status === 405 || (answer.status >= 300 && answer.status < 400)) {
-    throw new OperatorError(`--url ${options.planeUrl} does not answer like a plane (${answer.status}); check the address`)
+    throw new OperatorError(`--url ${options.planeUrl} does not respond like a plane (${answer.status}); check the address`)
   }
   if (answer.status >= 400) {
     throw new OperatorError(
-      `--token was refused by the plane (${answer.status}): ${withoutAdvice(answer.detail)}; make a new join token and pass it with --token`,
+      `--token was refused by the plane (${answer.status}): ${withoutAdvice(answer.detail)}; create a new join token and pass it with --token`,
     )
   }
-  if (!parsed.success) throw new OperatorError(`--url ${options.planeUrl} does not answer like a plane; check the address`)
+  if (!parsed.success) throw new OperatorError(`--url ${options.planeUrl} does not respond like a plane; check the address`)
   const { hostId, epoch, dataCenterId } = parsed.data
   const identity = { hostId, epoch, dataCenterId, planeUrl: options.planeUrl }
   writeJsonFile(join(options.stateDir, 'host.json'), identity)

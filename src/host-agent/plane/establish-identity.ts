@@ -45,13 +45,13 @@ export async function establishIdentity(deps: EstablishDeps): Promise<Host | und
 
 async function joinAgain(deps: EstablishDeps, stored: HostIdentity, error: IdentityRefused): Promise<Host | undefined> {
   if (deps.options.joinToken === undefined) throw refusedIdentity(stored, error)
-  deps.log.warn('the plane does not know this host any more; joining again', { hostId: stored.hostId, detail: error.message })
+  deps.log.warn('the plane does not know this host; joining again', { hostId: stored.hostId, detail: error.message })
   return await join(deps, stored.hostId)
 }
 
 export function refusedIdentity(identity: HostIdentity, error: IdentityRefused): OperatorError {
   return new OperatorError(
-    `the plane does not accept host ${identity.hostId} any more (${withoutAdvice(error.message)}); pass a new join token with --token to join again`,
+    `the plane rejects host ${identity.hostId} (${withoutAdvice(error.message)}); pass a new join token with --token to join again`,
   )
 }
 
@@ -60,7 +60,7 @@ async function join(deps: EstablishDeps, formerHostId: string | undefined): Prom
   const { joinToken, planeUrl, stateDir, name } = options
   if (joinToken === undefined) {
     throw new OperatorError(
-      `--token is missing and --state-dir ${stateDir} holds no enrolled host; make a join token and pass it with --token`,
+      `--token is missing and --state-dir ${stateDir} has no enrolled host; create a join token and pass it with --token`,
     )
   }
   for (let attempt = 0; !shutdown.aborted; attempt += 1) {

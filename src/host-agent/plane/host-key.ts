@@ -11,10 +11,10 @@ const ASSERTION_SECONDS = 60
 /** The plane's clock is known only to the second, and the plane refuses an `iat` in its future. */
 const BACKDATE_SECONDS = 2
 
-const ADVICE = `the key by which the plane knows this host is lost with it. Its containers go on running without an agent; after five minutes \
-without one the plane turns its pods to ERROR, and jobs of its workers run elsewhere. Restore the file to keep the pods. Without a copy: remove \
-it and start the agent with a new --token (podplane admin join-tokens create). The machine then joins as another host, and the agent removes the \
-containers of the former one with their disks; persistent volumes stay on this machine`
+const ADVICE = `it holds the key that identifies this host to the plane. The containers keep running without an agent; after five minutes the \
+plane sets the pods to ERROR and runs the jobs of the workers elsewhere. Restore the file to keep the pods. Without a copy: remove the file and \
+start the agent with a new --token (podplane admin join-tokens create). The machine then joins as another host, and the agent removes the \
+containers of the previous host with their disks; persistent volumes stay on this machine`
 
 /** The Ed25519 key that identifies this host to the plane. The private half never leaves the state directory. */
 export class HostKey {

@@ -51,7 +51,7 @@ export function parsePlaneUrl(text: string, insecure = false): string {
   }
   if (url.protocol === 'http:' && !insecure && !isThisMachine(url.hostname)) {
     throw new OperatorError(
-      `--url '${text}' is plain http to another machine: anyone on the way reads every key and env; use https, or pass --insecure-plane where the network itself is private`,
+      `--url '${text}' is plain http to another machine: all keys and env are readable in transit; use https, or pass --insecure-plane if the network itself is private`,
     )
   }
   return url.origin + url.pathname.replace(/\/+$/, '')

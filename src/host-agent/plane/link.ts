@@ -58,7 +58,7 @@ export class Link {
       if (this.closing.signal.aborted) return
       if (connected.acknowledged) failures = 0
       const waitMs = backoffMs(failures, RECONNECT_BASE_MS, RECONNECT_MAX_MS)
-      const text = `cannot stay in touch with the plane at ${this.deps.planeUrl} (${connected.reason}); trying again in ${(waitMs / 1000).toFixed(1)} s`
+      const text = `lost the connection to the plane at ${this.deps.planeUrl} (${connected.reason}); trying again in ${(waitMs / 1000).toFixed(1)} s`
       this.deps.log.warn(text)
       await sleep(waitMs, this.closing.signal)
     }
@@ -105,7 +105,7 @@ export class Link {
       socket.terminate()
     }
     const beat = (number: number) => {
-      if (performance.now() - lastAck > ACK_TIMEOUT_MS) return drop(`no beat was acknowledged for ${ACK_TIMEOUT_MS / 1000} s`)
+      if (performance.now() - lastAck > ACK_TIMEOUT_MS) return drop(`no heartbeat was acknowledged for ${ACK_TIMEOUT_MS / 1000} s`)
       sentBeats.set(number, performance.now())
       send(socket, {
         type: 'beat',

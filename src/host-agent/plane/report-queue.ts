@@ -90,7 +90,7 @@ export class ReportQueue {
     try {
       writeLosableJsonFile(this.options.path, this.reports)
     } catch (error) {
-      this.options.log.warn('reports cannot be kept on disk', { error: errorText(error) })
+      this.options.log.warn('reports cannot be stored on disk', { error: errorText(error) })
     }
   }
 }

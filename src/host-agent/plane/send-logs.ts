@@ -13,9 +13,9 @@ export function createLogSender(base: string, tokens: AccessTokens, clock: Plane
       const answer = await postToPlane(planeUrl(base, '/host/v1/logs'), { batches }, clock, token)
       if (answer.status === 200) return LogsResponse.parse(answer.body)
       if (answer.status === 401) tokens.invalidate(token)
-      log.warn('the plane did not take log lines', { status: answer.status, detail: answer.detail })
+      log.warn('the plane did not accept log lines', { status: answer.status, detail: answer.detail })
     } catch (error) {
-      if (!(error instanceof IdentityRefused)) log.debug('log lines are kept, the plane cannot be reached', { error: errorText(error) })
+      if (!(error instanceof IdentityRefused)) log.debug('log lines are buffered; the plane cannot be reached', { error: errorText(error) })
     }
     return undefined
   }

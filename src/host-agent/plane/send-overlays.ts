@@ -17,9 +17,10 @@ export function createOverlaysSender(base: string, tokens: AccessTokens, clock: 
       const answer = await postToPlane(planeUrl(base, '/host/v1/overlays'), request, clock, token)
       if (answer.status === 200) return true
       if (answer.status === 401) tokens.invalidate(token)
-      log.warn('the plane did not hear of private networks', { status: answer.status, detail: answer.detail })
+      log.warn('the plane did not accept the report on private networks', { status: answer.status, detail: answer.detail })
     } catch (error) {
-      if (!(error instanceof IdentityRefused)) log.debug('the plane cannot be told of private networks', { error: errorText(error) })
+      if (!(error instanceof IdentityRefused))
+        log.debug('the report on private networks cannot be sent to the plane', { error: errorText(error) })
     }
     return false
   }

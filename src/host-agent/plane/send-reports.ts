@@ -17,12 +17,12 @@ export function createReportSender(base: string, tokens: AccessTokens, clock: Pl
       const answer = await postToPlane(planeUrl(base, '/host/v1/events'), body, clock, token)
       if (answer.status === 200) return 'taken'
       if (answer.status === 401) tokens.invalidate(token)
-      log.warn('the plane did not take reports', { status: answer.status, detail: answer.detail })
+      log.warn('the plane did not accept reports', { status: answer.status, detail: answer.detail })
       // 401, 403 and 404 concern the host or the address, not these reports.
       const later = isTransient(answer.status) || answer.status < 400 || [401, 403, 404].includes(answer.status)
       return later ? 'later' : 'refused'
     } catch (error) {
-      if (!(error instanceof IdentityRefused)) log.debug('reports are kept, the plane cannot be reached', { error: errorText(error) })
+      if (!(error instanceof IdentityRefused)) log.debug('reports are buffered; the plane cannot be reached', { error: errorText(error) })
       return 'later'
     }
   }

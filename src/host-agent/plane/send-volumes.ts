@@ -16,9 +16,10 @@ export function createVolumesSender(base: string, tokens: AccessTokens, clock: P
       const answer = await postToPlane(planeUrl(base, '/host/v1/volumes'), request, clock, token)
       if (answer.status === 200) return VolumesResponse.parse(answer.body)
       if (answer.status === 401) tokens.invalidate(token)
-      if (answer.status !== 404) log.warn('the plane did not hear of volumes', { status: answer.status, detail: answer.detail })
+      if (answer.status !== 404)
+        log.warn('the plane did not accept the report on volumes', { status: answer.status, detail: answer.detail })
     } catch (error) {
-      if (!(error instanceof IdentityRefused)) log.debug('the plane cannot be told of volumes', { error: errorText(error) })
+      if (!(error instanceof IdentityRefused)) log.debug('the report on volumes cannot be sent to the plane', { error: errorText(error) })
     }
     return undefined
   }

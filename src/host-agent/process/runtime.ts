@@ -84,7 +84,7 @@ export class ProcessRuntime implements Runtime {
       this.options.confinement.groups?.remove(workload.id)
       this.options.callers.release(workload.id)
       throw new StartError(
-        `could not start ${workload.image}: its process could not be made; the operator of the host finds the cause in the log of the agent`,
+        `could not start ${workload.image}: its process could not be created; see the log of the agent of this host for the cause`,
         errorText(error),
       )
     }
@@ -194,7 +194,7 @@ export class ProcessRuntime implements Runtime {
   }
 
   async exec(): Promise<ExecSession> {
-    throw new ExecRefused('this is a built-in program: it has no container to run a command in', { isForGood: true })
+    throw new ExecRefused('a built-in image has no container to run a command in', { isForGood: true })
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

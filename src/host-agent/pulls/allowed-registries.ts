@@ -21,5 +21,5 @@ export function parseAllowedRegistries(values: readonly string[]): AllowedRegist
 function hostOf(entry: string): string {
   const host = entry.startsWith(PLAIN_HTTP) ? entry.slice(PLAIN_HTTP.length) : entry
   if (REGISTRY_HOST.test(host)) return normalRegistryHost(host)
-  throw new OperatorError(`--registry-allow '${entry}' is no registry; use <host>[:<port>], with http:// before one without TLS`)
+  throw new OperatorError(`--registry-allow '${entry}' is not a registry; use <host>[:<port>], with http:// for a registry without TLS`)
 }

@@ -145,7 +145,7 @@ function publicLookup(resolve: Resolve): LookupFunction {
 }
 
 function notPublic(host: string, address: string): PullError {
-  return new PullError('notAllowed', `${host} leads to ${address}, which is not public; --registry-allow ${host} allows it`)
+  return new PullError('notAllowed', `${host} resolves to ${address}, which is not public; --registry-allow ${host} allows it`)
 }
 
 function withoutCredentials(headers: Record<string, string>): Record<string, string> {

@@ -3,17 +3,17 @@
  * tenant's data (HOST-95). Numbers come from the agent.
  */
 export const PULL_REASONS = {
-  notFound: 'the image does not exist, or takes a credential',
+  notFound: 'the image does not exist, or needs a credential',
   refused: 'the registry refused the credential',
-  unreachable: 'the registry cannot be reached, or does not answer as one',
+  unreachable: 'the registry cannot be reached, or does not respond like a registry',
   tooSlow: 'the registry sends too slowly',
-  tooLong: 'the image did not come in time',
+  tooLong: 'the image pull timed out',
   notAllowed: 'the registry is not allowed on this host; its operator can allow it with --registry-allow',
   foreignLogin: 'the credential belongs to another registry than the image',
-  unusable: 'the image is not one that this host can run',
+  unusable: 'this host cannot run the image',
   tooLarge: 'the image is too large',
-  overShare: 'the images that this account uses on this host leave no room for it',
-  notStored: 'the container engine of this host could not take the image',
+  overShare: 'this account has reached its share of image space on this host',
+  notStored: 'the container engine of this host could not load the image',
   reserved: 'the name is reserved',
 } as const
 export type PullReason = keyof typeof PULL_REASONS

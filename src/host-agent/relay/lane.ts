@@ -94,7 +94,7 @@ export class Lane {
     }
     pacer.failed()
     this.failures += 1
-    if (this.failures === 1) log.debug('the plane did not take a post', { path: entry.path, status: answer?.status })
+    if (this.failures === 1) log.debug('the plane did not accept a post', { path: entry.path, status: answer?.status })
     if (entry.keptAtMs !== undefined) forget(entry)
     return answer
   }
@@ -108,10 +108,10 @@ export class Lane {
     if (entry.keptAtMs !== undefined) {
       if (answer === undefined)
         log.error(
-          'a kept post is too old or cannot be read; it is dropped, and if it was a result, the plane has the job run again when its lease ends',
+          'a stored post is too old or cannot be read; it is dropped, and if it was a result, the plane runs the job again when its lease ends',
           { path: entry.path },
         )
-      else if (answer.status >= 400) log.warn('the plane refused a kept post; it is dropped', { path: entry.path, status: answer.status })
+      else if (answer.status >= 400) log.warn('the plane refused a stored post; it is dropped', { path: entry.path, status: answer.status })
     }
     this.drop(entry)
     entry.settle(answer ?? 'full')

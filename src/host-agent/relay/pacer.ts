@@ -36,7 +36,7 @@ export class Pacer {
     this.admit()
   }
 
-  /** Records that the plane did not take a post. */
+  /** Records that the plane did not accept a post. */
   failed(): void {
     const { retryBaseMs, retryMaxMs } = this.bounds
     this.resumeAtMs = performance.now() + backoffMs(this.failures, retryBaseMs, retryMaxMs)

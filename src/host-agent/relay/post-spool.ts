@@ -70,12 +70,12 @@ export class PostSpool {
     this.take(number, content.length, caller)
     const path = join(this.dir, `${String(number).padStart(NAME_DIGITS, '0')}.post`)
     this.paths.set(number, path)
-    if (this.sizes.size === 1) this.log.info('the plane does not take what workers post; it is kept on disk')
+    if (this.sizes.size === 1) this.log.info('the plane does not accept posts of workers; they are stored on disk')
     try {
       await writeDurably(path, content)
       return true
     } catch (error) {
-      this.log.warn('a post of a worker cannot be kept on disk', { error: errorText(error) })
+      this.log.warn('a post of a worker cannot be stored on disk', { error: errorText(error) })
       this.remove(number)
       return false
     }
@@ -102,7 +102,7 @@ export class PostSpool {
     this.entries.giveBack(caller, 1)
     this.sizes.delete(number)
     this.removeFile(path)
-    if (this.sizes.size === 0) this.log.info('nothing that workers posted is left on disk')
+    if (this.sizes.size === 0) this.log.info('all stored posts of workers are delivered')
   }
 
   /**
@@ -130,9 +130,9 @@ export class PostSpool {
   }
 
   private noteRemoved(file: string): void {
-    if (!NAME.test(file)) this.log.warn('a post that was not written to its end is removed', { file })
+    if (!NAME.test(file)) this.log.warn('an incomplete stored post is removed', { file })
     else
-      this.log.error('a kept post is damaged and removed; if it was a result, the plane has the job run again when its lease ends', {
+      this.log.error('a stored post is damaged and removed; if it was a result, the plane runs the job again when its lease ends', {
         file,
       })
   }

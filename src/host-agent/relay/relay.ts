@@ -93,7 +93,8 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     if (held === undefined) return answerJson(response, 503, { error: 'the result does not fit into the relay buffer' })
     const outcome = await posts.submit(route, pickHeaders(request.headers), held)
     if (outcome === 'kept') return answerJson(response, 200, {})
-    if (outcome === 'full') return answerJson(response, 503, { error: 'the plane is away and there is no room to keep the result' })
+    if (outcome === 'full')
+      return answerJson(response, 503, { error: 'the plane is unavailable, and there is no space to store the result' })
     answerPost(response, outcome)
   }
 
@@ -150,7 +151,7 @@ async function listen(server: ReturnType<typeof createServer>, { address, port, 
     return await attempt(port)
   } catch (error) {
     if (!hasCode(error, 'EADDRINUSE') && !hasCode(error, 'EACCES')) throw error
-    log.warn('the former relay port is in use; workloads that were started with it cannot reach the plane', { address, port })
+    log.warn('the previous relay port is in use; workloads that were started with it cannot reach the plane', { address, port })
     return await attempt(0)
   }
 }

@@ -50,7 +50,7 @@ export function createUpstream(planeUrl: string): Upstream {
       }
       signal.addEventListener('abort', drop, { once: true })
       outgoing.on('close', () => signal.removeEventListener('abort', drop))
-      outgoing.on('timeout', () => outgoing.destroy(new Error('the plane sent nothing for too long')))
+      outgoing.on('timeout', () => outgoing.destroy(new Error('the plane was silent for too long')))
       outgoing.on('error', reject)
       outgoing.on('response', resolve)
       outgoing.end(body)

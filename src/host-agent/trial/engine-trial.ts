@@ -59,7 +59,7 @@ export class EngineTrial {
       (error: unknown) => {
         this.underWay = undefined
         this.failure = errorText(error)
-        this.deps.log.error('what the container engine can do could not be found out; no container starts before that', {
+        this.deps.log.error('the features of the container engine could not be determined; no container starts before that', {
           error: this.failure,
         })
         throw error
@@ -71,7 +71,7 @@ export class EngineTrial {
   /** Returns the missing capabilities, described for the operator. */
   missing(): string[] {
     if (this.found === undefined) {
-      return [`container engine: what it can do could not be found out (${this.failure}); no container starts`.slice(0, MISSING_MAX_CHARS)]
+      return [`container engine: its features could not be determined (${this.failure}); no container starts`.slice(0, MISSING_MAX_CHARS)]
     }
     const { limitsDisk, raisesLimits } = this.found
     return [...(limitsDisk ? [] : [UNLIMITED_DISK]), ...(raisesLimits ? [] : [OWN_LIMITS])]

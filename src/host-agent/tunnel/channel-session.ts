@@ -77,7 +77,7 @@ class Conversation {
     })
   }
 
-  /** Sends output; resolves when more may be sent. Throws when the client has left. */
+  /** Sends output; resolves when more may be sent. Throws when the client disconnected. */
   async pass(channel: 'stdout' | 'stderr', bytes: Uint8Array): Promise<void> {
     for (let from = 0; from < bytes.length; ) {
       while (this.flow && this.sendable === 0) await this.credit()
@@ -122,7 +122,7 @@ class Conversation {
     switch (message.channel) {
       case 'stdin': {
         this.queued += message.bytes.length
-        if (this.flow && this.queued > FLOW_WINDOW_BYTES) throw new Error('more input than was granted')
+        if (this.flow && this.queued > FLOW_WINDOW_BYTES) throw new Error('more input than the credit allows')
         // A failed write is ignored: a command that reads no more input has not ended.
         const written = this.afterInput(() => session.write(message.bytes).catch(() => undefined)).then(() =>
           this.taken(message.bytes.length),
@@ -176,7 +176,7 @@ class Conversation {
       }),
     ])
     // oxlint-disable-next-line typescript/no-unnecessary-condition -- it changes while it is waited for
-    if (isOver) throw new Error('the client has left')
+    if (isOver) throw new Error('the client disconnected')
   }
 
   private say(message: ChannelMessage): Promise<void> {

@@ -98,6 +98,6 @@ function describe(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code
   if (code === 'ECONNREFUSED') return 'nothing listens on this port of the worker'
   if (code === 'ECONNRESET' || code === 'EPIPE') return 'the worker closed the connection'
-  if (typeof code === 'string') return `the worker could not be spoken to (${code})`
-  return 'the worker could not be spoken to'
+  if (typeof code === 'string') return `the connection to the worker failed (${code})`
+  return 'the connection to the worker failed'
 }

@@ -57,7 +57,7 @@ export function serveSocket(stream: TunnelStream, target: RequestTarget, { host,
       () => {},
     )
   })
-  socket.on('error', (error) => stream.reset({ code: 'unreachable', detail: `the worker could not be spoken to (${nameOf(error)})` }))
+  socket.on('error', (error) => stream.reset({ code: 'unreachable', detail: `the connection to the worker failed (${nameOf(error)})` }))
   void stream.over.then(() => socket.terminate())
 }
 

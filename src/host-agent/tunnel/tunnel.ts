@@ -28,7 +28,7 @@ import { Turns } from './turns.ts'
 const RECONNECT_BASE_MS = 250
 const RECONNECT_MAX_MS = 10_000
 const CONNECT_TIMEOUT_MS = 15_000
-const GONE = { code: 'unreachable', detail: 'it does not run on its host any more' } as const
+const GONE = { code: 'unreachable', detail: 'it does not run on its host' } as const
 
 export interface TunnelDeps {
   planeUrl: string
@@ -144,7 +144,7 @@ export class Tunnel {
       end.receive(message)
     } catch (error) {
       // Only this connection ends; the next one has no state of it.
-      this.deps.log.warn('the plane broke the rules of the tunnel; it is opened again', { error: errorText(error) })
+      this.deps.log.warn('the plane violated the tunnel protocol; the tunnel is reopened', { error: errorText(error) })
       socket.terminate()
     }
   }

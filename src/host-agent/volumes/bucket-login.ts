@@ -33,6 +33,6 @@ function readLine(line: string, index: number): [string, string] {
   const [, name = '', value = ''] = LINE.exec(line.trim()) ?? []
   if (NAMES.includes(name)) return [name, value]
   throw new OperatorError(
-    `line ${index + 1} of the credential '${CREDENTIAL}' is none; write ${NAMES.slice(0, 2).join('=… and ')}=…, a line each, and ${NAMES[2]}=… where there is one`,
+    `line ${index + 1} of the credential '${CREDENTIAL}' is not valid; write ${NAMES.slice(0, 2).join('=… and ')}=…, one per line, and ${NAMES[2]}=… if there is one`,
   )
 }

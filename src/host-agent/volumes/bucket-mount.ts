@@ -90,7 +90,7 @@ export class BucketMount {
     for (let failures = 0; !signal.aborted; ) {
       const isThere = await this.answers()
       // While it is mounted again, no container may start with it.
-      if (!isThere && this.why === null) this.note('it has gone, and is mounted anew')
+      if (!isThere && this.why === null) this.note('it disappeared, and is mounted again')
       const problem = isThere ? null : await this.mount()
       if (problem !== this.why) this.note(problem)
       failures = problem === null ? 0 : failures + 1
@@ -155,7 +155,7 @@ export class BucketMount {
     mkdirSync(this.path, { recursive: true, mode: 0o700 })
     if (isMounted(this.path)) return
     const laid = await boundedRun('mount', ['-t', 'tmpfs', '-o', GROUND, 'podplane', this.path], { withinMs: LOOK_WITHIN_MS })
-    if (laid?.code !== 0) throw new Error('no empty place can be made for it')
+    if (laid?.code !== 0) throw new Error('no empty mount point can be created for it')
   }
 
   private spawnMount(): void {

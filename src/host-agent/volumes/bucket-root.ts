@@ -38,7 +38,7 @@ export class BucketRoot implements VolumeHome {
     if (!found.includes(id)) return 'gone'
     this.log.info('wipes a deleted volume', { volume: id, kind: this.kind })
     const purged = await this.rclone(['purge', remoteOf(this.bucket, id)], REMOVED_WITHIN_MS)
-    if (purged?.code !== 0) this.log.warn('not all of a deleted volume could be removed; it is tried again', { volume: id })
+    if (purged?.code !== 0) this.log.warn('a deleted volume could not be removed completely; the agent retries', { volume: id })
     return (await this.list())?.includes(id) === false ? 'gone' : 'later'
   }
 

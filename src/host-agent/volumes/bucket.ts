@@ -28,7 +28,7 @@ export function parseBucket(text: string): Bucket {
     return { bucket, prefix, endpoint, region }
   }
   throw new OperatorError(
-    `--global-volumes '${withoutLogin(text)}' is no bucket; write s3://<bucket>/<prefix>?endpoint=<https://…>&region=<name>, and give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as a credential of systemd or in the agent's environment`,
+    `--global-volumes '${withoutLogin(text)}' is not a bucket; write s3://<bucket>/<prefix>?endpoint=<https://…>&region=<name>, and give AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY as a credential of systemd or in the agent's environment`,
   )
 }
 

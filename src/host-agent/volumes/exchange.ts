@@ -62,7 +62,7 @@ export class VolumeExchange {
     const { signal } = this.closing
     const interval = this.deps.intervalMs ?? INTERVAL_MS
     while (!signal.aborted) {
-      await this.round().catch((error: unknown) => this.deps.log.warn('volumes could not be looked after', { error: errorText(error) }))
+      await this.round().catch((error: unknown) => this.deps.log.warn('volumes could not be reconciled', { error: errorText(error) }))
       await sleep(interval * (1 - JITTER + 2 * JITTER * Math.random()), signal)
     }
   }

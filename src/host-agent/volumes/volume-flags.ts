@@ -27,7 +27,7 @@ const EXPORT = /^(\/[A-Za-z0-9._-]+)+$/
 export function parseDirectoryFlag(flag: string, text: string): string {
   const path = resolve(text)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    throw new OperatorError(`${flag} ${path} is not a directory; make it, or mount what belongs there, first`)
+    throw new OperatorError(`${flag} ${path} is not a directory; create it, or mount the file system there, first`)
   }
   return path
 }
@@ -39,7 +39,9 @@ export function parseNetworkVolumes(text: string): string | NfsExport {
   const slash = rest.indexOf('/')
   const nfs = { server: rest.slice(0, slash), directory: rest.slice(slash) }
   if (slash < 1 || !SERVER.test(nfs.server) || !EXPORT.test(nfs.directory) || nfs.directory.split('/').includes('..')) {
-    throw new OperatorError(`--network-volumes '${text}' is no NFS export; write nfs://<server>/<exported directory>, or name a directory`)
+    throw new OperatorError(
+      `--network-volumes '${text}' is not an NFS export; write nfs://<server>/<exported directory>, or name a directory`,
+    )
   }
   return nfs
 }

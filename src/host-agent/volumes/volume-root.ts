@@ -65,7 +65,7 @@ export class VolumeRoot implements VolumeHome {
     const left = (await this.entries())?.filter((name) => name.startsWith(`${TRASH_PREFIX}${id}.`))
     for (const name of left ?? []) {
       const removed = await boundedRun('rm', ['-rf', '--one-file-system', '--', join(this.path, name)], { withinMs: REMOVED_WITHIN_MS })
-      if (removed?.code !== 0) return this.later('not all of a deleted volume could be removed; it is tried again', id, removed?.stderr)
+      if (removed?.code !== 0) return this.later('a deleted volume could not be removed completely; the agent retries', id, removed?.stderr)
     }
     const after = await this.entries()
     const isGone = after?.every((name) => name !== id && !name.startsWith(`${TRASH_PREFIX}${id}.`))
@@ -98,7 +98,7 @@ export class VolumeRoot implements VolumeHome {
     const found = read?.code === 0 ? read.stdout.trim() : undefined
     const expected = this.readMarks()[this.path]
     if (expected !== undefined) {
-      if (found !== expected) this.log.warn('another directory is mounted where volumes were, or none', { path: this.path })
+      if (found !== expected) this.log.warn('the directory of volumes is not mounted, or another one is mounted there', { path: this.path })
       return found === expected
     }
     const mark = found ?? (await this.mark(marker))
@@ -118,7 +118,7 @@ export class VolumeRoot implements VolumeHome {
 
   /** Returns the stored mark of each directory, by path. */
   private readMarks(): z.infer<typeof Markers> {
-    return readKeptFile(this.marksPath, Markers, 'remove it; the directories of volumes are marked anew') ?? {}
+    return readKeptFile(this.marksPath, Markers, 'remove it; the directories of volumes are then marked again') ?? {}
   }
 
   private get marksPath(): string {

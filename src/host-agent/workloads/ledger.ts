@@ -41,7 +41,7 @@ export class WorkloadLedger {
     const { exitCode, endedByHost = false } = kept
     const record = { ...former, exitCode, endedByHost, ...change, reason, ...stamp }
     const isWritten = this.records.save(record)
-    if (!isWritten) this.deps.log.error('the state of a workload cannot be written to disk; will try again', { workload: id })
+    if (!isWritten) this.deps.log.error('the state of a workload cannot be written to disk; the agent retries', { workload: id })
     this.deps.log.info('workload', { workload: id, state: record.state, exitCode: record.exitCode, reason })
     this.deps.report(toReport(record))
     return isWritten

@@ -21,7 +21,7 @@ export interface LifecycleDeps {
 /** The start could not be recorded on disk, so it is not carried out. */
 class DiskRefusal extends StartError {}
 
-const UNEXPECTED = 'this host could not start it; its operator finds the cause in the log of the agent'
+const UNEXPECTED = 'this host could not start it; see the log of its agent for the cause'
 const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
 /** Minimum interval before a start that could not be recorded is tried again, whatever else changes. */
 const DISK_RETRY_MS = 9_000
@@ -79,7 +79,7 @@ export class WorkloadLifecycle {
     const isReference = isImageReference(workload.image)
     const runtime = isReference ? this.deps.runtimes.find((candidate) => candidate.canRun(workload.image)) : undefined
     if (runtime === undefined) {
-      this.refuse(workload, isReference ? noRuntimeText(workload.image) : `image '${workload.image}' cannot be had: ${IMAGE_FORM}`)
+      this.refuse(workload, isReference ? noRuntimeText(workload.image) : `image '${workload.image}' is not valid: ${IMAGE_FORM}`)
       return
     }
     if (this.deps.now() - (this.refusedByDisk.get(workload.id) ?? Number.NEGATIVE_INFINITY) < DISK_RETRY_MS) return
@@ -118,7 +118,7 @@ export class WorkloadLifecycle {
     for (const [other, atMs] of this.refusedByDisk) if (nowMs - atMs > FORGET_MS) this.refusedByDisk.delete(other)
     this.refusedByDisk.set(id, nowMs)
     this.deps.ledger.change(id, { kind, runtime: null, state: 'pulling', reason: DISK_REFUSES, attempts: 0 })
-    if (isFirst) this.deps.log.warn('a start waits: it cannot be written to disk', { workload: id })
+    if (isFirst) this.deps.log.warn('a start is delayed: it cannot be written to disk', { workload: id })
   }
 
   private async runStart(runtime: Runtime, workload: Workload, diskOf: string | null, { start, wanted }: Tracked): Promise<void> {
@@ -153,7 +153,7 @@ export class WorkloadLifecycle {
       this.tracked.delete(id)
       // A cancelled start is no error: the next reconciliation reports the workload as stopped.
       if (signal.aborted) ledger.forgetStart(id)
-      if (signal.aborted) return void logs.finish(id, 'the start was given up: it is not wanted any more')
+      if (signal.aborted) return void logs.finish(id, 'the start was cancelled: the workload was stopped')
       if (error instanceof DiskRefusal) return this.refuseForDisk(workload)
       const refusal = error instanceof StartError ? error : new StartError(UNEXPECTED, errorText(error))
       if (refusal.detail !== undefined) this.deps.log.warn(refusal.message, { workload: id, error: refusal.detail })
@@ -165,7 +165,7 @@ export class WorkloadLifecycle {
   private async awaitWanted({ id, prepare }: Workload, wanted: Promise<Workload>, signal: AbortSignal): Promise<Workload> {
     if (prepare === true) this.deps.logs.note(id, 'ready; waiting for the other members')
     const givenUp = Promise.withResolvers<never>()
-    const giveUp = () => givenUp.reject(new StartError('it is not wanted any more'))
+    const giveUp = () => givenUp.reject(new StartError('the workload was stopped'))
     if (signal.aborted) giveUp()
     signal.addEventListener('abort', giveUp, { once: true })
     try {
@@ -190,7 +190,7 @@ export class WorkloadLifecycle {
     this.track(id, 'running', runtime.name).ended = runtime
       .watch(id)
       .then((exit) => this.collect(runtime, id, exit))
-      .catch((error: unknown) => this.deps.log.error('lost track of a workload', { workload: id, error: errorText(error) }))
+      .catch((error: unknown) => this.deps.log.error('could not watch a workload', { workload: id, error: errorText(error) }))
   }
 
   /** Tracks an ended workload whose exit is recorded and whose container exists. */
@@ -239,7 +239,7 @@ export class WorkloadLifecycle {
       await tracked.ended
     } catch (error) {
       // Back to running, so that the next reconciliation tries again.
-      this.deps.log.warn('a stop failed and is tried again', { workload: id, error: errorText(error) })
+      this.deps.log.warn('a stop failed; the agent retries', { workload: id, error: errorText(error) })
       tracked.phase = 'running'
     }
   }
@@ -260,7 +260,7 @@ export class WorkloadLifecycle {
       await runtime?.remove(id)
       for (const volume of wipe) await this.deps.volumes.wipe(volume)
     } catch (error) {
-      this.deps.log.warn('could not remove an ended workload; will try again', { workload: id, error: errorText(error) })
+      this.deps.log.warn('could not remove an ended workload; the agent retries', { workload: id, error: errorText(error) })
       if (former === undefined) this.tracked.delete(id)
       else this.tracked.set(id, former)
       return

@@ -33,9 +33,9 @@ export type Action =
 type Actual = ReadonlyMap<string, ActualWorkload>
 type Records = ReadonlyMap<string, WorkloadRecord>
 
-const VANISHED = 'disappeared from this host; it was removed from outside'
-const INTERRUPTED = 'the host agent was interrupted while it started this'
-const CRASHED = 'the host agent ended twice while it started this, and does not try it again'
+const VANISHED = 'disappeared from this host; it was removed externally'
+const INTERRUPTED = 'the host agent was interrupted while it started this workload'
+const CRASHED = 'the host agent ended twice while it started this workload, and does not retry'
 /** A start that the end of an agent process interrupted is tried once more. */
 const MAX_ATTEMPTS = 2
 const NEVER_STARTED = 'stopped before it was started'

@@ -45,7 +45,7 @@ export class Supervisor {
         else this.adoptOne(runtime, found)
       }
       await runtime.sweep().catch((error: unknown) => {
-        this.deps.log.warn('what interrupted starts left could not be removed', { runtime: runtime.name, error: errorText(error) })
+        this.deps.log.warn('leftovers of interrupted starts could not be removed', { runtime: runtime.name, error: errorText(error) })
       })
       this.beginAnew(runtime, new Set(all.map(({ id }) => id)))
     }
@@ -61,7 +61,7 @@ export class Supervisor {
       await runtime.remove(id)
     } catch (error) {
       // The other workloads must not wait for it. Its start counts as interrupted.
-      this.deps.log.error('what an interrupted start left cannot be removed', { workload: id, error: errorText(error) })
+      this.deps.log.error('leftovers of an interrupted start cannot be removed', { workload: id, error: errorText(error) })
       return
     }
     const record = this.deps.ledger.records.get(id)
@@ -97,7 +97,7 @@ export class Supervisor {
     const answers = this.deps.runtimes.some(({ name }) => name === runtime)
     const mayExist = state === 'running' || state === 'starting' || (state === 'exited' && kind === 'pod')
     if (answers || runtime === null || !mayExist) return
-    this.deps.log.warn('the runtime of a workload does not answer', { workload: id, runtime })
+    this.deps.log.warn('the runtime of a workload does not respond', { workload: id, runtime })
     this.lifecycle.markUnknown(id, runtime)
   }
 

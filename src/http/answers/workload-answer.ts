@@ -45,7 +45,7 @@ export async function answerOfWorkload(
 /** 400 for a request with more headers than a workload receives (NET-53). */
 export function tooManyHeaders(): Problem {
   return new Problem('badRequest', {
-    detail: `the request has more than ${MAX_HEADERS} headers, or more than ${MAX_REQUEST_HEADER_BYTES / 1024} KiB of them, with those that the plane adds`,
+    detail: `the request has more than ${MAX_HEADERS} headers or more than ${MAX_REQUEST_HEADER_BYTES / 1024} KiB of headers, including those that the plane adds`,
   })
 }
 

@@ -9,7 +9,7 @@ import { ACCOUNT_HEADER } from './session-headers.ts'
 export function authenticationProblem(refused: Refused): Problem {
   switch (refused.problem) {
     case 'rateLimited': {
-      const detail = `too many unknown keys from this address; try again in ${refused.waitSeconds} seconds`
+      const detail = `this address sent too many unknown keys; retry in ${refused.waitSeconds} seconds`
       return new Problem('rateLimited', { detail, headers: { 'Retry-After': String(refused.waitSeconds) } })
     }
     case 'unavailable':

@@ -11,7 +11,7 @@ export function boundedFor({ via, credentialId }: Principal): BoundedLook {
   return async (look) => {
     const lookup = await lookUpFor(`endpoints of ${via} ${credentialId}`, Date.now(), async () => ((await look()) ? true : null))
     if (!('waitSeconds' in lookup)) return lookup.found !== null
-    const detail = `too many unknown endpoints were named with this key; try again in ${lookup.waitSeconds} seconds`
+    const detail = `this key requested too many unknown endpoints; retry in ${lookup.waitSeconds} seconds`
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
   }
 }

@@ -32,6 +32,6 @@ async function tellCli(version: string, serve: () => Answer): Promise<Response> 
 }
 
 function refusalOf(version: string): Response {
-  const detail = `podplane ${version} is too old for this plane, which is at ${VERSION} and serves ${OLDEST_CLI} and later`
+  const detail = `podplane ${version} is too old for this plane (version ${VERSION}), which supports ${OLDEST_CLI} and later`
   return problemResponse(new Problem('upgradeRequired', { detail, code: 'CLI_TOO_OLD' }))
 }

@@ -51,9 +51,9 @@ const polls = new ExpiringCache<Window>(WINDOW_MS, MAX_SOURCES)
 
 const WORDS: Readonly<Record<DeviceRefusal, string>> = {
   authorization_pending: 'no user has approved the device yet',
-  slow_down: 'the device asks too often',
-  expired_token: 'the code has expired, or was used: begin again',
-  access_denied: 'a user has refused the device',
+  slow_down: 'the device polls too often',
+  expired_token: 'the code has expired or was already used: start again',
+  access_denied: 'a user has denied the device',
 }
 
 const common = { tags: ['Devices'] }
@@ -153,7 +153,7 @@ const denyRoute = createRoute({
 /** Registers `/console/device` (CS-18 to CS-21). */
 export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
-    countIn(starts, c.req.raw, MAX_STARTS, `more than ${MAX_STARTS} devices have begun from this address in a minute`)
+    countIn(starts, c.req.raw, MAX_STARTS, `this address started more than ${MAX_STARTS} device logins in a minute`)
     const { name } = c.req.valid('json')
     const { deviceCode, userCode, nameProof, expiresInSeconds, intervalSeconds } = devices.startDeviceLogin(where(c), name)
     const page = publicUrl(c.req.raw, PATH, readSettings(c.env).baseUrl)
@@ -168,7 +168,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
     return c.json(body, 200)
   })
   app.openapi(tokenRoute, async (c) => {
-    countIn(polls, c.req.raw, MAX_POLLS, `devices of this address have asked more than ${MAX_POLLS} times in a minute`)
+    countIn(polls, c.req.raw, MAX_POLLS, `devices at this address polled more than ${MAX_POLLS} times in a minute`)
     const told = await devices.pollDevice(where(c), c.req.valid('json').device_code)
     return 'refusal' in told ? c.json(errorOf(told), 400) : c.json(told, 200)
   })
@@ -189,7 +189,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
 async function requireSession(c: AppContext, next: Next): Promise<void> {
   const shown = credentialOf(c.req.raw)
   if (typeof shown === 'string')
-    throw new Problem('accessDenied', { detail: 'a device is approved by a user who is signed in at the console' })
+    throw new Problem('accessDenied', { detail: 'only a user who is signed in at the console can approve a device' })
   const result = await authenticate(c.env, shown, Date.now(), visitOf(c.req.raw, c.executionCtx))
   if (!result.ok) throw authenticationProblem(result)
   c.set('principal', result.principal)

@@ -106,6 +106,6 @@ function isKnown(c: AppContext): boolean {
 
 function idempotencyKey(c: AppContext): string | undefined {
   const headers = CreateHeaders.safeParse({ 'Idempotency-Key': c.req.header('Idempotency-Key') })
-  if (!headers.success) throw new Problem('badRequest', { detail: 'the header Idempotency-Key is not one that can be used' })
+  if (!headers.success) throw new Problem('badRequest', { detail: 'the header Idempotency-Key is not valid' })
   return headers.data['Idempotency-Key']
 }

@@ -16,7 +16,7 @@ export async function inTurns<Item>(call: Call, reading: Promise<readonly Item[]
   call.listed += items.length
   if (call.listed > MAX_ITEMS) {
     throw new Problem('badRequest', {
-      detail: `the document lists more than ${MAX_ITEMS} items; ask for each list once, or use /v2, which has pages`,
+      detail: `the document lists more than ${MAX_ITEMS} items; request each list once, or use /v2, which has pages`,
     })
   }
   if (items.length <= AT_ONCE) return items

@@ -13,7 +13,7 @@ export interface GraphqlParams {
 export function readParams(type: string | undefined, text: string): GraphqlParams {
   if (type === undefined || !JSON_TYPE.test(type)) throw new Problem('unsupportedMediaType')
   const body = parse(text)
-  if (Array.isArray(body)) throw new Problem('badRequest', { detail: 'send one document a request: batches are not served' })
+  if (Array.isArray(body)) throw new Problem('badRequest', { detail: 'send one document per request: batches are not supported' })
   if (typeof body !== 'object' || body === null) throw new Problem('badRequest', { detail: 'send a JSON object with a query' })
   const { query, variables, operationName } = body as Record<string, unknown>
   if (typeof query !== 'string' || query === '') throw new Problem('badRequest', { detail: 'query: want a GraphQL document' })

@@ -109,5 +109,5 @@ const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   429: 'Too many requests, or the queue is full.',
   500: 'The worker failed. It may name another status between 400 and 599.',
   504: 'No answer within an hour.',
-  default: 'Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.',
+  default: 'Any other problem: 500 for a fault of the plane, 503 if it is temporarily unavailable.',
 }

@@ -176,7 +176,7 @@ async function refuse({ env, requestId }: Incoming, call: JobCall | null, error:
   // WRK-7: a worker's poll is never answered by a fast error. 429 is the one status on which worker SDKs back off.
   const isPoll = call?.operation === 'job-take' || call?.operation === 'job-take-batch' || call?.operation === 'job-stop'
   if (isPoll) {
-    const detail = error instanceof Problem ? error.detail : 'the endpoint cannot answer right now'
+    const detail = error instanceof Problem ? error.detail : 'the endpoint is temporarily unavailable'
     return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), 'jobApi')
   }
   return problemResponse(await toProblemOf(env, error), call?.operation === 'openai' ? 'openai' : 'jobApi')

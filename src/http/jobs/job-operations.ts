@@ -64,8 +64,8 @@ const OPENAI_EVENTS = {
 const OPENAI_STATUSES = [410, 413, 500, 504]
 
 const BULK_TEXT =
-  'Answers at once; the jobs have their turns in the background. Each is looked at as it is then: one that has ended meanwhile is skipped, ' +
-  'and jobs that come later are not meant. With `dryRun`, the plan alone.'
+  'Responds at once; the jobs are changed in the background. Each is checked in its state at that time: a job that has ended meanwhile is skipped, ' +
+  'and later jobs are not included. With `dryRun`, the response is only the plan.'
 
 /** All operations, in the order of the document. */
 export const OPERATIONS: readonly DocumentedJob[] = [
@@ -82,7 +82,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     operation: 'runsync',
     operationId: 'runJobSync',
     summary: 'Submit a job and wait for it',
-    description: 'Held until the job is over or `wait` has passed, then its record as it is. A client that leaves cancels nothing.',
+    description: 'Responds when the job ends or `wait` has passed, with its current record. A disconnected client cancels nothing.',
     reply: JobRecord,
     query: SubmitQuery.extend(WaitQuery.shape),
     ...submit,
@@ -92,14 +92,14 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     operation: 'status',
     operationId: 'getJobStatus',
     summary: 'State and result of a job',
-    description: 'Answers at once. A result is kept for a while after the job is over; then the job is 404.',
+    description: 'Responds at once. A result is stored for some time after the job ends; then the job is 404.',
     reply: JobRecord,
   },
   {
     operation: 'status-sync',
     operationId: 'awaitJob',
     summary: 'The same, waiting until it is over',
-    description: 'Held until the job is over or `wait` has passed, then its record as it is.',
+    description: 'Responds when the job ends or `wait` has passed, with its current record.',
     reply: JobRecord,
     query: WaitQuery,
   },
@@ -121,7 +121,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     operation: 'cancel',
     operationId: 'cancelJob',
     summary: 'Cancel a job',
-    description: 'A job that waits never starts; the worker of one that runs is told to stop it.',
+    description: 'A queued job never starts; the worker of a running job is asked to stop it.',
     reply: JobRecord,
   },
   {
@@ -141,14 +141,14 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'explain',
     operationId: 'explainJob',
-    summary: 'Why a job is where it is: what is before it, the workers, the scaler, the hosts',
-    description: 'The first reason that applies, and the figures behind it.',
+    summary: 'Explain the state of a job: the queue before it, the workers, the scaler, the hosts',
+    description: 'The first reason that applies, with its figures.',
     reply: ExplainReply,
   },
   {
     operation: 'timeline',
     operationId: 'getJobTimeline',
-    summary: 'What became of a job: attempts, phases, workers, price, notifications',
+    summary: 'The history of a job: attempts, phases, workers, price, notifications',
     description: 'As long as the record of the job is kept. Medians of the endpoint stand beside the phases, for comparison.',
     reply: JobTimeline,
   },
@@ -206,7 +206,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     operation: 'metrics',
     segment: 'request_ts_v1',
     operationId: 'getRequestSeries',
-    summary: 'What ended when',
+    summary: 'Ended jobs by time slot',
     description: 'Jobs that ended, counted by the slot in which they did.',
     reply: RequestSeriesReply,
     query: SeriesQuery,

@@ -126,7 +126,7 @@ async function admitBody({ request, env }: Incoming, teamId: string, breaks: Abo
 
 /** 400 for a client that has closed its half of the connection in the middle of its body (LB-1). */
 function brokenOff(): Problem {
-  return new Problem('badRequest', { detail: 'the request body broke off before its end' })
+  return new Problem('badRequest', { detail: 'the request body ended early' })
 }
 
 async function holdSmall(request: Request): Promise<ReadableStream | ArrayBuffer | null> {
@@ -168,13 +168,13 @@ function problemOf({ code, detail }: TunnelFailure): Problem {
   switch (code) {
     case 'unreachable':
       return new Problem('unavailable', {
-        detail: `the request has not reached a worker: ${detail}`,
+        detail: `the request did not reach a worker: ${detail}`,
         headers: { 'Retry-After': RETRY_SECONDS },
       })
     case 'outdated':
       return new Problem('unavailable', { detail })
     case 'broken':
-      return new Problem('badGateway', { detail: `the worker did not finish its answer: ${detail}` })
+      return new Problem('badGateway', { detail: `the worker did not finish its response: ${detail}` })
     case 'late':
       return new Problem('timedOut', { detail })
     case 'too large':

@@ -10,4 +10,4 @@ export async function refuseDryRun(c: AppContext, next: Next): Promise<void> {
 }
 
 /** The detail of that refusal. */
-export const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
+export const NO_PLAN = 'dryRun: this operation supports no dry run, so nothing was done; leave dryRun out to execute it'

@@ -82,20 +82,20 @@ function ifMatchHeader(noun: string) {
   })
 }
 
-const REFUSED = 'Fits the schema and is still refused.'
+const REFUSED = 'The request matches the schema, but is refused.'
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   400: REFUSED,
   401: 'The bearer token is missing or not valid.',
-  402: 'The spend limit of the account leaves no room for it.',
+  402: 'The spend limit of the account does not allow it.',
   403: 'The key lacks the scope.',
   404: 'No such resource.',
-  409: 'Not possible in the present state.',
-  412: 'The resource is not as `If-Match` says.',
+  409: 'Not possible in the current state.',
+  412: 'The resource does not match `If-Match`.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   422: 'The request does not match the schema.',
   429: 'Too many requests.',
-  default: 'Any other problem: 500 when the plane is at fault, 503 when it cannot answer right now.',
+  default: 'Any other problem: 500 for a fault of the plane, 503 if it is temporarily unavailable.',
 }
 
 type ProblemResponses = Record<string, { description: string; content: Record<string, { schema: typeof ProblemBody }>; headers?: object }>

@@ -48,7 +48,7 @@ const createClusterRoute = createRoute({
   operationId: 'createCluster',
   summary: 'Create a cluster: all its members at once, in one data center',
   description:
-    'Its members start together once they reach one another. With `dryRun` nothing is made and the answer says where it would go. A repeated `Idempotency-Key` gives the cluster that the first call made.',
+    'Its members start together when they can reach one another. With `dryRun` nothing is created and the response contains the placement. A repeated `Idempotency-Key` gives the cluster that the first call made.',
   ...scoped(WRITE, [strictJson, refuseMember('registry', NO_REGISTRY)]),
   request: { body: json(CreateClusterRequest), query: CreateClusterQuery, headers: CreateHeaders },
   responses: {

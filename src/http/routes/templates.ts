@@ -71,7 +71,7 @@ const updateRoute = createRoute({
   operationId: 'updateTemplate',
   etagOf: 'template',
   summary: 'Change an own template; what was made from it stays as it is',
-  description: 'What is left out stays as it is.',
+  description: 'Omitted members stay unchanged.',
   ...scoped('templates:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateTemplateRequest) },
   responses: {

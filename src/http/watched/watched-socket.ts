@@ -18,7 +18,7 @@ export function watchedSocket(response: Response, env: Env, shown: Shown, princi
   const webSocket = socketWhile(far, {
     isGood,
     everyMs: STREAM_CHECKS.everyMs,
-    why: 'the key or session that opened this is no longer good',
+    why: 'the key or session that opened this connection is not valid',
   })
   return new Response(null, { status: SWITCHING, webSocket, headers: response.headers })
 }

@@ -54,7 +54,7 @@ function keyOf(status: number): ProblemKey {
 
 function detailOf(body: string): string {
   const { error, detail } = JSON.parse(body) as { error?: string; detail?: string }
-  return error ?? detail ?? 'the endpoint cannot answer right now'
+  return error ?? detail ?? 'the endpoint is temporarily unavailable'
 }
 
 function retryOf(headers: Headers): Record<string, string> {

@@ -38,7 +38,7 @@ export function giveWay(tx: Tx, { asker, workerIds }: GiveWayOrder): boolean {
   const willing = new Set(offer.holders.filter((holder) => mayGo(holder, offer)).map(({ workerId }) => workerId))
   if (workerIds.length > offer.spare || !workerIds.every((id) => willing.has(id))) return false
   // The reason does not identify another account.
-  const reason = asker.own ? `gave way to endpoint ${asker.endpointId}` : 'gave way to another account'
+  const reason = asker.own ? `preempted by endpoint ${asker.endpointId}` : 'preempted by another account'
   const inputs = scalingInputs(tx)
   const current = inputs.workers.filter((w) => w.version === inputs.version && isLive(w)).length
   decisions.note({ desired: current - workerIds.length, current, start: 0, stop: workerIds, reason, nextAtMs: null }, inputs)

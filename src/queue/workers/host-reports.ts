@@ -38,7 +38,7 @@ function applyRunning(tx: Tx, worker: Worker, { health, reason }: WorkloadReport
     tellWorker(tx, worker.id, { kind: 'healthy' })
     if (worker.phase === 'STARTING') forgetOvercomeFailures(tx)
   } else if (health !== undefined) {
-    tellWorker(tx, worker.id, { kind: 'unwell', reason: reason ?? 'its health check does not answer 200' })
+    tellWorker(tx, worker.id, { kind: 'unwell', reason: reason ?? 'its health check does not return 200' })
   }
 }
 

@@ -24,7 +24,7 @@ export function planWorkers(tx: Tx): number | null {
   for (let i = 0; config && i < decision.start; i++) workers.save(newWorker(tx, config))
   for (const id of decision.stop) {
     const worker = workers.get(id)
-    if (worker) drainWorker(tx, worker, 'not needed any more')
+    if (worker) drainWorker(tx, worker, 'not needed')
   }
   return decision.nextAtMs
 }

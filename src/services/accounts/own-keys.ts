@@ -44,7 +44,7 @@ export async function createOwnKey(
     const note = noteChange(ctx, { action: 'keys.create', resourceKind: 'key', resourceId: row.id, before: null, after: shown })
     if (!(await table.insertOwnKey(openDatabase(env.DB), row, [note, ...store({ ...shown, key: null })]))) {
       await requireBudget(env, principal.teamId, { apiKeys: 1 })
-      throw new Problem('conflict', { detail: 'the account has no room for one more key at this moment' })
+      throw new Problem('conflict', { detail: "the account's budget of API keys was full for a moment; retry" })
     }
     return { ...shown, key }
   })
@@ -85,7 +85,7 @@ export async function findRotatedKey(ctx: VerbContext, id: string): Promise<ApiK
   // The new key would not end together with the caller's own credential.
   if (parent !== null && former.parent !== parent) {
     throw new Problem('accessDenied', {
-      detail: 'a key of a device rotates itself and the keys that it made; rotate this one in the console',
+      detail: 'a device key can rotate only itself and the keys that it created; rotate this key in the console',
     })
   }
   await requireHeld(ctx, former)
@@ -100,7 +100,7 @@ export function overlapEnd(nowMs: number, overlapSeconds: number | undefined): n
 
 /** Returns the 409 for a key that cannot be rotated. */
 export function hasEnded(): Problem {
-  return new Problem('conflict', { detail: 'the key has ended or was rotated already' })
+  return new Problem('conflict', { detail: 'the key is revoked, expired or already rotated' })
 }
 
 /**

@@ -55,7 +55,7 @@ export async function deletePlan(ctx: OperatorContext, name: string): Promise<vo
 /** Throws 409 for a plan that accounts have. */
 export function refuseDeletion({ name, accounts }: table.PlanRow): void {
   if (accounts === 0) return
-  const detail = `${accounts} ${accounts === 1 ? 'account has' : 'accounts have'} the plan ${name}: give them another first`
+  const detail = `${accounts} ${accounts === 1 ? 'account has' : 'accounts have'} the plan ${name}: assign another plan to them first`
   throw new Problem('conflict', { detail, code: 'IN_USE' })
 }
 
@@ -90,7 +90,7 @@ export async function setAccountPlan(ctx: OperatorContext, owner: PlanOwner, { p
 /** Throws 400 for a plan that does not exist. */
 export async function requireKnown(env: Env, plan: string | null): Promise<void> {
   if (plan === null || (await table.listPlans(openDatabase(env.DB), plan)).length > 0) return
-  throw new Problem('badRequest', { detail: `plan: there is no plan ${plan}; make it first`, code: 'RULE' })
+  throw new Problem('badRequest', { detail: `plan: plan ${plan} does not exist; create it first`, code: 'RULE' })
 }
 
 /** Returns the account and name of a user or an organization. Throws 404. */

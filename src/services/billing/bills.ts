@@ -104,7 +104,7 @@ async function readParts(db: Database, scope: BillScope, nowMs: number): Promise
 function refusalOf(refusal: BillRefusal, isListed: boolean): Problem {
   if ('removedUntilMs' in refusal) {
     const since = formatTime(refusal.removedUntilMs)
-    const detail = `intervals that ended before ${since} are kept as daily sums alone; ask for a startTime from then on, or without include and with bucketSize day or larger`
+    const detail = `intervals that ended before ${since} are stored only as daily sums; use a later startTime, or leave out include and use bucketSize day or larger`
     return new Problem('badRequest', { detail })
   }
   if (isListed) return tooMuch(`${MAX_LISTED} intervals`)
@@ -112,7 +112,7 @@ function refusalOf(refusal: BillRefusal, isListed: boolean): Problem {
 }
 
 function tooMuch(bound: string): Problem {
-  return new Problem('badRequest', { detail: `the answer would have more than ${bound}; ask for less time, or for one resource` })
+  return new Problem('badRequest', { detail: `the response would have more than ${bound}; request a shorter time range, or one resource` })
 }
 
 function bucketsOrThrow({ nowMs }: VerbContext, query: BillingQuery): Bucket[] {

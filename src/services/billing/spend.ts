@@ -142,7 +142,7 @@ async function teamOfUser(env: Env, userId: string): Promise<string> {
 
 function refuseAbove(name: string, wanted: number | null | undefined, most: number | null): void {
   if (typeof wanted !== 'number' || most === null || wanted <= most) return
-  const detail = `${name} ${usd(wanted)} is above ${usd(most)} USD, the most that the operator lets this account spend; ask the operator for more`
+  const detail = `${name} ${usd(wanted)} is above ${usd(most)} USD, the operator's ceiling for this account; ask the operator to raise it`
   throw new Problem('badRequest', { detail, code: 'RULE' })
 }
 

@@ -64,7 +64,7 @@ export async function decidePut({ env }: OperatorContext, entry: KeyedEntry): Pr
   if (kind === 'PUBLISHER' && !(await hasTeam(db, id))) throw new Problem('notFound')
   const former = before.find((one) => one.kind === kind && one.id === id)
   if (!former && before.length >= MAX_ENTRIES) {
-    throw new Problem('badRequest', { detail: `the catalog has ${MAX_ENTRIES} entries, the most that it may have`, code: 'RULE' })
+    throw new Problem('badRequest', { detail: `the catalog has reached its maximum of ${MAX_ENTRIES} entries`, code: 'RULE' })
   }
   const after = [...before.filter((one) => one !== former), entry]
   const refusal = refuseCatalog(mergeCatalog(SEED_CATALOG, after), entry)
@@ -102,7 +102,7 @@ async function requireUnused(db: Database, before: readonly KeyedEntry[], after:
   const user = await findCatalogUser(db, lost)
   if (user === null) return
   throw new Problem('conflict', {
-    detail: `${what} is in use by ${user}; set offered to false, so that nothing new uses it`,
+    detail: `${what} is in use by ${user}; set offered to false to prevent new use`,
     code: 'IN_USE',
   })
 }

@@ -91,7 +91,7 @@ async function place(ctx: VerbContext, body: CreateClusterRequest, store: StoreA
     if (!isReferenceFailure(error)) throw error
     // A referenced resource was deleted meanwhile; this second plan refuses it by name.
     await planOrThrow(ctx, body)
-    throw new Problem('conflict', { detail: 'what the cluster refers to is being changed; try again' })
+    throw new Problem('conflict', { detail: 'a resource that the cluster refers to is being changed; retry' })
   })
   if (placed.ok) return newCluster(placed.cluster, placed.members)
   const specBytesPerHost = specBytes(draft)

@@ -62,7 +62,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   if (!(await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together))) {
     await withVolumes(ctx, config)
     await requireBudget(ctx.env, teamId, wanted)
-    throw new Problem('conflict', { detail: 'others took the last room of the account and gave it back; try again' })
+    throw new Problem('conflict', { detail: "concurrent requests used the rest of the account's budget for a moment; retry" })
   }
   await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
   return config
@@ -143,7 +143,7 @@ export async function updateEndpoint(
     if (written === 'noRoom') {
       await withVolumes(ctx, config)
       await requireBudget(ctx.env, config.teamId, { storedBytes: table.configBytes(config) })
-      throw new Problem('badRequest', { detail: 'what grows has no room in the budget storedBytes of the account', code: 'RULE' })
+      throw new Problem('badRequest', { detail: "the endpoint configuration exceeds the account's storedBytes budget", code: 'RULE' })
     }
     if (written === 'done') {
       await endpointStub(ctx.env, endpoint).configure(config)

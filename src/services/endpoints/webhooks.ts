@@ -55,7 +55,7 @@ export async function redeliver(ctx: VerbContext, id: string): Promise<WebhookDe
   const result = await senderOf(ctx).redeliver(id, note)
   if (result === 'unknown') throw new Problem('notFound')
   if (result === 'pending')
-    throw new Problem('conflict', { detail: 'the attempts of this delivery are not over yet; wait until it is DELIVERED or FAILED' })
+    throw new Problem('conflict', { detail: 'this delivery still has attempts pending; wait until it is DELIVERED or FAILED' })
   return toDelivery(result)
 }
 

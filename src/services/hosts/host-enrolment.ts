@@ -74,9 +74,10 @@ export async function renewHostToken(env: Env, assertion: string, source: string
   const hostId = readIssuer(assertion)
   const host = hostId === null ? null : await lookUp('host', source, nowMs, () => findHostKey(openDatabase(env.DB), hostId))
   if (hostId === null || !host)
-    throw new Problem('invalidToken', { detail: 'host is unknown or was removed; enrol again with a new join token' })
+    throw new Problem('invalidToken', { detail: 'host is unknown or removed; enrol again with a new join token' })
   const claims = await verifySigned(assertion, host.publicKeyX, hostId)
-  if (claims.epoch !== host.epoch) throw new Problem('invalidToken', { detail: 'the host has joined again since; use its newest identity' })
+  if (claims.epoch !== host.epoch)
+    throw new Problem('invalidToken', { detail: 'the host has since enrolled again; use its newest identity' })
   await spendAssertion(env, Owned.prove('host', hostId, null), claims.jti)
   return issueAccessToken(env, hostId, host.epoch)
 }
@@ -91,7 +92,7 @@ async function lookUp<Found>(
   const findOrNull = async () => (await find()) ?? null
   const lookup = source === null ? { found: await findOrNull() } : await lookUpFor(`${what} ${source}`, nowMs, findOrNull)
   if ('found' in lookup) return lookup.found
-  const detail = 'too many unknown hosts or join tokens came from this address'
+  const detail = 'this address sent too many unknown host ids or join tokens'
   throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
 }
 
@@ -99,9 +100,9 @@ async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undef
   // A claim may have any type, whatever its declaration says.
   const isId = typeof jti === 'string' && jti !== '' && jti.length <= MAX_JTI_CHARS
   const outcome = isId ? await hostStub(env, host).spendAssertion(jti) : 'used'
-  if (outcome === 'too many') throw new Problem('rateLimited', { detail: 'too many tokens for this host; ask again in three minutes' })
-  if (outcome === 'used')
-    throw new Problem('invalidToken', { detail: 'the assertion was used before, or names no id of its own; sign a new one' })
+  if (outcome === 'too many')
+    throw new Problem('rateLimited', { detail: 'too many access tokens were issued for this host; retry in three minutes' })
+  if (outcome === 'used') throw new Problem('invalidToken', { detail: 'the assertion was used before, or has no id (jti); sign a new one' })
 }
 
 /** Returns the host that an access token names; null when the token is missing, forged, expired, or of a withdrawn enrolment (HOST-38). */
@@ -147,7 +148,7 @@ async function issueAccessToken(env: Env, hostId: string, epoch: number): Promis
 
 async function verifySigned(jwt: string, publicKeyX: string, subject: string): Promise<JWTPayload> {
   const fault = faultOf(publicKeyX)
-  if (fault !== null) throw new Problem('invalidToken', { detail: `the host's key ${fault}; let the machine join again with a new one` })
+  if (fault !== null) throw new Problem('invalidToken', { detail: `the host's key ${fault}; enrol the machine again with a new key` })
   try {
     const key = await importJWK({ kty: 'OKP', crv: 'Ed25519', x: publicKeyX }, 'EdDSA')
     const { payload } = await jwtVerify(jwt, key, {
@@ -161,7 +162,7 @@ async function verifySigned(jwt: string, publicKeyX: string, subject: string): P
     return payload
   } catch (error) {
     throw new Problem('invalidToken', {
-      detail: `the host's signature does not hold: ${error instanceof Error ? error.message : 'unreadable'}`,
+      detail: `the host's signature is not valid: ${error instanceof Error ? error.message : 'unreadable'}`,
     })
   }
 }

@@ -18,9 +18,9 @@ import type { OperatorContext } from '../context.ts'
 
 // Operations of the operator on hosts: the route has checked the operator's key (AUT-4a).
 
-const OVERSIZE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
+const OVERSIZE = 'its desired state is too large to send; end some of its workloads, those with the largest env first'
 const REPLACED =
-  'another agent process took its link while the former one held it: its key may be in two places; unless that was you, remove the host and let the machine join again'
+  'another agent process replaced its connection while it was in use, so its key may be in two places; if this was not intended, remove the host and enrol the machine again'
 /** Longest list for which the hosts' objects are asked; a longer one uses the database only. */
 const MAX_ASKED = 100
 
@@ -73,7 +73,9 @@ export async function drainHost(ctx: OperatorContext, id: string, body: CordonRe
     await hostStub(env, asOperator(id)).movePods(id)
   } catch (error) {
     logEvent('error', 'a drain could not be begun everywhere', { hostId: id, error })
-    throw new Problem('unavailable', { detail: 'the host is cordoned, but not everything on it could be asked to leave; drain it again' })
+    throw new Problem('unavailable', {
+      detail: 'the host is cordoned, but not all of its workloads could be asked to leave; drain it again',
+    })
   }
   return getHost(env, id)
 }

@@ -37,5 +37,8 @@ export async function followLog(
   const result = await readLog(env, log, request, signal)
   if (result.ok) return result.stream
   if (result.reason === 'unknown') throw new Problem('notFound')
-  throw new Problem('rateLimited', { detail: 'too many readers follow this log; close one', headers: { 'Retry-After': RETRY_SECONDS } })
+  throw new Problem('rateLimited', {
+    detail: 'too many readers follow this log; close one of them',
+    headers: { 'Retry-After': RETRY_SECONDS },
+  })
 }

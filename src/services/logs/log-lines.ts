@@ -23,11 +23,11 @@ export function pagesOf(reply: LinesReply): FoundLines[] {
   if (Array.isArray(reply)) return reply
   if (reply === 'unknown') throw new Problem('notFound')
   if (reply === 'busy') {
-    const detail = 'too many pages of this log are read at a time; try again'
+    const detail = 'too many pages of this log are being read at the same time; retry'
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
   }
   throw new Problem('unavailable', {
-    detail: 'older lines of this log cannot be read right now',
+    detail: 'older lines of this log are temporarily unavailable',
     headers: { 'Retry-After': RETRY_SECONDS },
   })
 }

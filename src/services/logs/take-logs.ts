@@ -18,7 +18,7 @@ export async function takeLogs(env: Env, host: Owned<'host'>, batches: readonly 
 
 async function takeBatch(env: Env, host: Owned<'host'>, { workloadId, access, lines }: LogBatch): Promise<Result | null> {
   const { kind, ownerId } = access
-  const refused = { workloadId, refused: 'this host was not given this workload' }
+  const refused = { workloadId, refused: 'this workload is not assigned to this host' }
   const log = await ownByLogGrant(env, host, workloadId, access)
   if (!log) return refused
   try {

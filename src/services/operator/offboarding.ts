@@ -64,7 +64,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
 /** Throws 409 for a user who is the only owner of an organization. */
 export function refuseSoleOwner([sole]: readonly { id: string; name: string }[]): void {
   if (!sole) return
-  const detail = `the user is the only owner of the organization ${sole.name} (${sole.id}): hand it over or delete it first`
+  const detail = `the user is the only owner of the organization ${sole.name} (${sole.id}): transfer its ownership or delete it first`
   throw new Problem('conflict', { detail, code: 'IN_USE' })
 }
 

@@ -23,7 +23,8 @@ export async function requireOwnAccount(ctx: VerbContext): Promise<void> {
   requireScope(ctx.principal, 'account:write')
   const { via, userId, teamId } = ctx.principal
   if (via === 'SESSION' || (await isOwnAccount(openDatabase(ctx.env.DB), userId, teamId))) return
-  const detail = 'a key that was made in an organization acts for that one alone; use a key of your own account, or sign in'
+  const detail =
+    'a key that was created in an organization is valid for that organization only; use a key of your personal account, or sign in'
   throw new Problem('accessDenied', { detail })
 }
 

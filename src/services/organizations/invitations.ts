@@ -130,7 +130,7 @@ async function requireInvitation(ctx: VerbContext, token: string) {
   const found = await table.findInvitationOf(openDatabase(ctx.env.DB), ctx.principal.userId, await hashOf(ctx, token), ctx.nowMs)
   if (found && (await endedParents(ctx, [found.invitation])).size === 0) return found
   const detail =
-    'no open invitation for your address has this token: it was used, has expired or was revoked, is for another address, the key that made it has ended, or the member who made it may no longer invite with its role: ask for a new one'
+    'no open invitation for your address has this token: it was used, expired or revoked, it is for another address, the key that created it is revoked or expired, or its creator may not invite with its role; ask for a new invitation'
   throw new Problem('notFound', { detail })
 }
 

@@ -95,8 +95,9 @@ export async function decideHandOver(
   const owners = activeOwners.size
   const standing: Standing = { actor: actor.role, member: member?.role ?? 'BASIC', isSelf: userId === actor.userId, owners }
   assertAllowed(refuseHandOver(standing, await countOwned(openDatabase(ctx.env.DB), userId)))
-  if (!member) throw new Problem('badRequest', { detail: 'userId is no member of the organization: invite first', code: 'RULE' })
-  if (!member.isActive) throw new Problem('badRequest', { detail: 'userId is suspended: name a member who is not', code: 'RULE' })
+  if (!member)
+    throw new Problem('badRequest', { detail: 'userId is not a member of the organization: invite the user first', code: 'RULE' })
+  if (!member.isActive) throw new Problem('badRequest', { detail: 'userId is suspended: name a member who is not suspended', code: 'RULE' })
   return { actor, member }
 }
 

@@ -169,7 +169,7 @@ async function change(
 
 const DISK_TAKEN = 'There is not enough free disk on the host machine of this pod.'
 const DISK_SHARE_TAKEN =
-  'Pods of this account, stopped ones too, may hold no more disk of the host machine of this pod beside other accounts. Terminate another one there that is not needed, or create a larger one elsewhere.'
+  "The pods of this account, including stopped ones, have reached their share of the disk of this pod's host machine. Terminate another pod there, or create a larger pod on another machine."
 
 /** Returns the reason why a pod has no room for a change. Throws 400 or 402 when a budget or limit is the reason. */
 export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {

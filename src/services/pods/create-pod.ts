@@ -119,11 +119,11 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
   ]
   const placed = await withGlobalAddress(ctx.env, draft, (addressed) => placePod(ctx.env, addressed, together)).catch(
     async (error: unknown) => {
-      if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account has a pod ${body.name}; choose another name` })
+      if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account already has a pod ${body.name}; choose another name` })
       if (!isReferenceFailure(error)) throw error
       // A referenced resource was deleted meanwhile; this second plan refuses it by name.
       await planOrThrow(ctx, body)
-      throw new Problem('conflict', { detail: 'what the pod refers to is being changed; try again' })
+      throw new Problem('conflict', { detail: 'a resource that the pod refers to is being changed; retry' })
     },
   )
   if (!placed.ok) {

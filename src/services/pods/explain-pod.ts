@@ -102,7 +102,7 @@ function advise(row: PodRow, block: StartBlock | null, known: Known): Advice[] {
 function uncordon(row: PodRow, { snapshot }: Known): Advice[] {
   const host = snapshot.hosts.find(({ id }) => id === row.hostId)
   if (!host?.cordoned || startMisses(row, { ...host, cordoned: false }).length > 0) return []
-  const option = operatorOption('UNCORDON', 'ask the operator to let its machine take work again', runningNanos(row))
+  const option = operatorOption('UNCORDON', 'ask the operator to uncordon its machine', runningNanos(row))
   return [{ option, hostIds: [row.hostId], needs: startNeeds(row) }]
 }
 
@@ -130,4 +130,4 @@ function elsewhere(row: PodRow, { world }: Known): Advice[] {
   }))
 }
 
-const RECREATE = 'create another like it elsewhere, without what is on the disks of this one'
+const RECREATE = 'create an equal pod on another machine, without the data on the disks of this pod'

@@ -41,6 +41,6 @@ function refuseAll(refusals: readonly { body: CreatePodRequest; problem: Problem
   const lacking = refusals.find(({ problem }) => problem.code === 'NO_CAPACITY')?.problem
   const { code } = lacking ?? first.problem
   const shared = lacking ?? (isSame ? first.problem : undefined)
-  const detail = shared?.detail ?? `None of the ${refusals.length} machines that would do can be had.`
+  const detail = shared?.detail ?? `None of the ${refusals.length} suitable machine types is available.`
   return new Problem('badRequest', { detail, errors: each, ...(code !== undefined && { code }) })
 }

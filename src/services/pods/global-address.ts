@@ -43,6 +43,6 @@ export async function foretellGlobalIp(env: Env, before: PodRow, wanted: boolean
   if (!wanted) return null
   if (before.globalIp !== null || (await isOnOverlays(openDatabase(env.DB), before.hostId))) return before.globalIp
   const detail =
-    'globalNetworking: the host machine of this pod is on no private network between hosts; terminate the pod and create another with it'
+    'globalNetworking: the host machine of this pod has no private network between hosts; terminate the pod and create another with globalNetworking'
   throw new Problem('badRequest', { detail })
 }

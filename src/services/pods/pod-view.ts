@@ -73,7 +73,7 @@ export function computeView({ spec: { compute }, vcpus, memoryMb }: Pick<PodRow,
 }
 
 function describeSilence(sinceMs: number): string {
-  return `its host has not been heard of since ${formatTime(sinceMs)}; nothing is charged until it is`
+  return `its host has been silent since ${formatTime(sinceMs)}; nothing is charged until it reconnects`
 }
 
 function runtimeView(pod: PodRow, nowMs: number, live: LivePod | undefined): PodRuntime {

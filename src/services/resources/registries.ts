@@ -98,7 +98,7 @@ export async function requireRegistry(ctx: VerbContext, { registry, image }: Pic
   const host = registryHostOf(image)
   if (found.host === null) requireRegistryScope(ctx, registry)
   else if (found.host !== host) {
-    const detail = `container registry auth ${registry} belongs to ${found.host}, and image ${image} is on ${host}; name a credential for ${host}`
+    const detail = `container registry auth ${registry} belongs to ${found.host}, and image ${image} is on ${host}; use a credential for ${host}`
     throw new Problem('badRequest', { detail })
   }
 }

@@ -17,7 +17,7 @@ export function granted(principal: Principal, container: ContainerSpec, ...held:
   if (result.ok) return result.container
   throw new Problem('accessDenied', {
     errors: [
-      `$.env: to name the secret ${result.names.join(', ')} takes the scope ${GRANTS}, which the key lacks; leave it out or use a key with that scope`,
+      `$.env: a reference to the secret ${result.names.join(', ')} requires the scope ${GRANTS}, which the key lacks; remove the reference or use a key with that scope`,
     ],
   })
 }

@@ -134,12 +134,12 @@ function sealParts(env: Env, row: table.SecretRow, value: string): string[] {
 // Another request took the last of the budget, or other values are being written: their previous values count until the writes end.
 async function full(env: Env, { teamId, bytes }: table.SecretRow, more: number): Promise<Problem> {
   await requireBudget(env, teamId, { secrets: more, secretBytes: more * bytes })
-  const detail = 'values of other secrets of the account are being written, and there is no room for more at once; try again'
+  const detail = 'other secret values of the account are being written, and together they exceed the limit; retry'
   return new Problem('badRequest', { detail, code: 'RULE' })
 }
 
 function nameTaken(name: string): Problem {
-  return new Problem('conflict', { detail: `the account has a secret ${name}; change that one, or choose another name` })
+  return new Problem('conflict', { detail: `the account already has a secret ${name}; change that secret, or choose another name` })
 }
 
 /** Returns the fields of a secret for the audit log: only the length of the value, not the value. */

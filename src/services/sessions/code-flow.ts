@@ -118,11 +118,12 @@ async function claimsOf(
     const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: attempt.verifier }
     const answer = (await fetchJson(token, MAX_ANSWER_BYTES, tokenRequest(client, form, takesBasic))) as Record<string, unknown>
     const { id_token: idToken, access_token: accessToken } = answer
-    if (typeof idToken !== 'string') throw new Error(`${token} answers without an ID token`)
+    if (typeof idToken !== 'string') throw new Error(`the response of ${token} has no ID token`)
     const verified = await verifyToken({ ...provider, audiences: [id] }, idToken, nowMs, (promise) => visit.waitUntil(promise))
-    if (verified === 'UNAVAILABLE') throw new Error('the keys of the provider cannot be had')
+    if (verified === 'UNAVAILABLE') throw new Error('the keys of the identity provider are not available')
     if ('fault' in verified) throw new Error(`the ID token is refused: ${verified.fault ?? 'it is not signed by the provider'}`)
-    if (!answersAttempt(verified.claims, attempt, id)) throw new Error('the ID token is of another sign-in or client (nonce, aud, azp)')
+    if (!answersAttempt(verified.claims, attempt, id))
+      throw new Error('the ID token belongs to another sign-in or client (nonce, aud, azp)')
     if (verified.claims.email !== undefined || userInfo === null || typeof accessToken !== 'string') return verified.claims
     return withUserInfo(verified.claims, await tellUserInfo(client, userInfo, accessToken))
   } catch (error) {

@@ -24,8 +24,11 @@ export interface ConsoleSession extends FoundSession {
 /** A secret of another form was never issued, so it is not looked up. */
 const SECRET_FORM = /^[\w-]{43}$/
 const EXPIRED: Refused = { ...INVALID, errors: ['the session has expired: sign in again'] }
-const OF_OPERATOR: Refused = { ...INVALID, errors: ['this session is the operator’s and of no account: it opens /admin/v1 alone'] }
-const NO_OPERATOR: Refused = { ...INVALID, errors: ['this session is of no operator'] }
+const OF_OPERATOR: Refused = {
+  ...INVALID,
+  errors: ['this session belongs to the operator and to no account: it is valid for /admin/v1 only'],
+}
+const NO_OPERATOR: Refused = { ...INVALID, errors: ['this session is not an operator session'] }
 
 /** Indexed by hashes, so that no secret stays in memory longer than its request. */
 const sessions = new Verdicts<ConsoleSession, true>()
@@ -158,7 +161,7 @@ function answerOf(session: ConsoleSession, askedTeam: string | null, nowMs: numb
   if (key?.isSuspended) return { ok: false, problem: 'accountSuspended', sessionAccount: null }
   if (key) return { ok: true, principal: key.principal }
   if (user === null) return OF_OPERATOR
-  if (user.isDeleted) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: ask the operator of the plane' }
+  if (user.isDeleted) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: contact the operator of the plane' }
   return actAs({ credentialId, userId: user.id, accounts: user.accounts }, askedTeam)
 }
 

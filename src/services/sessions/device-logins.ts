@@ -96,7 +96,7 @@ export async function approveDevice(
   await requireMayGrant(ctx, { permission, scopes })
   if ((await parentOfCaller(ctx)) !== null) {
     throw new Problem('accessDenied', {
-      detail: 'this session acts as the key of a device, which lets no other device in: sign in yourself',
+      detail: 'this session uses a device key, which cannot approve other devices: sign in as a user',
     })
   }
   return decide(ctx, userCode, { permission: permission ?? 'ALL', scopes: scopes ?? [], sessionId })
@@ -173,10 +173,10 @@ function requireUserCode(text: string): string {
 }
 
 function notWaiting(): Problem {
-  return new Problem('notFound', { detail: 'no device waits with this code: it may have expired, so begin again on the device' })
+  return new Problem('notFound', { detail: 'no device is waiting with this code; it may have expired: start again on the device' })
 }
 
 function tooMany(waitSeconds: number): Problem {
-  const detail = `too many unknown codes; try again in ${waitSeconds} seconds`
+  const detail = `too many unknown codes; retry in ${waitSeconds} seconds`
   return new Problem('rateLimited', { detail, headers: { 'Retry-After': String(waitSeconds) } })
 }

@@ -26,8 +26,7 @@ export async function endpointsOf({ issuer }: Provider, nowMs: number): Promise<
   if (found && nowMs - found.atMs < KNOWN_TTL_MS) return found.endpoints
   const url = issuer.replace(/\/$/, '') + DISCOVERY_PATH
   const document = (await fetchJson(url, MAX_DOCUMENT_BYTES)) as Record<string, unknown>
-  if (document.issuer !== issuer)
-    throw new Error(`${url} is of the issuer ${String(document.issuer)}: OIDC_ISSUER has to be that, letter by letter`)
+  if (document.issuer !== issuer) throw new Error(`${url} has the issuer ${String(document.issuer)}: OIDC_ISSUER must match it exactly`)
   const methods = document.token_endpoint_auth_methods_supported
   const endpoints = {
     authorization: addressIn(document, 'authorization_endpoint', url),
@@ -46,6 +45,6 @@ export function forgetProviderEndpoints(): void {
 
 function addressIn(document: Record<string, unknown>, name: string, url: string): string {
   const address = document[name]
-  if (typeof address !== 'string' || !isSafeUrl(address)) throw new Error(`${url} names no https:// address as ${name}`)
+  if (typeof address !== 'string' || !isSafeUrl(address)) throw new Error(`${url} has no https:// URL as ${name}`)
   return address
 }

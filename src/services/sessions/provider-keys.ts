@@ -103,8 +103,8 @@ async function addressOfKeys(provider: Provider, set: KeySet, nowMs: number): Pr
   if (set.discovered && nowMs - set.discovered.atMs < DISCOVERED_TTL_MS) return set.discovered.jwksUrl
   const url = provider.issuer.replace(/\/$/, '') + DISCOVERY_PATH
   const { issuer, jwks_uri: jwksUrl } = (await fetchJson(url, MAX_DOCUMENT_BYTES)) as Record<string, unknown>
-  if (issuer !== provider.issuer) throw new Error(`${url} is of the issuer ${String(issuer)}: OIDC_ISSUER has to be that, letter by letter`)
-  if (typeof jwksUrl !== 'string' || !isSafeUrl(jwksUrl)) throw new Error(`${url} names no https:// address as jwks_uri`)
+  if (issuer !== provider.issuer) throw new Error(`${url} has the issuer ${String(issuer)}: OIDC_ISSUER must match it exactly`)
+  if (typeof jwksUrl !== 'string' || !isSafeUrl(jwksUrl)) throw new Error(`${url} has no https:// URL as jwks_uri`)
   set.discovered = { jwksUrl, atMs: nowMs }
   return jwksUrl
 }

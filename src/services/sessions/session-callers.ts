@@ -59,7 +59,7 @@ async function openSession(env: Env, token: string, digest: string, nowMs: numbe
   if ('fault' in provider) return unavailable(`sessions are not set up: ${provider.fault}`)
   const verified = await verifyToken(provider, token, nowMs, later)
   if (verified === 'UNAVAILABLE')
-    return unavailable('the identity provider cannot be reached, so sessions cannot be checked; API keys work')
+    return unavailable('the identity provider cannot be reached, so sessions cannot be verified; API keys still work')
   if ('fault' in verified) return verified.fault === null ? INVALID : { ...INVALID, errors: [verified.fault] }
   const mark = sessions.mark()
   const credentialId = digest.slice(0, CREDENTIAL_CHARS)
@@ -91,7 +91,7 @@ export function isMember(accounts: Accounts, visit: Visit | undefined): boolean 
 export function actAs(session: Pick<Session, 'credentialId' | 'userId' | 'accounts'>, askedTeam: string | null): Authentication {
   const { credentialId, userId, accounts } = session
   const account = accountFor(accounts, askedTeam)
-  if (account === null) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: ask the operator of the plane' }
+  if (account === null) return { ok: false, problem: 'accessDenied', detail: 'this account was deleted: contact the operator of the plane' }
   const { teamId, membership } = account
   if (membership.isSuspended) return { ok: false, problem: 'accountSuspended', sessionAccount: teamId }
   return { ok: true, principal: { via: 'SESSION', credentialId, userId, teamId, scopes: scopesOfRole(membership.role) } }

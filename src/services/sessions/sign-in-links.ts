@@ -22,7 +22,7 @@ import { CREDENTIAL_CHARS } from './session-callers.ts'
 
 /** Form of all links; a text of another form is not looked up. */
 const LINK_FORM = /^[\w-]{43}$/
-const USED: Refused = { ...INVALID, errors: ['this link was used already, or its time is over: ask for a new one'] }
+const USED: Refused = { ...INVALID, errors: ['this link was already used or has expired: ask for a new one'] }
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
@@ -39,7 +39,8 @@ interface GoodLink {
 export async function createSignInLink(ctx: OperatorContext, { userId, isOperator = false }: CreateSignInLinkRequest): Promise<SignInLink> {
   const { env, nowMs, operator } = ctx
   if (isOperator && operator?.isByLink) {
-    const detail = 'isOperator: a session by link makes no links for operators: use the operator key, or sign in at the provider'
+    const detail =
+      'isOperator: a session from a sign-in link cannot create operator links: use the operator key, or sign in at the identity provider'
     throw new Problem('accessDenied', { detail })
   }
   const user = await findUserOrThrow(env, userId)

@@ -13,12 +13,12 @@ export interface Newcomer {
   claims: Claims
 }
 
-const DELETED = { refusal: 'this account was deleted: ask the operator of the plane' }
+const DELETED = { refusal: 'this account was deleted: contact the operator of the plane' }
 const TAKEN = {
-  refusal: 'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
+  refusal: 'the account with this e-mail address is linked to another identity at the provider: contact the operator of the plane',
 }
 /** The refusal of a token from before the operator freed the user's identities; a newer token of the same user is valid (DER-31). */
-export const OUTDATED = { refusal: 'the operator has ended the sign-ins of this user since: sign in at the identity provider again' }
+export const OUTDATED = { refusal: 'the operator has ended the sessions of this user: sign in at the identity provider again' }
 /** Refusals because of the account and not because of the address. */
 export const NO_ACCOUNT: readonly { refusal: string }[] = [DELETED, TAKEN]
 /** A request that loses a race for an address or an identity finds the winner's in its next attempt. */

@@ -16,11 +16,11 @@ export type TokenVerdict = Verified | { fault: string | null } | 'UNAVAILABLE'
 
 /** Explanations for invalid claims of a token with a valid signature: the name of the claim, never the expected value. */
 const FAULTS: Readonly<Record<string, string>> = {
-  iss: 'the token is of another issuer (iss) than OIDC_ISSUER of this plane',
-  aud: 'the token is for another audience (aud) than OIDC_AUDIENCE of this plane',
+  iss: 'the issuer of the token (iss) is not OIDC_ISSUER of this plane',
+  aud: 'the audience of the token (aud) is not OIDC_AUDIENCE of this plane',
   nbf: 'the token is not valid yet (nbf)',
-  exp: 'the token has no end (exp)',
-  sub: 'the token names no user (sub)',
+  exp: 'the token has no expiry (exp)',
+  sub: 'the token has no subject (sub)',
 }
 
 /**
@@ -65,7 +65,7 @@ async function verifyWith(
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
       currentDate: new Date(nowMs),
     })
-    if (!isCallersType(protectedHeader.typ)) return { fault: 'the token is of a type (typ) for other uses' }
+    if (!isCallersType(protectedHeader.typ)) return { fault: 'the type of the token (typ) is for other uses' }
     const subject = subjectOf(payload)
     if (typeof subject === 'string') return { fault: subject }
     return subject.expiresAtMs <= nowMs ? EXPIRED : { ...subject, claims: payload }

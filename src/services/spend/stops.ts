@@ -25,7 +25,7 @@ const AT_ONCE = 8
 export async function stopSpend(ctx: VerbContext, body: StopSpendRequest): Promise<SpendStop> {
   const plan = await makeStopPlan(ctx, body)
   if (body.planId !== undefined && body.planId !== plan.planId) {
-    const detail = `what runs has changed since that plan: it is plan ${plan.planId} now; look at it with dryRun=true and send its planId`
+    const detail = `running workloads have changed since that plan: the plan is ${plan.planId}; review it with dryRun=true and send its planId`
     throw new Problem('conflict', { detail, code: 'PLAN_CHANGED' })
   }
   const row = rowOf(ctx, plan)
@@ -108,7 +108,7 @@ async function settle(item: StoppedItem, state: 'STOPPED' | 'RESTORED', act: () 
   } catch (error) {
     const isRefusal = error instanceof Problem
     if (!isRefusal) logEvent('error', 'an item of a stop of spending failed', { kind: item.kind, id: item.id, error })
-    const reason = isRefusal ? error.detail : 'the plane could not do it right now; try again'
+    const reason = isRefusal ? error.detail : 'the plane could not do it; retry'
     return { ...item, state: state === 'STOPPED' ? 'FAILED' : item.state, reason }
   }
 }

@@ -69,12 +69,12 @@ describe('a request that costs money', () => {
   it('[BIL-22] is refused with the figures and the next step', () => {
     expect(refuseSpend(limits, use(78.4, 0), 2.69 * NANOS)).toEqual({
       key: 'insufficientBalance',
-      detail: 'spend limit: 78.40 of 80.00 USD per hour in use, this needs 2.69; stop something that runs, or ask the operator for more',
+      detail: 'spend limit: 78.40 of 80.00 USD per hour in use, the request needs 2.69; stop a workload, or ask the operator for more',
       code: 'SPEND_LIMIT',
     })
     const own = spendLimitsOf(settings({ microsPerHour: 2 * USD }), DEFAULT)
     expect(refuseSpend(own, use(2), 0.000_4 * NANOS)?.detail).toBe(
-      'spend limit: 2.00 of 2.00 USD per hour in use, this needs 0.000400; stop something that runs, or raise it with PATCH /v2/billing/limits',
+      'spend limit: 2.00 of 2.00 USD per hour in use, the request needs 0.000400; stop a workload, or raise it with PATCH /v2/billing/limits',
     )
   })
 
@@ -86,10 +86,10 @@ describe('a request that costs money', () => {
     const both = (own: number, together: number, month = 0) => ({ ...use(own, month), together: use(together, month) })
     expect(refuseSpend(ceiling, both(0, 1), NANOS)).toBeNull()
     expect(refuseSpend(ceiling, both(0, 1.01), NANOS)?.detail).toBe(
-      'spend limit: 1.01 of 2.00 USD per hour in use by all accounts of one person together: the own account of who made this one, and the organizations without a plan, this needs 1.00; stop something that runs in one of them, or ask the operator for more',
+      'spend limit: 1.01 of 2.00 USD per hour in use across all accounts of one user: the personal account of the creator of this organization, and the organizations without a plan, the request needs 1.00; stop a workload in one of them, or ask the operator for more',
     )
     expect(refuseSpend(ceiling, { ...use(0, 0), together: use(0, 9) }, NANOS)?.detail).toMatch(
-      /^spend limit: 9.00 of 9.00 USD of this month .* one person/,
+      /^spend limit: 9.00 of 9.00 USD of this month .* one user/,
     )
     // The limit of the account counts only its own spend.
     expect(refuseSpend(ceiling, both(0.5, 0.5), NANOS)?.detail).toMatch(
@@ -103,7 +103,7 @@ describe('a request that costs money', () => {
     expect(refuseSpend(limits, use(0, 499.99), NANOS)).toBeNull()
     expect(refuseSpend(limits, use(0, 500), 0)).toBeNull()
     expect(refuseSpend(limits, use(0, 500), NANOS)?.detail).toBe(
-      'spend limit: 500.00 of 500.00 USD of this month are spent, this needs 1.00 per hour; stop something that runs, or raise it with PATCH /v2/billing/limits',
+      'spend limit: 500.00 of 500.00 USD of this month are spent, the request needs 1.00 per hour; stop a workload, or raise it with PATCH /v2/billing/limits',
     )
   })
 })

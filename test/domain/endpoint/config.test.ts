@@ -73,12 +73,12 @@ describe('create', () => {
     [
       '[END-4] an exclusion outside the pools',
       { gpu: { pools: ['ADA_24'], excludedTypes: ['NVIDIA L4'] } },
-      ['badRequest', 'excluded type NVIDIA L4 is not in the chosen pools'],
+      ['badRequest', 'excluded type NVIDIA L4 is not in the selected pools'],
     ],
     [
       '[END-4] exclusions that leave nothing',
       { gpu: { pools: ['ADA_24'], excludedTypes: ['NVIDIA GeForce RTX 4090'] } },
-      ['badRequest', 'the exclusions leave no gpu type'],
+      ['badRequest', 'gpu.excludedTypes leaves no GPU type'],
     ],
     [
       '[POD-7] a CUDA set with a floor',

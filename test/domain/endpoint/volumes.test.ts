@@ -83,11 +83,11 @@ describe('[END-20] network volumes of an endpoint', () => {
 it.each<[string, Partial<EndpointConfig>, string]>([
   ['that do not exist', { networkVolumes: ['v1', 'nope'] }, 'network volume nope not found'],
   ['twice', { networkVolumes: ['v1', 'v1'] }, 'networkVolumes: v1 is listed twice'],
-  ['of one data center', { networkVolumes: ['v1', 'twin'] }, 'networkVolumes: v1 and twin both lie in DC-1; list one for each data center'],
+  ['of one data center', { networkVolumes: ['v1', 'twin'] }, 'networkVolumes: v1 and twin are both in DC-1; list one for each data center'],
   [
     'where no worker may be',
     { networkVolumes: ['v1', 'v2'], dataCenterIds: ['DC-3'] },
-    'networkVolumes: workers run where a volume lies (DC-1, DC-2), and dataCenterIds has none of these',
+    'networkVolumes: workers run in the data center of a volume (DC-1, DC-2), and dataCenterIds has none of these',
   ],
 ])('[END-21] volumes %s are refused', (_title, change, detail) => {
   expect(placeVolumes({ ...CONFIG, ...change }, FOUND)).toMatchObject({ ok: false, problem: { key: 'badRequest', detail } })

@@ -20,7 +20,7 @@ describe('[GQL-43] a start script', () => {
 
   test('text that is no shell script is refused with its position', () => {
     for (const line of ['#!/usr/bin/python3', '#!/usr/bin/env node', '#!/usr/bin/env', '#!/bin/sh x'])
-      expect(argsOf(line)).toMatch(/^\$\.startScript: its first line names no shell/)
+      expect(argsOf(line)).toMatch(/^\$\.startScript: its first line is not a shell/)
   })
 
   test.for([

@@ -4,7 +4,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 describe('[PP-128] a constraint as a tenant reads it: the requirement, not the capacity of the host', () => {
   it.each([
     ['status: ONLINE > OFFLINE', 'needs a host that is online'],
-    ['schedulable: yes > cordoned', 'needs a host that takes new work'],
+    ['schedulable: yes > cordoned', 'needs a host that is not cordoned'],
     ['disk: writable > full', 'needs a host whose disk is not full'],
     ['runtime: docker > process', 'needs a container engine'],
     ['runtime: process > none', 'needs an agent that runs built-in images'],
@@ -18,10 +18,10 @@ describe('[PP-128] a constraint as a tenant reads it: the requirement, not the c
     ['diskGb: 50 > 7', 'needs 50 GB of free disk'],
     ['gpu NVIDIA GeForce RTX 4090: 2 > 1', 'needs 2 free NVIDIA GeForce RTX 4090'],
     ['cuda: 12.4|12.8 > unknown', 'needs CUDA 12.4 or 12.8'],
-    ['compute: offered > none', 'needs a type that the operator still offers'],
+    ['compute: offered > none', 'needs a compute type that the operator offers'],
     ['networkVolumes: yes > none', 'needs a host with network volumes'],
     ['globalVolumes: yes > none', 'needs a host with global volumes'],
-    ['capacity: taken by another request, or its host does not answer', 'needs room that another request has just taken'],
+    ['capacity: taken by another request, or its host does not respond', 'needs capacity that another request has just taken'],
   ])('%s', (failed, text) => expect(describeConstraint(failed)).toBe(text))
 
   it('is the bare name for one without a text', () => {

@@ -41,7 +41,7 @@ describe('leases', () => {
       job: {
         state: 'FAILED',
         error: 'no worker confirmed the job, which was handed out 10 times',
-        errorDetail: 'the answer to a take was lost between the plane and its host',
+        errorDetail: 'the response with the job was lost between the plane and its host',
       },
     })
     expect(retryJob({ ...job, state: 'FAILED' }, 9).unconfirmed).toBe(0)

@@ -38,7 +38,7 @@ describe('[SPD-8] of what is idle', () => {
   ])('an idle pod %s', (_title, idleSinceMs, stopped) => {
     const plan = decide({ pods: [pod({ idleSinceMs })] })
     expect(plan.stops.map(({ id }) => id)).toEqual(stopped)
-    expect(plan.stays.map(({ reason }) => reason)).toEqual(stopped.length > 0 ? [] : ['it is not known to have done nothing for 30 min'])
+    expect(plan.stays.map(({ reason }) => reason)).toEqual(stopped.length > 0 ? [] : ['it has no known idle time of 30 min'])
   })
 
   it('a pod of a cluster always stays, and a named one must be idle too', () => {

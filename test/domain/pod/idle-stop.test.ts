@@ -42,7 +42,7 @@ describe('an idle pod', () => {
       pod: {
         ...pod,
         status: 'EXITED',
-        statusReason: 'stopped by idleStop: it had done nothing since 2026-06-01T11:30:00Z',
+        statusReason: 'stopped by idleStop: idle since 2026-06-01T11:30:00Z',
         version: 8,
         ports: [],
         startedAtMs: null,

@@ -30,8 +30,8 @@ describe('[LOG-5, PP-110] lines that the plane adds to the log of a pod', () => 
     expect(noteOfTransition(noted(before), noted(after))).toBe(line)
   })
 
-  test('include of reports only that the host is back: the agent writes the rest', () => {
-    expect(noteOfReport(noted(lost), noted())).toBe('host is back: the container goes on')
+  test('of reports only that the host is back: the rest is told by its agent', () => {
+    expect(noteOfReport(noted(lost), noted())).toBe('host is back: the container still runs')
     expect(noteOfReport(noted(lost), noted({ status: 'EXITED' }))).toBeNull()
     expect(noteOfReport(noted({ status: 'STARTING' }), noted())).toBeNull()
     expect(noteOfReport(noted(), noted({ status: 'EXITED' }))).toBeNull()

@@ -16,8 +16,8 @@ describe('[DER-24] a delegation', () => {
   it.each([
     [MADE - 1, null],
     [MADE, null],
-    [MADE + 1, 'the user who delegated has left the account since, and is a member anew'],
-  ])('made at 1000 by a member since %i: %s', (joinedAtMs, why) => {
+    [MADE + 1, 'the user who delegated has left and rejoined the account'],
+  ])('made at 1000 by who is a member since %i: %s', (joinedAtMs, why) => {
     expect(endOfDelegation(MADE, { ...DEV, joinedAtMs })).toBe(why)
   })
 

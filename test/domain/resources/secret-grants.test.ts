@@ -37,8 +37,8 @@ describe('grants of secrets', () => {
     }
   })
 
-  it('[CAP-11] are required at a start', () => {
-    expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve' }))).toContain('not granted: B;')
+  it('[CAP-11] are asked for at a start', () => {
+    expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve' }))).toContain('without a grant: B;')
     expect(refuseUngranted(container(NAMES_BOTH, { A: 'eve', B: '' }))).toBeNull()
     expect(refuseUngranted(container({ X: 'plain' }))).toBeNull()
   })

@@ -245,8 +245,8 @@ describe('[PP-185] the holders of the room', () => {
     ['a busy worker', '2 vCPUs are held by your endpoint "first" (1 worker at work)', [{ id: 'x' }], {}],
     [
       'workers of every kind',
-      '12 vCPUs are held by your endpoint "first" (1 worker at work, 1 worker starting, 1 worker leaving, 1 worker that should have left, ' +
-        '1 idle worker, may give way in 1 s, 1 idle worker kept for workers.min)',
+      '12 vCPUs are held by your endpoint "first" (1 worker at work, 1 worker starting, 1 worker leaving, 1 worker that did not stop in time, ' +
+        '1 idle worker, can be preempted in 1 s, 1 idle worker kept for workers.min)',
       [
         { id: 'w' },
         { id: 's', use: 'starting' },

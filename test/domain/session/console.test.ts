@@ -46,8 +46,8 @@ describe('the origin of a request with a cookie', () => {
     [{ fetchSite: null, origin: 'https://plane.test:8443' }, 'Origin'],
     // A page in a sandbox, such as one of a pod below /proxy/.
     [{ fetchSite: null, origin: 'null' }, 'Origin'],
-    [{ method: 'GET', isSocket: true, fetchSite: null, origin: null }, 'has to say its Origin'],
-  ])('[CS-4] [CS-6] %j: no page of the plane', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
+    [{ method: 'GET', isSocket: true, fetchSite: null, origin: null }, 'needs the header Origin'],
+  ])('[CS-4] [CS-6] %j: none', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
 })
 
 describe('cookies of the plane', () => {

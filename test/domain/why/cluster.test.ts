@@ -25,17 +25,12 @@ const told = (...changes: Partial<ExplainedMember>[]) => {
 describe('[WHY-16] the explanation of a cluster', () => {
   const broken = { status: 'ERROR' as const, statusReason: 'no such image' }
   it.each<[Partial<ExplainedMember>[], string, string, number]>([
-    [[{}, {}], 'RUNNING', 'All 2 members run.', 21],
-    [[{}, { status: 'STARTING' }, { status: 'PROVISIONING' }], 'PREPARING', '2 of 3 members have their places and are not ready', 11],
+    [[{}, {}], 'RUNNING', 'All 2 members are running.', 21],
+    [[{}, { status: 'STARTING' }, { status: 'PROVISIONING' }], 'PREPARING', '2 of 3 members are placed but not ready', 11],
     [[{ status: 'STARTING' }, { status: 'EXITED' }], 'ENDED', '1 of 2 members ended.', 11],
-    [[{ silentSinceMs: 5 }, { status: 'EXITED' }], 'HOST_SILENT', 'The machine of 1 of 2 members', 5],
-    [[{ silentSinceMs: 5 }, broken], 'FAILED', '1 of 2 members could not run, so the cluster is not whole', 11],
-    [
-      [broken, { hostLost: true, status: 'ERROR' }],
-      'HOST_LOST',
-      'The plane has not heard from the machine of 1 of 2 members for long; it waits',
-      11,
-    ],
+    [[{ silentSinceMs: 5 }, { status: 'EXITED' }], 'HOST_SILENT', 'The host machine of 1 of 2 members', 5],
+    [[{ silentSinceMs: 5 }, broken], 'FAILED', '1 of 2 members could not run, so the cluster is incomplete', 11],
+    [[broken, { hostLost: true, status: 'ERROR' }], 'HOST_LOST', 'The host machine of 1 of 2 members is lost (no heartbeat); it waits', 11],
   ])('%j: %s', (changes, code, verdict, sinceMs) => {
     expect(told(...changes)).toEqual([code, expect.stringContaining(verdict), sinceMs])
   })

@@ -194,7 +194,7 @@ describe('bounds, idle timeout, releases, failures', () => {
   test.each([
     [4_999, []],
     [5_000, ['p']],
-  ])('[PP-51] an unneeded worker that searches a host stops when it is %i ms old: %j', (age, stop) => {
+  ])('[PP-51] a worker that looks for a host and is not needed stops when it is %i ms old: %j', (age, stop) => {
     const workers = [workerIn('PLACING', 'p', { createdAtMs: NOW - age, attempts: 2 })]
     expect(decideScaling(inputs({ workers })).stop).toEqual(stop)
   })
@@ -294,7 +294,7 @@ describe('the stored decisions', () => {
     expect(record({ ...overdue, waitingSinceMs: [], queued: 5, max: 1 }).reason).toBe('workers.max is 1')
     expect(record({ policy: COUNT_1, queued: 9, max: 0 }).reason).toBe('workers.max is 0')
     expect(record({ policy: COUNT_1, queued: 9 }).reason).toBe('9 queued or running jobs at 1 a worker')
-    expect(record({ policy: COUNT_1, queued: 1, launchNotBeforeMs: NOW + 1 }).reason).toContain('starts wait because workers failed')
+    expect(record({ policy: COUNT_1, queued: 1, launchNotBeforeMs: NOW + 1 }).reason).toContain('starts are delayed because workers failed')
     expect(record({ workers: [workerIn('READY', 'a', { idleSinceMs: 0 })] }).reason).toBe('idle for 5 s')
   })
 })

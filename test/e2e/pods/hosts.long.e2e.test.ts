@@ -152,7 +152,7 @@ describe('pods on two hosts', () => {
     await docker('kill', victim.Id, former.Id)
     const [gone, dead] = await Promise.all([waiting.reaches('ERROR', LOSS_WAIT_MS), killed.reaches('ERROR', LOSS_WAIT_MS)])
     for (const view of [gone, dead]) {
-      expect(view.statusReason).toMatch(/has not been heard of since .*; the pod recovers when the host returns/)
+      expect(view.statusReason).toMatch(/has been silent since .*; the pod recovers when the host reconnects/)
       expect(view).toMatchObject({ cost: 0, runtime: null, startedAt: null })
     }
     expect(await fleet.host(lost)).toMatchObject({ status: 'OFFLINE', health: 'LOST' })

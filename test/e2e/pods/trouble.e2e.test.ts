@@ -83,7 +83,7 @@ describe('pods in trouble', () => {
     const absent = `${registryHost}/absent:1`
     const pod = await TestPod.create(fleet.plane, podBody(absent, STAY_SCRIPT, gpu(PLAIN_GPU)))
     const view = await pod.reaches('ERROR')
-    expect(view.statusReason).toMatch(/^image pull failed: .*: the image does not exist, or takes a credential$/)
+    expect(view.statusReason).toMatch(/^image pull failed: .*: the image does not exist, or needs a credential$/)
     expect(view).toMatchObject({ actions: ['start', 'terminate'], cost: 0, runtime: null, startedAt: null })
     expect(await pod.containers()).toEqual([])
     expect(readUsage(fleet.plane, pod.id)).toEqual([])
@@ -151,7 +151,7 @@ describe('pods in trouble', () => {
       expect(existsSync(`/proc/${fleet.agent('state').pid}`)).toBe(true)
       const sick = async () => (await fleet.host('state')).health === 'UNHEALTHY' && fleet.host('state')
       const host = await eventually('the host says that its disk is full', 30_000, sick)
-      expect([host.status, host.statusReason]).toEqual(['ONLINE', expect.stringMatching(/takes no writes: ENOSPC/)])
+      expect([host.status, host.statusReason]).toEqual(['ONLINE', expect.stringMatching(/is not writable: ENOSPC/)])
       const other = { name: 'other', ...podBody(image, STAY_SCRIPT, gpu(SMALL_STATE_GPU)) }
       await expect(TestPod.create(fleet.plane, other)).rejects.toThrow(/no .*(capacity|available)|needs a host whose disk is not full/i)
     } finally {
@@ -159,7 +159,7 @@ describe('pods in trouble', () => {
     }
     await eventually('the host is well again by itself', 30_000, async () => (await fleet.host('state')).health === 'HEALTHY')
     const told = () => readFileSync(join(stateParent, 'agent.log'), 'utf8')
-    expect(told()).toContain('the disk of this agent takes writes again')
+    expect(told()).toContain('the disk of this agent is writable again')
     expect(told()).toMatch(/"msg":"log lines were dropped","lines":[1-9]/)
     await log.waitFor((lines) => lines.includes(`line ${count}`))
     log.close()

@@ -17,7 +17,7 @@ import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload } from '../support/workload.ts'
 
 const ADA = { username: 'ada', password: 's3cret-word' }
-const NOT_FOUND = 'the image does not exist, or takes a credential'
+const NOT_FOUND = 'the image does not exist, or needs a credential'
 const DAY_MS = 86_400_000
 
 test('names of images are compared in the short form of the engine', () => {
@@ -124,7 +124,7 @@ describe('an image', () => {
     const { provide } = host([fake])
     expect(await provide(fake.pushIndex('a/b:list', image))).toBe(idOf(image))
     const foreign = fake.push('a/c:1', imageOf([layerOf('one')], { config: { architecture: 's390x' } }))
-    expect(await provide(foreign)).toBe('the image is not one that this host can run')
+    expect(await provide(foreign)).toBe('this host cannot run the image')
   })
 
   test('[HOST-95] is fetched once for many starts at a time, and again when the engine has lost it', async () => {
@@ -199,14 +199,14 @@ describe('an image', () => {
     const { provide, store } = host([fake])
     // The layer is also a valid archive.
     const content = archiveOf({ name })
-    expect(await provide(fake.push('a/b:1', imageOf([rawLayer(content, pack)])))).toBe('the image is not one that this host can run')
+    expect(await provide(fake.push('a/b:1', imageOf([rawLayer(content, pack)])))).toBe('this host cannot run the image')
     expect(store.loads).toEqual([])
   })
 
   test('[HOST-95] that does not match its digests is refused', async () => {
     const fake = await registry()
     const layer = layerOf('one')
-    const unusable = 'the image is not one that this host can run'
+    const unusable = 'this host cannot run the image'
     const { provide, store } = host([fake])
     expect(await provide(fake.push('a/diff:1', imageOf([layer], { diffIds: [sha256('two')] })))).toBe(unusable)
     expect(await provide(fake.push('a/size:1', imageOf([layer], { size: 5 })))).toBe(unusable)
@@ -262,11 +262,9 @@ describe('[HOST-108] the configuration of an image', () => {
     const machine = host([fake])
     const long = imageOf([layer], { config: { config: { Cmd: Array.from({ length: 70 }, () => 'x'.repeat(1_024)) } } })
     expect(await machine.provide(fake.push('a/b:1', long))).toBe(
-      'the image is not one that this host can run: its environment and command take more than 64 KiB',
+      'this host cannot run the image: its environment and command take more than 64 KiB',
     )
-    expect(await machine.provide(fake.push('a/b:2', imageOf([layer], { config: { config: 7 } })))).toBe(
-      'the image is not one that this host can run',
-    )
+    expect(await machine.provide(fake.push('a/b:2', imageOf([layer], { config: { config: 7 } })))).toBe('this host cannot run the image')
     expect(machine.store.loads).toEqual([])
   })
 })
@@ -309,7 +307,7 @@ describe('a private image', () => {
     const decoy = layerOf('a decoy')
     const diffIds = [image.diffIds[0] ?? '', decoy.diffId]
     const disguised = other.push('evil/y:1', imageOf([layerOf('mine'), decoy], { diffIds }))
-    expect(await machine.provide(disguised)).toBe('the image is not one that this host can run')
+    expect(await machine.provide(disguised)).toBe('this host cannot run the image')
     expect(machine.store.loads).toHaveLength(1)
   })
 
@@ -397,7 +395,7 @@ describe('the space for images', () => {
     const sparse = paxOf({ 'GNU.sparse.major': '1', 'GNU.sparse.minor': '0', 'GNU.sparse.realsize': '8796093022208' })
     for (const [index, entry] of [{ type: 'S' }, sparse].entries()) {
       const name = fake.push(`a/sparse${index}:1`, imageOf([rawLayer(archiveOf(entry, { content: 'x' }))]))
-      expect(await provide(name)).toBe('the image is not one that this host can run')
+      expect(await provide(name)).toBe('this host cannot run the image')
     }
     const small = Array.from({ length: 100 }, (_, index) => ({ name: `${index}` }))
     const many = fake.push('a/many:1', imageOf([rawLayer(archiveOf(...small))]))
@@ -460,7 +458,7 @@ describe('the space for images', () => {
       }
       return { ...machine, fake, push, provide, run }
     }
-    const REFUSED = 'the images that this account uses on this host leave no room for it: with it they take 0.6 MB or more of 0.5 MB'
+    const REFUSED = 'this account has reached its share of image space on this host: with it they take 0.6 MB or more of 0.5 MB'
 
     test('has half of the space for the images that it uses, and the others have the rest', async () => {
       const { store, clock, provide, push, run, small } = await shared()
@@ -491,12 +489,12 @@ describe('the space for images', () => {
       await run('eve', 'second')
       clock.nowMs += DAY_MS
       expect(await provide('eve', push('third'))).toBe(
-        'the images that this account uses on this host leave no room for it: with it they take 0.9 MB or more of 0.8 MB',
+        'this account has reached its share of image space on this host: with it they take 0.9 MB or more of 0.8 MB',
       )
       await run('ada', 'of-ada')
       clock.nowMs += DAY_MS
       expect(await provide('eve', push('second'))).toMatch(/^sha256:/)
-      expect(await provide('eve', push('of-ada'))).toMatch(/^the images that this account uses/)
+      expect(await provide('eve', push('of-ada'))).toMatch(/^this account has reached its share of image space/)
     })
 
     test('does not exceed it with images that are present already', async () => {
@@ -538,7 +536,7 @@ describe('the space for images', () => {
         response.writeHead(200, { 'content-length': 301_568 }).write(plain.blobs.get(digest)?.subarray(0, -1))
         return true
       }
-      expect(await provide('eve', fake.push('a/plain:1', plain))).toMatch(/^the images that this account uses on this host leave no room/)
+      expect(await provide('eve', fake.push('a/plain:1', plain))).toMatch(/^this account has reached its share of image space/)
     })
 
     test('[HOST-147] has less the more others have, and the next one still has room', async () => {
@@ -548,7 +546,9 @@ describe('the space for images', () => {
       await run('mallory', 'second')
       clock.nowMs += DAY_MS
       // 0.4 MB are left, and half of that is ada's.
-      expect(await provide('ada', push('large', 220 * KB))).toMatch(/^the images that .* with it they take 0\.2 MB or more of 0\.2 MB$/)
+      expect(await provide('ada', push('large', 220 * KB))).toMatch(
+        /^this account has reached .* with it they take 0\.2 MB or more of 0\.2 MB$/,
+      )
       expect(await provide('ada', push('small', 150 * KB))).toMatch(/^sha256:/)
     })
 
@@ -591,7 +591,7 @@ describe('the space for images', () => {
         }
         return refusal
       }
-      const words = 'the images that this account uses on this host leave no room for it: with it they are'
+      const words = 'this account has reached its share of image space on this host: with it they are'
       expect(await fill('eve', 500)).toBe(`${words} 338 of at most 337`)
       expect(store.uses).toHaveLength(337)
       clock.nowMs += DAY_MS
@@ -601,7 +601,7 @@ describe('the space for images', () => {
       expect(await run('cleo', 'first', 1)).toMatch(/^sha256:/)
       // The account may start from its present images, but not fetch another.
       expect(await provide('eve', tiny('eve-0'))).toMatch(/^sha256:/)
-      expect(await provide('eve', tiny('more'))).toMatch(/^the images that this account uses/)
+      expect(await provide('eve', tiny('more'))).toMatch(/^this account has reached its share of image space/)
       expect(machine.log()).not.toContain('an image was removed')
     }, 120_000)
 
@@ -618,7 +618,7 @@ describe('the space for images', () => {
         response.writeHead(404).end()
         return true
       }
-      expect(await provide('eve', image)).toBe('the image does not exist, or takes a credential')
+      expect(await provide('eve', image)).toBe('the image does not exist, or needs a credential')
       expect([...store.images.values()].map(({ id }) => id)).toEqual(kept)
     })
 
@@ -678,7 +678,7 @@ describe('the space for images', () => {
     store.onLoad = async () => {
       throw new Error('the disk is full')
     }
-    expect(await provide(other.push('evil/x:1', image))).toBe('the container engine of this host could not take the image')
+    expect(await provide(other.push('evil/x:1', image))).toBe('the container engine of this host could not load the image')
     expect(await provide(name)).toBe(idOf(image))
     expect(fake.requests).toHaveLength(asked)
   })
@@ -729,7 +729,7 @@ describe('the space for images', () => {
     const name = fake.push('a/b:1', imageOf([layerOf('one')]))
     // Blocks the file, like a full disk.
     mkdirSync(join(stateDir, 'images.json.draft'))
-    expect(await provide(name)).toBe('the container engine of this host could not take the image')
+    expect(await provide(name)).toBe('the container engine of this host could not load the image')
     expect(store.loads).toEqual([])
     rmdirSync(join(stateDir, 'images.json.draft'))
     expect(await provide(name)).toMatch(/^sha256:/)

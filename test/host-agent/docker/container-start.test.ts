@@ -93,7 +93,7 @@ describe('starting a container', () => {
   test('a container of the same name that belongs to another program stays', async ({ expect }) => {
     const { engine, start } = open()
     engine.containers.set('podplane-p-1', { labels: { 'podplane.host': 'h2' }, status: 'running', limited: false, limits: [] })
-    await expect(start()).rejects.toThrow('a container of the same name is still there')
+    await expect(start()).rejects.toThrow('a container with the same name still exists')
     expect(engine.containers.size).toBe(1)
   })
 
@@ -125,7 +125,7 @@ describe('starting a container', () => {
 
   test('[HOST-108] a command that would make the list of all containers too long is refused', async ({ expect }) => {
     const { engine, start } = open()
-    await expect(start({ cmd: Array.from({ length: 140 }, () => 'x'.repeat(1_024)) })).rejects.toThrow('take more than 128 KiB')
+    await expect(start({ cmd: Array.from({ length: 140 }, () => 'x'.repeat(1_024)) })).rejects.toThrow('exceed 128 KiB')
     expect(engine.containers.size).toBe(0)
   })
 

@@ -19,8 +19,8 @@ const CASES: readonly (readonly [string, string])[] = [
   [`${RUNC}exec: "/app/run.sh": stat /app/run.sh: no such file or directory: unknown`, 'the command "/app/run.sh" is not in the image'],
   ['exec /app/run.sh: no such file or directory', 'the command "/app/run.sh" is not in the image'],
   [`${RUNC}exec: "/app/run.sh": permission denied: unknown`, 'the command "/app/run.sh" may not be executed in the image'],
-  [`${RUNC}exec /app: exec format error`, 'its command is no program for this machine; is the image for linux/amd64?'],
-  ['No command specified', 'the image names no command; give it one'],
+  [`${RUNC}exec /app: exec format error`, 'its command is not a program for this machine; is the image for linux/amd64?'],
+  ['No command specified', 'the image has no command; set one'],
   ['unable to find user ada: no matching entries in passwd file', 'the user "ada" is not in the image'],
   [`${RUNC}chdir to cwd ("/srv") set in config.json failed: permission denied`, 'the working directory "/srv" of the image cannot be used'],
   [
@@ -31,7 +31,7 @@ const CASES: readonly (readonly [string, string])[] = [
   [`${RUNC}cannot allocate memory`, 'there is not enough memory to start it'],
   [
     `${RUNC}error running hook #0: nvidia-container-cli: requirement error: unsatisfied condition: cuda>=12.8, please update your driver`,
-    'the image needs "cuda>=12.8", and the GPU driver of this host has another',
+    'the image needs "cuda>=12.8", but the GPU driver of this host has another version',
   ],
   [
     'could not select device driver "" with capabilities: [[gpu]]',
@@ -43,7 +43,7 @@ const CASES: readonly (readonly [string, string])[] = [
   ],
   [
     'error while mounting volume: failed to mount local volume: mount :/export/pods/v:/var/lib/docker/volumes/x/_data, data: addr=10.9.8.7: no such file or directory',
-    'a volume cannot be mounted: its server is away or has no directory for it',
+    'a volume cannot be mounted: its server is unavailable or has no directory for it',
   ],
   ['stat /run/podplane/7e11aa/p1: no such file or directory', 'the command that is asked for is not in the image'],
   ['connect ENOENT /var/run/docker.sock', 'the container engine of this host was interrupted; start it again'],

@@ -98,7 +98,7 @@ describe('HostPorts', () => {
     const several = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}/tcp`)
     const open = (isShared: boolean) =>
       new HostPorts({ range: { from: 30_000, to: 30_031 }, isShared: () => isShared, isFree: async () => true })
-    const REFUSED = 'the ports that this account uses on this host leave no room for it: with it they are'
+    const REFUSED = 'this account has reached its share of host ports on this host: with it they are'
 
     test('takes as many ports as it leaves to others, so that the next one always has some', async ({ expect }) => {
       const ports = open(true)

@@ -195,7 +195,7 @@ describe('[HOST-70] the process that calls the engine', { timeout: 120_000 }, ()
     expect(bytes).toBe(size)
   })
 
-  test('a stream whose reader has left, or that is cancelled, ends at the engine', async () => {
+  test('a stream that the reader disconnected, or that is given up, ends at the engine', async () => {
     let closed = 0
     fake.answer = (_path, _request, response) => {
       response.on('close', () => {
@@ -252,7 +252,7 @@ describe('[HOST-70] the process that calls the engine', { timeout: 120_000 }, ()
   test('an answer of another kind than requested is an error, and so is one that is too long', async () => {
     fake.answer = (_path, _request, response) =>
       sendJson(response, { ...container('running'), State: { ...container('running').State, ExitCode: 'x' } })
-    await expect(client.engine.inspect('c')).rejects.toThrow('the engine answered something else than was asked for')
+    await expect(client.engine.inspect('c')).rejects.toThrow('the engine sent an unexpected response')
     fake.answer = (_path, _request, response) => sendZeros(response, 16 * 2 ** 20)
     await expect(client.engine.readLogs('c', 5)).rejects.toThrow('what the engine client has to say is longer than 8 MiB')
     expect(said).toEqual([])

@@ -270,7 +270,7 @@ describe('shipping', () => {
     plane.away = false
     shipper.start()
     await shipper.close(5_000)
-    const dropped = '2 lines dropped: more was written than this host could keep for the plane'
+    const dropped = '2 lines dropped: the workload wrote more than this host could buffer for the plane'
     expect(ids.map((id) => plane.lines(id).at(-1))).toEqual([dropped, dropped, dropped, 'stopped', 'stopped', 'stopped'])
     expect(readdirSync(dir)).toEqual([])
   })

@@ -69,7 +69,7 @@ describe('spool', () => {
     spool.ack(1)
     expect(spool.dropOldest()).toBe(true)
     expect(spool.peek(9).slice(0, 2)).toEqual([
-      { seq: 2, at: 5, source: 'system', line: '1 lines dropped: more was written than this host could keep for the plane' },
+      { seq: 2, at: 5, source: 'system', line: '1 lines dropped: the workload wrote more than this host could buffer for the plane' },
       { seq: 3, ...text('2') },
     ])
     expect(spool.dropOldest()).toBe(true)
@@ -104,7 +104,7 @@ describe('spool', () => {
     expect(again?.isEnded).toBe(true)
     expect(again?.pendingLines).toBe(1)
     expect(again?.peek(7)).toEqual([
-      { seq: 3, at: 7, source: 'system', line: '2 lines dropped: more was written than this host could keep for the plane' },
+      { seq: 3, at: 7, source: 'system', line: '2 lines dropped: the workload wrote more than this host could buffer for the plane' },
     ])
     again?.ack(3)
     expect(again?.pendingLines).toBe(0)
@@ -140,7 +140,7 @@ test('[HOST-13] lines that the disk has lost are reported like dropped ones', ({
   spool.append([text('a'), text('b')])
   for (const name of readdirSync(join(dir, 'w')).filter((file) => file.endsWith('.jsonl'))) writeFileSync(join(dir, 'w', name), 'x')
   expect(spool.peek(7)).toEqual([
-    { seq: 2, at: 7, source: 'system', line: '2 lines dropped: more was written than this host could keep for the plane' },
+    { seq: 2, at: 7, source: 'system', line: '2 lines dropped: the workload wrote more than this host could buffer for the plane' },
   ])
 })
 

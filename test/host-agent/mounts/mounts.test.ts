@@ -125,7 +125,7 @@ describe('mounts of a workload', () => {
       await expect(provideMounts([persistent({ path })], drivers), path).rejects.toThrow('is not an absolute path of a directory below /')
     }
     for (const id of ['..', 'a/b', '', '.wiped-x']) {
-      await expect(provideMounts([persistent({ id })], drivers), id).rejects.toThrow('cannot be the name of a directory')
+      await expect(provideMounts([persistent({ id })], drivers), id).rejects.toThrow('is not valid as a directory name')
     }
     expect(readdirSync(root)).toEqual([])
     expect(await provideMounts([persistent({ path: '/a b:c,d/' })], drivers)).toMatchObject([{ Target: '/a b:c,d/' }])
@@ -160,7 +160,7 @@ describe('flags of volumes', () => {
     expect(parseNetworkVolumes('nfs://nas.example.com/a/b')).toEqual({ server: 'nas.example.com', directory: '/a/b' })
     expect(() => parseNetworkVolumes(join(dir, 'none'))).toThrow('is not a directory')
     for (const text of ['nfs://nas', 'nfs:///a', 'nfs://nas/a,rw', 'nfs://nas/a b', 'nfs://nas/../a', 'nfs://n as/a']) {
-      expect(() => parseNetworkVolumes(text), text).toThrow('is no NFS export')
+      expect(() => parseNetworkVolumes(text), text).toThrow('is not an NFS export')
     }
     expect(() => parseGlobalVolumes('gs://bucket')).toThrow('name a directory, or a bucket as s3://')
   })

@@ -115,7 +115,7 @@ describe('[HOST-84] a host', () => {
     const { host } = await open({ hasInterface: () => false })
     expect((await host()).isolation).toMatchObject({
       network: false,
-      networkReason: expect.stringMatching(/^the container engine makes its networks elsewhere/),
+      networkReason: expect.stringMatching(/^the container engine creates its networks elsewhere/),
     })
   })
 
@@ -123,7 +123,7 @@ describe('[HOST-84] a host', () => {
     const { fake, host } = await open()
     fake.refuse = () => new Error('not supported')
     const network = await host()
-    expect(network.isolation).toMatchObject({ network: false, networkReason: 'the container engine makes no networks: not supported' })
+    expect(network.isolation).toMatchObject({ network: false, networkReason: 'the container engine cannot create networks: not supported' })
     expect(await network.within('ada', async (name) => name)).toBe('bridge')
   })
 
@@ -139,7 +139,7 @@ describe('[HOST-84] a host', () => {
     network.onIsolationChange = () => told.push(network.isolation.network)
     expect(network.isolation).toEqual({
       network: false,
-      networkReason: "1 containers of before are on the container engine's own network, until they end or start again",
+      networkReason: "1 earlier containers are on the container engine's own network until they end or restart",
       trustedTenants: false,
     })
     await network.start(RELAY)

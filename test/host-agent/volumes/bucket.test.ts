@@ -71,7 +71,7 @@ describe('[HOST-115] the bucket of global volumes', () => {
       (line) => {
         handOver(`AWS_ACCESS_KEY_ID=key-1\n${line}\n`)
         expect(() => new BucketMount(BUCKET, tempDir('state'), silentLog())).toThrow('line 2')
-        expect(() => rcloneEnv(BUCKET)).toThrow(/^line 2 of the credential 'global-volumes' is none; write (?!.*canary)/)
+        expect(() => rcloneEnv(BUCKET)).toThrow(/^line 2 of the credential 'global-volumes' is not valid; write (?!.*canary)/)
       },
     )
   })
@@ -82,7 +82,7 @@ describe('[HOST-115] the bucket of global volumes', () => {
     const held = { owner: null, views: new GuardedViews('off') }
     const persistent = new PersistentVolumes(tempDir('volumes'), silentLog(), held)
     const none = buildMountDrivers(options, persistent, held)
-    await expect(none.global.provide(MOUNT)).rejects.toThrow('this host can mount no object store')
+    await expect(none.global.provide(MOUNT)).rejects.toThrow('this host cannot mount an object store')
     const bucket = new BucketMount(BUCKET, tempDir('state'), silentLog())
     const waiting = buildMountDrivers(options, persistent, { ...held, bucket })
     await expect(waiting.global.provide(MOUNT)).rejects.toThrow(

@@ -176,7 +176,7 @@ describe('supervisor of pods', () => {
     supervisor = open()
     await supervisor.adopt()
     await want(pod(1), pod(2))
-    expect(last(1)).toMatchObject({ state: 'error', reason: 'the host agent was interrupted while it started this' })
+    expect(last(1)).toMatchObject({ state: 'error', reason: 'the host agent was interrupted while it started this workload' })
     expect(last(2)?.state).toBe('running')
     await want(pod(1), pod(2, { desired: 'held' }))
     expect(last(2)?.state).toBe('exited')
@@ -187,7 +187,7 @@ describe('supervisor of pods', () => {
       await want(pod(index, { image }))
       expect(last(index)).toMatchObject({
         state: 'error',
-        reason: `image '${image}' cannot be had: want an image reference such as docker.io/library/nginx:1.27, without https://`,
+        reason: `image '${image}' is not valid: want an image reference such as docker.io/library/nginx:1.27, without https://`,
       })
     }
     expect(runtime.calls).toEqual([])
@@ -219,7 +219,7 @@ describe('supervisor of pods', () => {
         await want(pod(1, { kind }))
         expect(runtime.calls.filter((call) => call === 'start p-1')).toHaveLength(2)
         expect(said(1)).toEqual(['error'])
-        expect(last(1)?.reason).toBe('the host agent ended twice while it started this, and does not try it again')
+        expect(last(1)?.reason).toBe('the host agent ended twice while it started this workload, and does not retry')
       },
     )
 

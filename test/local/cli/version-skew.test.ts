@@ -45,8 +45,8 @@ describe('a plane of another release', () => {
     expect(await list()).toBe('')
   })
 
-  it('[CL-9] that does not serve this version is reported, and nothing is done', async () => {
-    const detail = 'podplane 0.1.0 is too old for this plane, which is at 9.0.0 and serves 8.0.0 and later'
+  it('[CL-9] a plane that does not serve this version says so, and nothing is done', async () => {
+    const detail = 'podplane 0.1.0 is too old for this plane (version 9.0.0), which supports 8.0.0 and later'
     plane = await ToyPlane.open({
       'GET /v2/pods': { status: 426, body: { title: 'Upgrade Required', status: 426, detail, code: 'CLI_TOO_OLD' } },
     })

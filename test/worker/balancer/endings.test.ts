@@ -53,7 +53,7 @@ describe('a WebSocket to a worker', () => {
       { messages: ['hello'], closed: null },
     ])
     expect((await admin().delete(`/admin/v1/keys/${doomed.id}`)).status).toBe(204)
-    const reason = 'the key or session that opened this is no longer good'
+    const reason = 'the key or session that opened this connection is not valid'
     await until(() => first.seen.closed !== null && ends.length > 0)
     expect([first.seen.closed, ends]).toEqual([{ code: 1008, reason }, [{ kind: 'close', code: 1008, reason }]])
     second.socket.send(new Uint8Array([1, 2, 3]))

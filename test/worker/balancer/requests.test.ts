@@ -105,7 +105,7 @@ describe('a request to a load-balancing endpoint', () => {
     const broken = await scene.ask('/break')
     expect([broken.status, ((await broken.json()) as { detail: string }).detail]).toEqual([
       502,
-      'the worker did not finish its answer: the worker closed the connection',
+      'the worker did not finish its response: the worker closed the connection',
     ])
     await until(async () => (await openRequests(scene)).inFlight === 0)
   })

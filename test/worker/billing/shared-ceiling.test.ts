@@ -50,9 +50,7 @@ const ofPerson = (figures: string) => ({
   body: {
     code: 'SPEND_LIMIT',
     detail: expect.stringMatching(
-      new RegExp(
-        `^spend limit: ${figures} by all accounts of one person together: .*; stop something that runs in one of them, or ask the operator`,
-      ),
+      new RegExp(`^spend limit: ${figures} across all accounts of one user: .*; stop a workload in one of them, or ask the operator`),
     ),
   },
 })

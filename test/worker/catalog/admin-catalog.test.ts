@@ -96,11 +96,11 @@ describe("the operator's changes of the catalog", () => {
   })
 
   it.each([
-    ['gpus', 'New', { name: 'New' }, 400, 'name and memory are required of a type that the seed does not know'],
+    ['gpus', 'New', { name: 'New' }, 400, 'name and memory are required for a type that is not in the seed'],
     ['gpus', L4, { pool: null }, 400, 'pool and price.serverless go together: both, or both null'],
     ['gpus', L4, { price: { secure: -1 } }, 422, ['$.price.secure: minimum: got -1, want 0']],
     ['gpus', L4, { id: 'x' }, 422, ["$: additional properties 'id' not allowed"]],
-    ['cpus', 'new', { name: 'New' }, 400, 'name, group, ramGbPerVcpu and both prices are required of a flavor that the seed does not know'],
+    ['cpus', 'new', { name: 'New' }, 400, 'name, group, ramGbPerVcpu and both prices are required for a flavor that is not in the seed'],
     ['cpus', 'cpu3c', { vcpu: { min: 8, max: 4 } }, 400, 'vcpu.min 8 is above vcpu.max 4'],
     ['datacenters', 'EU-RO-1', { networkVolumeTypes: ['STANDARD', 'STANDARD'] }, 400, 'networkVolumeTypes names a type twice'],
     ['storage', 'containerDisk', { STANDARD: { first: 1 } }, 400, 'containerDisk has no STANDARD, only running and stopped'],

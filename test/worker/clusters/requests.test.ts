@@ -179,7 +179,7 @@ describe('all or nothing', () => {
   it('[CLU-15] hosts without private networks take no members', async () => {
     const scene = await open(3, () => gpus(1))
     expect((await scene.call.post(CLUSTERS, scene.body())).body.errors).toContainEqual(
-      expect.stringContaining('needs a host that is on the private network between hosts'),
+      expect.stringContaining('needs a host with the private network between hosts'),
     )
   })
 })

@@ -335,7 +335,7 @@ describe('a sign-in link', () => {
     expect((await first.page('POST', STATE, { link: body.link })).status).toBe(201)
     expect(await second.page('POST', STATE, { link: body.link })).toMatchObject({
       status: 401,
-      body: { errors: ['this link was used already, or its time is over: ask for a new one'] },
+      body: { errors: ['this link was already used or has expired: ask for a new one'] },
     })
     expect((await first.page('GET', '/v2/user')).body.id).toBe(account.userId)
     expect((await first.page('GET', '/admin/v1/users')).status).toBe(401)

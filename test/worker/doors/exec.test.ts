@@ -102,7 +102,7 @@ describe('a command in a pod', () => {
       send(`/v2/pods/${id}/exec`, { headers: { Authorization: `Bearer ${scene.account.key}` } }),
     ])
     expect(asked.map(({ status }) => status)).toEqual([404, 401, 403, 404, 409, 422, 400])
-    expect(await asked[4]?.json()).toMatchObject({ detail: 'the pod is PROVISIONING: it can be entered only while it is RUNNING' })
+    expect(await asked[4]?.json()).toMatchObject({ detail: 'the pod is PROVISIONING: it can be accessed only while it is RUNNING' })
     expect(tunnel.served).toEqual([])
   })
 
@@ -111,7 +111,7 @@ describe('a command in a pod', () => {
     const reply = await ask(id, '')
     expect([reply.status, ((await reply.json()) as { detail: string }).detail]).toEqual([
       503,
-      'the host of the pod runs an agent that is too old for this: its operator has to upgrade it',
+      'the host of the pod runs an agent that does not support this: its operator must upgrade it',
     ])
     expect([tunnel.served, tunnel.socket.readyState]).toEqual([[], WebSocket.READY_STATE_OPEN])
   })
@@ -124,7 +124,7 @@ describe('a command in a pod', () => {
     const revoked = await enter(id, '', { Authorization: `Bearer ${other.key}` })
     expect((await api(scene.account.key).delete(`/v2/account/keys/${other.id}`)).status).toBe(204)
     await until(() => revoked.closed !== null)
-    expect(revoked.closed).toEqual({ code: 1008, reason: 'the pod does not run any more, or the key is not good any more' })
+    expect(revoked.closed).toEqual({ code: 1008, reason: 'the pod does not run, or the key is not valid' })
     await until(() => commands[1]?.isOver === true)
     expect([kept.closed, commands[0]?.isOver]).toEqual([null, false])
     await scene.act(id, 'stop')

@@ -57,10 +57,10 @@ describe('an HTTP port of a pod', () => {
       [`${id}/22`, `${id}/8889`, `${id}/99999`, `${waiting}/8888`, 'nosuchpod/8888'].map((path) => send(`/proxy/${path}/`)),
     )
     expect(await Promise.all(asked.map(detailOf))).toEqual([
-      [404, 'the pod has not declared port 22 as 22/http, so it is not served here'],
-      [404, 'the pod has not declared port 8889 as 8889/http, so it is not served here'],
-      [404, 'the pod has not declared port 99999 as 99999/http, so it is not served here'],
-      [409, 'the pod is PROVISIONING: it serves only while it is RUNNING'],
+      [404, 'the pod does not expose port 22 as 22/http, so it is not served here'],
+      [404, 'the pod does not expose port 8889 as 8889/http, so it is not served here'],
+      [404, 'the pod does not expose port 99999 as 99999/http, so it is not served here'],
+      [409, 'the pod is PROVISIONING: it is served only while it is RUNNING'],
       [404, 'pod not found'],
     ])
     expect(tunnel.served).toEqual([])
@@ -71,12 +71,12 @@ describe('an HTTP port of a pod', () => {
     const { id, tunnel } = await runPod(refuse)
     expect(await detailOf(await send(`/proxy/${id}/8888/`))).toEqual([
       503,
-      'the pod was not reached: nothing listens on this port of the worker',
+      'the pod could not be reached: nothing listens on this port of the worker',
     ])
     tunnel.socket.close()
     await until(async () => (await detailOf(await send(`/proxy/${id}/8888/`)))[1]?.toString().includes('is not connected') === true)
     await FakeTunnel.open(scene.host, hello, [])
-    expect((await detailOf(await send(`/proxy/${id}/8888/`)))[1]).toContain('too old')
+    expect((await detailOf(await send(`/proxy/${id}/8888/`)))[1]).toContain('does not support this')
   })
 
   it('[NET-11] passes WebSockets in both directions', async () => {
@@ -135,7 +135,7 @@ describe('an HTTP port of a pod', () => {
     const silent = await visit(false)
     expect(silent.end).toEqual({
       code: 1013,
-      reason: 'the client has to say something from time to time: too much was told it since it did',
+      reason: 'the client must send data from time to time: it received too much since its last message',
     })
     // 24 MiB, plus the credit that returns over time while a slow machine sends them.
     expect(silent.taken).toBeGreaterThanOrEqual(24)
@@ -150,7 +150,7 @@ describe('an HTTP port of a pod', () => {
     const late = await Promise.race(visits)
     expect(late === null ? null : await detailOf(late)).toEqual([
       503,
-      'the pod was not reached: 128 connections to this pod are open already, the most at a time',
+      'the pod could not be reached: 128 connections to this pod are already open, which is the maximum',
     ])
     expect(tunnel.served.length).toBe(128)
     leave.abort()
@@ -159,9 +159,9 @@ describe('an HTTP port of a pod', () => {
 })
 
 it('[NET-1] is 524 for a pod that is reached and does not respond in time', () => {
-  expect(podProblem({ code: 'late', detail: 'it has not begun to answer within 100 s' })).toMatchObject({
+  expect(podProblem({ code: 'late', detail: 'it did not begin to respond within 100 s' })).toMatchObject({
     status: 524,
-    detail: 'the pod was reached, but it has not begun to answer within 100 s',
+    detail: 'the pod was reached, but it did not begin to respond within 100 s',
   })
 })
 

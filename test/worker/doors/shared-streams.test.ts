@@ -104,7 +104,7 @@ describe('the streams into one host', () => {
     expect([tunnel.openStreams, new Set(refused)]).toEqual([
       ALONE,
       new Set([
-        `503 the pod was not reached: the host of the pod takes no more for now: its account has ${ALONE} connections there, of which it can have as many as it leaves to others; end some of them or try again later`,
+        `503 the pod could not be reached: the host of the pod accepts no more connections: its account has ${ALONE} connections there, which is its share; end some of them or retry later`,
       ]),
     ])
     expect(await served()).toEqual(before)
@@ -152,7 +152,7 @@ describe('the streams into one host', () => {
     expect(await visit()).toBe(200)
     await until(() => refused.length > 0)
     expect([refused, tunnel.openStreams]).toEqual([
-      [expect.stringMatching(/^502 the pod did not finish its answer: it was silent for a minute, and a newer request /)],
+      [expect.stringMatching(/^502 the pod did not finish its response: it was silent for a minute, and a newer request /)],
       127,
     ])
   })

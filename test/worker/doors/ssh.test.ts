@@ -54,7 +54,7 @@ describe('[NET-21] the SSH proxy asks whether a key opens a pod', () => {
     ])
     const bodies = await Promise.all(refused.map(async (reply) => ({ ...((await reply.json()) as object), status: reply.status })))
     expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
-    expect(bodies[0]).toMatchObject({ status: 403, detail: 'no pod with SSH has this user name and lets this key in' })
+    expect(bodies[0]).toMatchObject({ status: 403, detail: 'no pod with SSH has this user name and accepts this key' })
   })
 
   it('[S10] [SHR-4] logins have windows of their own: one beyond the limit is 429 and leaves no row, and other requests of the user continue', async () => {

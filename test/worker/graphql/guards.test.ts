@@ -22,7 +22,7 @@ describe('limits of a document', () => {
 
   it('[GQL-10] 20 levels, and not one more', async () => {
     expect((await refusalOf(nested(18))).message).not.toContain('levels')
-    expect(await refusalOf(nested(19))).toEqual({ status: 400, message: 'the document has more than 20 levels; ask for less at once' })
+    expect(await refusalOf(nested(19))).toEqual({ status: 400, message: 'the document has more than 20 levels; request less at once' })
   })
 
   it('[GQL-10] a body of 1 MiB', async () => {
@@ -42,7 +42,7 @@ describe('limits of a document', () => {
   })
 
   it('[GQL-24] tokens, fields, aliases, directives, root fields', async () => {
-    const refused = (what: string) => ({ status: 400, message: `the document has more than ${what}; ask for less at once` })
+    const refused = (what: string) => ({ status: 400, message: `the document has more than ${what}; request less at once` })
     expect((await refusalOf(`{ myself { id ${many(10_000, () => 'id')} } }`)).message).toContain('10000 tokens')
     expect(await refusalOf(`{ myself { ${many(1_001, () => 'id')} } }`)).toEqual(refused('1000 fields'))
     expect(await refusalOf(`{ myself { ${many(51, (index) => `a${index}: id`)} } }`)).toEqual(refused('50 aliases'))
@@ -54,13 +54,13 @@ describe('limits of a document', () => {
     const bomb = many(30, (index) => `fragment F${index} on User { ...F${index + 1} ...F${index + 1} }`)
     expect(await refusalOf(`{ myself { ...F0 } } ${bomb} fragment F30 on User { id }`)).toEqual({
       status: 400,
-      message: 'the document has more than 1000 fields; ask for less at once',
+      message: 'the document has more than 1000 fields; request less at once',
     })
     expect((await refusalOf('{ myself { ...A } } fragment A on User { ...B } fragment B on User { ...A }')).status).toBe(400)
   })
 
-  it('[GQL-70] 64 brackets within each other, of whatever kind', async () => {
-    const refused = { status: 400, message: 'the document has more than 64 brackets within each other; ask for less at once' }
+  it('[GQL-70] 64 nested brackets, of whatever kind', async () => {
+    const refused = { status: 400, message: 'the document has more than 64 nested brackets; request less at once' }
     for (const [open, close] of [
       ['[', ']'],
       ['{a:', '}'],
@@ -77,7 +77,7 @@ describe('limits of a document', () => {
     const pod = 'id machine { podHostId } runtime { ports { ip privatePort } gpus { id } }'
     expect((await ask(`{ myself { pods { ${pod} } } }`)).status).toBe(200)
     const { status, message } = await refusalOf(`{ myself { ${many(20, (index) => `a${index}: pods { ${pod} }`)} } }`)
-    expect([status, message]).toEqual([400, expect.stringMatching(/^the document costs \d+, and at most 40000 is allowed/)])
+    expect([status, message]).toEqual([400, expect.stringMatching(/^the document costs \d+, above the maximum of 40000/)])
     expect(
       (await refusalOf(`{ ${many(20, (index) => `a${index}: myself { ...F }`)} } fragment F on User { pods { ${pod} } }`)).status,
     ).toBe(400)
@@ -88,7 +88,7 @@ describe('limits of a document', () => {
     const response = await send('/graphql', { method: 'POST', headers, body: '[{"query":"{ myself { id } }"}]' })
     expect([response.status, await response.json()]).toEqual([
       400,
-      { errors: [{ message: 'send one document a request: batches are not served', extensions: { code: 'RUNPOD' } }] },
+      { errors: [{ message: 'send one document per request: batches are not supported', extensions: { code: 'RUNPOD' } }] },
     ])
   })
 })

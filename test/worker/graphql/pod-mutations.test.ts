@@ -188,7 +188,7 @@ describe('[GQL-19] names of pods', () => {
     const made = replies.flatMap(({ body }) => (body.errors ? [] : [body.data.podFindAndDeployOnDemand.id]))
     expect(made).toHaveLength(1)
     const refusals = replies.flatMap(({ body }) => body.errors ?? [])
-    expect(refusals.map(({ message }) => message)).toEqual(Array(2).fill('the account has a pod b; choose another name'))
+    expect(refusals.map(({ message }) => message)).toEqual(Array(2).fill('the account already has a pod b; choose another name'))
     expect((await scene.call.get(PODS)).body.pods).toHaveLength(1)
     const { results } = await env.DB.prepare('SELECT id FROM allocations WHERE team_id = ?')
       .bind(await scene.team())

@@ -2,7 +2,7 @@ import { Browser } from '../../support/browser.ts'
 import { graphql } from '../../support/graphql.ts'
 import { type Account, api, createAccount, describe, expect, it, send, teamOf } from '../../support/harness.ts'
 
-const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
+const NO_PLAN = 'dryRun: this operation supports no dry run, so nothing was done; leave dryRun out to execute it'
 
 const saving = (name: string) => `mutation { saveTemplate(input: {name: "${name}", imageName: "acme/idle:1", dockerArgs: "",
   containerDiskInGb: 5, volumeInGb: 0, env: [], readme: ""}) { id } }`
@@ -77,7 +77,7 @@ describe('the account that a mutation is for', () => {
     const two = names.map((name, index) => saving(name).replace('mutation {', `m${index}:`).replace(/ }$/, ''))
     const { body } = await graphql(account.key)(`mutation { ${two.join('\n')} }`, null, { 'Idempotency-Key': crypto.randomUUID() })
     expect(body.errors.map(({ message, path }: { message: string; path: string[] }) => [path, message])).toEqual([
-      [['m1'], expect.stringContaining('$.Idempotency-Key: was used with another request')],
+      [['m1'], expect.stringContaining('$.Idempotency-Key: was already used with a different request')],
     ])
     expect(await templatesOf(account)).toEqual(names.slice(0, 1))
   })

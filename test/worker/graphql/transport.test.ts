@@ -48,7 +48,7 @@ describe('documents', () => {
     const { status, body } = await graphql(key)(`# what is there
       mutation Mutation { one : saveEndpoint ( input : { flashBootType : FLASHBOOT , instanceIds : null , name : "a" } ) { id } }`)
     expect([status, body.data]).toEqual([200, { one: null }])
-    expect(body.errors[0].message).toContain('$.gpuIds: name the GPU pools')
+    expect(body.errors[0].message).toContain('$.gpuIds: list the GPU pools')
     expect((await graphql(key)('query Query { me: myself { Id: id } }')).body.data).toEqual({ me: { Id: expect.any(String) } })
   })
 })

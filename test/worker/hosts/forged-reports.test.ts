@@ -260,7 +260,7 @@ describe('a host changes nothing of workloads of other hosts', () => {
   })
 
   it(`[HOST-10] with ${many(LINES, 'batches of lines, some under the grant of the host that runs it')}`, async () => {
-    const refused = { results: [{ workloadId: expect.any(String), refused: 'this host was not given this workload' }] }
+    const refused = { results: [{ workloadId: expect.any(String), refused: 'this workload is not assigned to this host' }] }
     expect(await answers(LINES, post('logs'))).toEqual(LINES.map(() => [200, refused]))
   })
 

@@ -104,7 +104,7 @@ describe('a cordoned host', () => {
     const waiting = await run(placed)
     const explained = (await placed.get(`/explain/${waiting}`)).body
     expect(explained.reason).toBe('NO_CAPACITY')
-    expect(JSON.stringify(explained.placement)).toContain('needs a host that takes new work')
+    expect(JSON.stringify(explained.placement)).toContain('needs a host that is not cordoned')
     expect(
       host
         .desired()

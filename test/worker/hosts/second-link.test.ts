@@ -103,7 +103,7 @@ describe('a second link with the key of a host', () => {
     await vi.waitFor(async () => {
       expect(await shown(host)).toEqual({
         health: 'UNHEALTHY',
-        statusReason: expect.stringContaining('another agent process took its link'),
+        statusReason: expect.stringContaining('another agent process replaced its connection'),
         linkReplacements: { ...once, lastAt: expect.stringContaining(once.lastAt.slice(0, 19)) },
       })
     }, SOON)

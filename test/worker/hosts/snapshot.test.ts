@@ -15,7 +15,7 @@ const ENDED = 20
 const RUNNING = 340
 /** The desired state is sent twice, through a runtime that simulates both ends. */
 const SLOW_MS = 120_000
-const TOO_LARGE = 'what it is to run is too large to be told to it; end some of its workloads, those with the largest env first'
+const TOO_LARGE = 'its desired state is too large to send; end some of its workloads, those with the largest env first'
 
 function workload(id: string, change: Partial<Workload> = {}): Workload {
   return {

@@ -15,7 +15,7 @@ describe('[DRY-11] limits of an account', () => {
     expect(plan.effects.map(({ kind, what, amount }: Effect) => [kind, what, amount])).toEqual([
       ['CHANGES', 'gpus: 256 becomes 512', null],
       ['CHANGES', expect.stringMatching(/^secrets: \d+ becomes 1$/), null],
-      ['REFUSES', 'secrets: 2 are held, and nothing more until they are fewer than 1', 2],
+      ['REFUSES', 'secrets: 2 are in use; new requests are refused until fewer than 1 are in use', 2],
     ])
     expect((await admin().get(path)).body).toEqual({})
     const same = (await admin().put(`${path}?dryRun=true`, {})).body

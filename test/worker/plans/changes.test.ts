@@ -56,7 +56,7 @@ describe('[DRY-21] PATCH of a template', () => {
       ['CHANGES', 'INFO', 'template', template.id],
       ['STAYS', 'INFO', 'pod', pod.id],
     ])
-    expect(plan.effects[0].what).toBe('changes image, disk of what is made from it from now on')
+    expect(plan.effects[0].what).toBe('changes image, disk of resources that are created from it later')
     const shared = (await call.patch(dry(path), { public: true })).body
     expect(shared.effects[1]).toMatchObject({ kind: 'CHANGES', severity: 'WARNING', what: expect.stringContaining('every account') })
     expect(brief((await call.patch(dry(path), { image: 'acme/idle:1' })).body)).toEqual([['STAYS', 'INFO', 'template', template.id]])

@@ -39,7 +39,7 @@ describe('[DRY-2] DELETE of a pod', () => {
       resource,
       effects: [
         { kind: 'STOPS', resource, what: 'its container is stopped, and its ports close', severity: 'WARNING', amount: null },
-        ...['what its container has written to the container disk is lost', 'its persistent volume of 10 GB is deleted'].map((what) => ({
+        ...['data on the container disk is lost', 'its persistent volume of 10 GB is deleted'].map((what) => ({
           ...{ kind: 'DELETES', resource, what, severity: 'LOSS', amount: null },
         })),
         { kind: 'SAVES', resource, what: expect.stringContaining('becomes 0.0000'), severity: 'INFO', amount: expect.any(Number) },

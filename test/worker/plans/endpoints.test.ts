@@ -26,7 +26,7 @@ describe('[DRY-7] PATCH of an endpoint', () => {
     expect(plan.effects[1]?.resource.id).toBe(worker.id)
     expect(brief(await ask({ workers: { max: 3 } }))).toEqual([
       ['CHANGES', 'INFO', 'changes workers.max at once, without a release'],
-      ['STAYS', 'INFO', '1 worker goes on as it is'],
+      ['STAYS', 'INFO', '1 worker keeps running unchanged'],
       ['FINISHES', 'INFO', '1 job that runs is finished'],
     ])
     const paused = await ask({ workers: { max: 0 } })
@@ -35,7 +35,7 @@ describe('[DRY-7] PATCH of an endpoint', () => {
     expect(grown.effects.find(({ kind }) => kind === 'STARTS')).toMatchObject({ amount: 1 })
     const rate = (await call.get('/v2/spend')).body.perHour
     expect(grown.effects.at(-1)).toMatchObject({ kind: 'COSTS', amount: expect.closeTo(rate, 6) })
-    expect(brief(await ask({ name: 'chat' }))).toEqual([['STAYS', 'INFO', 'it is so already, and nothing is changed']])
+    expect(brief(await ask({ name: 'chat' }))).toEqual([['STAYS', 'INFO', 'it already has this state; nothing changes']])
     expect(await rows()).toEqual(before)
     expect((await call.patch(path, { image: 'acme/echo:2' })).status).toBe(200)
     expect((await call.get(`${path}/releases`)).body.endpointVersion).toBe(2)

@@ -27,7 +27,7 @@ describe('[DRY-14] a change among members', () => {
     const moved = (await call.delete(`${at}?dryRun=true&keysTo=${owner.userId}`)).body
     expect(brief(moved)[1]).toEqual(['MOVES', 'api-key', key.id])
     expect(moved.effects[1].what).toContain('no longer grants account:write')
-    expect((await call.delete(`${at}?dryRun=true&keysTo=${heir.userId}`)).body.effects[1].what).toContain('grants what it did')
+    expect((await call.delete(`${at}?dryRun=true&keysTo=${heir.userId}`)).body.effects[1].what).toContain('grants the same permissions')
     expect((await api(key.key).get('/v2/account/limits')).status).toBe(200)
     const refused = await call.delete(`${path}/members/${owner.userId}`)
     expect(refused.status).toBe(409)
@@ -73,9 +73,9 @@ describe('[DRY-15] the deletion of an organization', () => {
     expect((await call.delete(`${path}?dryRun=true`)).body).toMatchObject({ effects: [], refusal: real.body })
     await call.delete(`${path}/members/${member.userId}`)
     expect((await call.delete(`${path}?dryRun=true`)).body.effects.map(({ what }: Effect) => what)).toEqual([
-      'it is gone; what it used stays for the bill',
+      'it is deleted; its usage records stay for billing',
       '1 member loses it',
-      '1 open invitation opens nothing any more',
+      '1 open invitation becomes invalid',
     ])
     expect((await call.delete(path)).status).toBe(204)
   })

@@ -13,7 +13,7 @@ const WITHOUT_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
 const WITH_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
   (operation) => operation.method !== 'get' && operation.isPlannable && !(nameOf(operation) in EXEMPT),
 )
-const NO_PLAN = 'dryRun: this operation has no plan, so nothing was done; leave dryRun out to do it'
+const NO_PLAN = 'dryRun: this operation supports no dry run, so nothing was done; leave dryRun out to execute it'
 
 describe('[SEC-14] dryRun given twice, first as a no', () => {
   it.each([...WITH_PLAN, ...WITHOUT_PLAN].map((operation) => ({ name: nameOf(operation), operation })))(

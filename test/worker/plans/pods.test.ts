@@ -11,15 +11,17 @@ describe('[DRY-6] PATCH of a pod', () => {
     const { id } = await scene.create({ name: 'notebook', mounts: { persistent: { size: 10, path: '/data' } } })
     await scene.run(id)
     const ask = async (body: object) => (await scene.call.patch(`${PODS}/${id}?dryRun=true`, body)).body
-    expect(brief(await ask({ name: 'two', locked: false }))).toEqual([['CHANGES', 'INFO', 'changes name; what runs goes on']])
-    expect(brief(await ask({ name: 'notebook' }))).toEqual([['STAYS', 'INFO', 'it is so already, and nothing is changed']])
+    expect(brief(await ask({ name: 'two', locked: false }))).toEqual([
+      ['CHANGES', 'INFO', 'changes name; the running container is not affected'],
+    ])
+    expect(brief(await ask({ name: 'notebook' }))).toEqual([['STAYS', 'INFO', 'it already has this state; nothing changes']])
     const plan = await ask({ env: { MODEL: 'secret-value' }, disk: 80 })
     expect(plan).toMatchObject({ action: 'pods.update', resource: { kind: 'pod', id, name: 'notebook' }, refusal: null })
     expect(JSON.stringify(plan)).not.toContain('secret-value')
     expect(brief(plan)).toEqual([
       ['CHANGES', 'INFO', 'changes env, disk'],
       ['RESTARTS', 'WARNING', 'its container is stopped and another is started; ports may change'],
-      ['DELETES', 'LOSS', 'what its container has written to the container disk is lost'],
+      ['DELETES', 'LOSS', 'data on the container disk is lost'],
       ['STAYS', 'INFO', 'its persistent volume keeps its data'],
       ['COSTS', 'INFO', expect.stringContaining('USD per hour becomes')],
     ])

@@ -64,7 +64,7 @@ describe('[DRY-9] DELETE of resources that pods use', () => {
     const path = `/v2/network-volumes/${volume.id}`
     const empty = (await call.delete(`${path}?dryRun=true`)).body
     expect(empty.effects).toMatchObject([
-      { kind: 'DELETES', severity: 'LOSS', what: 'all that is in it (up to 10 GB) is wiped' },
+      { kind: 'DELETES', severity: 'LOSS', what: 'all its data (up to 10 GB) is wiped' },
       { kind: 'SAVES', amount: expect.closeTo(perHour, 6) },
     ])
     await env.DB.prepare('UPDATE network_volumes SET used_bytes = 4096, used_at = 0 WHERE id = ?').bind(volume.id).run()

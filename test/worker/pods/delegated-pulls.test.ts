@@ -47,7 +47,7 @@ const pull = async (account: Account, image = IMAGE, registry: string | null = n
   pullWith(plane, await teamOf(account), { image, registry })
 const refused = (why: string) => ({
   ok: false,
-  reason: `the image is pulled by delegation, and this plane got no token for ${ARN}: ${why}`,
+  reason: `the image is pulled by delegation, but this plane could not get a token for ${ARN}: ${why}`,
 })
 
 describe('pulls by delegation', () => {
@@ -141,7 +141,7 @@ describe('pulls by delegation', () => {
     ],
     [
       'a reply contains no token',
-      'AWS answers GetAuthorizationToken without a token',
+      'the response of AWS to GetAuthorizationToken has no token',
       (aws) => {
         aws.refusal = { host: /^api\.ecr/, status: 200, body: '{"authorizationData":[{"authorizationToken":"????","expiresAt":1}]}' }
       },
@@ -209,7 +209,7 @@ describe('a delegation in an organization', () => {
   }
   const ended = (why: string) => ({
     ok: false,
-    reason: `the image is pulled by delegation, and that of ${ARN} has ended: ${why}; delegate the repository again`,
+    reason: `the image is pulled by delegation, but the delegation of ${ARN} is not valid: ${why}; delegate the repository again`,
   })
   const GONE = 'the user who delegated is no longer a member of the account'
 
@@ -228,7 +228,7 @@ describe('a delegation in an organization', () => {
     await env.DB.prepare('UPDATE memberships SET created_at = ? WHERE user_id = ? AND team_id = ?')
       .bind(Date.now() + 1, member.userId, team)
       .run()
-    expect(await start(team)).toEqual(ended('the user who delegated has left the account since, and is a member anew'))
+    expect(await start(team)).toEqual(ended('the user who delegated has left and rejoined the account'))
   })
 
   it('[S8] [DER-24] ends while its maker is suspended or has a lower role, and another one for the repository takes its place', async () => {
@@ -239,7 +239,7 @@ describe('a delegation in an organization', () => {
     await suspend('resume')
     const role = (to: string) => api(owner.key).patch(`/v2/organizations/${team}/members/${member.userId}`, { role: to })
     await role('BASIC')
-    expect(await start(team)).toEqual(ended('the user who delegated has the role BASIC now, which may not delegate'))
+    expect(await start(team)).toEqual(ended('the user who delegated has the role BASIC, which may not delegate'))
     expect(aws.calls).toEqual([])
     const { key } = await createKeyIn(team, owner)
     await env.DB.prepare('UPDATE delegations SET created_at = created_at + 1000 WHERE team_id = ?').bind(team).run()

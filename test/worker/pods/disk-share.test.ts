@@ -11,7 +11,7 @@ import { PODS, PodScene, podBody } from '../../support/pod-scene.ts'
 
 const TYPE = 'NVIDIA RTX 2000 Ada Generation'
 const MACHINE = { ...gpus(8, TYPE), diskGb: 400, vcpus: 64, memoryMb: 512_000 }
-const SHARE = /more than pods of this account, stopped ones too, may hold there beside other accounts/
+const SHARE = /above the share of this account's pods \(including stopped ones\) on the host/
 const big = (disk: number) => podBody({ gpu: { id: TYPE }, disk })
 
 async function held(hostId: string): Promise<number> {
@@ -86,7 +86,7 @@ describe('[SHR-41] the share of a person in the disk of a host', () => {
     await createAccount()
     const id = await stopped(scene, { gpu: { id: TYPE }, disk: 200 })
     const grow = { disk: 301 }
-    const said = { code: 'NO_CAPACITY', detail: expect.stringMatching(/may hold no more disk of the host machine/) }
+    const said = { code: 'NO_CAPACITY', detail: expect.stringMatching(/have reached their share of the disk/) }
     expect(await scene.call.patch(`${PODS}/${id}?dryRun=true`, grow)).toMatchObject({ status: 200, body: { refusal: said } })
     expect(await scene.call.patch(`${PODS}/${id}`, grow)).toMatchObject({ status: 400, body: said })
     expect(await held(scene.host.id)).toBe(200)

@@ -77,7 +77,7 @@ describe('global networking', () => {
     expect(refused.status).toBe(400)
     const preview = await api(account.key).post(`${PODS}?dryRun=true`, podBody({ dataCenterIds: [at], globalNetworking: true }))
     expect(preview.body.hosts.map(({ failed }: { failed: string[] }) => failed)).toContainEqual([
-      'needs a host that is on the private network between hosts',
+      'needs a host with the private network between hosts',
     ])
     const rows = await env.DB.prepare('SELECT COUNT(*) AS count FROM pods WHERE data_center_id = ?').bind(at).first()
     expect(rows).toEqual({ count: 0 })

@@ -63,7 +63,7 @@ describe('idleStop of a pod', () => {
     await pass(host, 120 * SECOND_MS, `${id}-1`, 0)
     expect((await scene.get(id)).runtime).toMatchObject({ idleStopAt: expect.any(String) })
     await pass(host, 5 * SECOND_MS, `${id}-1`, 0)
-    const statusReason = `stopped by idleStop: it had done nothing since ${new Date(idleFromMs).toISOString().slice(0, 19)}Z`
+    const statusReason = `stopped by idleStop: idle since ${new Date(idleFromMs).toISOString().slice(0, 19)}Z`
     expect(await scene.get(id)).toMatchObject({ status: 'EXITED', statusReason, idleStop: IDLE_STOP, runtime: null })
     expect(await linesOf(id)).toEqual([statusReason])
     expect(await auditRows("resource_id = ? AND actor_kind = 'PLATFORM'", id)).toMatchObject([

@@ -75,7 +75,7 @@ describe('the life of a pod', () => {
     expect(await loseHostOfPods(env, former(host), lastHeardMs)).toBe(0)
     const lost = await readPod(id)
     expect(lost).toMatchObject({ status: 'ERROR', hostLost: true, chargedFromMs: null })
-    expect(lost.statusReason).toContain('not been heard of since')
+    expect(lost.statusReason).toContain('has been silent since')
     expect((await host.waitFor((w) => w.id === `${id}-1`)).desired).toBe('running')
     expect(await freeGpus(host.id)).toBe(0)
     const report = { workloadId: `${id}-1`, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const

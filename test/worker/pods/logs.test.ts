@@ -108,7 +108,7 @@ describe('reading', () => {
     await host.ship(first, ['a'])
     await act(id, 'restart')
     const second = await host.waitFor((w) => w.id === `${id}-2`)
-    const dropped = '41 lines dropped: more was written than this host could keep for the plane'
+    const dropped = '41 lines dropped: the workload wrote more than this host could buffer for the plane'
     await host.ship(second, [
       { seq: 41, source: 'system', line: dropped },
       { seq: 42, line: 'b' },
@@ -230,8 +230,8 @@ describe('notes about hosts', () => {
     for (let time = 0; time < 2; time += 1) await returnHostOfPods(env, host.id, [report])
     await act(id, 'stop')
     expect(await (await read('?source=system')).lines(3)).toEqual([
-      expect.stringMatching(/^host lost: its host has not been heard of since .*; the pod recovers when the host returns$/),
-      'host is back: the container goes on',
+      expect.stringMatching(/^host lost: its host has been silent since .*; the pod recovers when the host reconnects$/),
+      'host is back: the container still runs',
       'stop: asked for',
     ])
     host.leave()

@@ -87,7 +87,7 @@ describe('a pod whose host is silent', () => {
     pass(SILENT_AFTER_MS - 1)
     expect(await scene.get(id)).toMatchObject({ statusReason: null, cost: 0.44, runtime: { uptime: 74 } })
     pass(1)
-    const statusReason = `its host has not been heard of since ${timeOf(heardAtMs)}; nothing is charged until it is`
+    const statusReason = `its host has been silent since ${timeOf(heardAtMs)}; nothing is charged until it reconnects`
     const silent = { ...heard, statusReason, runtime: null, cost: 0 }
     expect(await scene.get(id)).toEqual(silent)
     const listed = { ...silent, spend: expect.objectContaining({ perHour: 0 }) }
@@ -142,7 +142,7 @@ describe('a pod whose host is silent', () => {
     const scene = await quietScene()
     const { id } = await scene.create()
     pass(SILENT_AFTER_MS)
-    const statusReason = expect.stringContaining('has not been heard of')
+    const statusReason = expect.stringContaining('has been silent since')
     expect(await scene.get(id)).toMatchObject({ status: 'PROVISIONING', statusReason, cost: 0 })
   })
 
@@ -169,7 +169,7 @@ describe('a pod whose host is silent', () => {
         startedAt: timeOf(startedAtMs),
         runtime,
       })
-      const line = `host is back: not heard of from ${timeOf(heardAtMs)} to ${timeOf(nowMs)}, which is not charged`
+      const line = `host is back: it was silent from ${timeOf(heardAtMs)} to ${timeOf(nowMs)}, which is not charged`
       expect(await linesOf(id)).toContain(line)
       pass(5_000)
       await scene.host.beat()

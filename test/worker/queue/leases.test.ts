@@ -165,7 +165,7 @@ describe('leases end and jobs move on', () => {
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({
       status: 'IN_QUEUE',
       retries: 1,
-      queue: { reason: 'a worker is starting, because the last one ended: exited with code 1: ImportError' },
+      queue: { reason: 'a worker is starting, because the previous one ended: exited with code 1: ImportError' },
     })
   })
 

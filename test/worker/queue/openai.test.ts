@@ -74,7 +74,7 @@ describe('a call that waits for its answer', () => {
     const output = 'x'.repeat(599_000)
     for (let n = 0; n < 36; n++) await worker.stream(id, { output })
     await worker.done(id, { output: [] }, true)
-    expect([(await reply).status, (await reply).body.detail]).toEqual([500, 'the answer is larger than the limit of 20971520 bytes'])
+    expect([(await reply).status, (await reply).body.detail]).toEqual([500, 'the response is larger than the limit of 20971520 bytes'])
   })
 
   it('[OAI-7, PP-44] a failure has the status that the worker names, in the members of both APIs', async () => {
@@ -201,7 +201,7 @@ describe('a streamed reply', () => {
     const { reader, worker, id } = await openStream(queue, frame('a'))
     await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crash' })
     expect(await reader.rest()).toBe(
-      `${frame('a')}data: {"error":{"message":"the worker was lost in the middle of its answer","type":"server_error","code":null}}\n\n`,
+      `${frame('a')}data: {"error":{"message":"the worker was lost in the middle of its response","type":"server_error","code":null}}\n\n`,
     )
     expect((await queue.get(`/status/${id}`)).body.status).toBe('CANCELLED')
   })

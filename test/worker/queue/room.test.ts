@@ -76,7 +76,7 @@ describe('[PP-180] an idle worker is preempted for work of its account that fits
     await host.report(worker.id, { state: 'gone' })
     const next = await host.startWorker(second.endpointId)
     expect((await next.take())?.id).toBe(jobId)
-    expect(await decisions(first)).toContain(`gave way to endpoint ${second.endpointId}`)
+    expect(await decisions(first)).toContain(`preempted by endpoint ${second.endpointId}`)
   })
 
   it('[PP-181] never below workers.min', async () => {
@@ -115,7 +115,7 @@ describe('[PP-180] an idle worker is preempted for work of its account that fits
     const jobId = await run(second)
     await waits(second)
     expect(await reasonOf(second, jobId)).toContain(
-      '; 2 GPUs are held by your endpoint "first" (1 worker at work, 1 idle worker whose room is not enough)',
+      '; 2 GPUs are held by your endpoint "first" (1 worker at work, 1 idle worker with too little capacity)',
     )
     expect([isAskedToStop(host, idle.worker), isAskedToStop(host, busy.worker)]).toEqual([false, false])
   })
@@ -184,7 +184,7 @@ describe('[PP-183] between accounts', () => {
     expect(isAskedToStop(host, worker)).toBe(false)
     await advance(first.endpointId, 1)
     await host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
-    expect(await decisions(first)).toContain('gave way to another account')
+    expect(await decisions(first)).toContain('preempted by another account')
     expect(JSON.stringify((await api(first.account.key).get(`/v2/serverless/${first.endpointId}/scaling`)).body)).not.toContain(
       second.endpointId,
     )

@@ -169,8 +169,8 @@ describe('[PP-54] the decision log', () => {
     const log = await decisions(queue)
     expect(log.map((d: { started: number; stopped: number; reason: string }) => [d.started, d.stopped, d.reason])).toEqual([
       [0, 1, 'idle for 5 s'],
-      [1, 0, 'a job waits and no worker is there for it'],
-      [1, 0, 'a job waits and no worker is there for it'],
+      [1, 0, 'a job waits and no worker is available'],
+      [1, 0, 'a job waits and no worker is available'],
     ])
   })
 })

@@ -106,7 +106,7 @@ describe('the storage of queues', () => {
     expect(full?.reply).toMatchObject({
       status: 429,
       body: {
-        detail: expect.stringMatching(/^the account's budget queuedBytes .* is 9437184: \d+ are in use and \d+ more were asked for/),
+        detail: expect.stringMatching(/^the account's budget queuedBytes .* is 9437184: \d+ are in use and the request needs \d+ more/),
       },
     })
     expect(full?.accepted).toBeGreaterThanOrEqual(6)

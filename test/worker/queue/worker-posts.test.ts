@@ -164,7 +164,7 @@ describe('a post of a worker', () => {
     expect(await first.worker.done(second, { output: 'x'.repeat(2 * MIB) })).toBe(200)
     expect(await status(queue, second)).toMatchObject({
       status: 'FAILED',
-      error: expect.stringMatching(/^the account's budget inFlightBytes .* is 1048576: 0 are in use and 2097165 more were asked for/),
+      error: expect.stringMatching(/^the account's budget inFlightBytes .* is 1048576: 0 are in use and the request needs 2097165 more/),
     })
   })
 })
@@ -184,7 +184,7 @@ describe('room for posts of workers', () => {
     expect(await status(queue, second)).toMatchObject({
       status: 'FAILED',
       error: expect.stringMatching(
-        /^the result could not be kept: the account's budget queuedBytes .* is 5242880: \d+ are in use and 34\d{5} more/,
+        /^the result could not be kept: the account's budget queuedBytes .* is 5242880: \d+ are in use and the request needs 34\d{5} more/,
       ),
     })
     expect((await status(queue, second)).output).toBeUndefined()
@@ -211,7 +211,7 @@ describe('room for posts of workers', () => {
     for (let sent = 0; sent < 10; sent += 1) expect(await worker.stream(jobId, { output: chunk })).toBe(200)
     expect(await status(queue, jobId)).toMatchObject({
       status: 'FAILED',
-      error: expect.stringMatching(/^the account's budget queuedBytes .* is 5242880: \d+ are in use and \d+ more were asked for/),
+      error: expect.stringMatching(/^the account's budget queuedBytes .* is 5242880: \d+ are in use and the request needs \d+ more/),
     })
     expect(await worker.stopPoll()).toEqual([jobId])
   })

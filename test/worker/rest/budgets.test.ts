@@ -29,7 +29,7 @@ const rows = async (sql: string, ...values: string[]) =>
   ).results
 const excess = (name: string, used: number, bound: number) =>
   expect.stringMatching(
-    new RegExp(`budget ${name} .* is ${bound}: ${used} are in use and \\d+ more were asked for; .* or ask the operator`),
+    new RegExp(`budget ${name} .* is ${bound}: ${used} are in use and the request needs \\d+ more; .* or ask the operator`),
   )
 
 describe('budgets', () => {

@@ -32,7 +32,7 @@ it('[CL-9] a version that is too old is refused, and nothing is made', async () 
     body: {
       title: 'Upgrade Required',
       status: 426,
-      detail: `podplane 0.0.9 is too old for this plane, which is at ${VERSION} and serves ${OLDEST_CLI} and later`,
+      detail: `podplane 0.0.9 is too old for this plane (version ${VERSION}), which supports ${OLDEST_CLI} and later`,
       code: 'CLI_TOO_OLD',
     },
   })

@@ -40,7 +40,7 @@ describe('network volumes on endpoints', () => {
     expect(before).toMatchObject([{ id: endpointId }])
     for (const [networkVolumes, detail] of [
       [[foreign], `network volume ${foreign} not found`],
-      [[id, twin], `networkVolumes: ${id} and ${twin} both lie in EU-RO-1; list one for each data center`],
+      [[id, twin], `networkVolumes: ${id} and ${twin} are both in EU-RO-1; list one for each data center`],
     ] as const) {
       const bodies = [
         await api(mine.key).post(ENDPOINTS, endpointBody({ image: IMAGE, networkVolumes })),

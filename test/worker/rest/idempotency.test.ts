@@ -85,7 +85,7 @@ describe('Idempotency-Key of every create', () => {
     expect(await post(create.body)).toMatchObject({ status: 201, body: first.body })
     expect(await post({ ...create.body, ...create.other })).toMatchObject({
       status: 422,
-      body: { errors: ['$.Idempotency-Key: was used with another request'] },
+      body: { errors: ['$.Idempotency-Key: was already used with a different request'] },
     })
     expect(await count(account, create)).toBe(1)
     const foreign = await post(create.body, stranger)
@@ -178,7 +178,7 @@ describe('Idempotency-Key of every create', () => {
     const made: string[] = await names()
     expect(made).toHaveLength(2)
     const detail =
-      /^the account's budget keptAnswers .* is 2: 2 are in use and 1 more were asked for; try again when .*, or send no Idempotency-Key, or ask/
+      /^the account's budget keptAnswers .* is 2: 2 are in use and the request needs 1 more; retry when .*, or send no Idempotency-Key, or ask/
     expect(await post('e', WITH('bound-e'))).toMatchObject({ status: 400, body: { code: 'RULE', detail: expect.stringMatching(detail) } })
     expect((await post(String(made[0]), WITH(`bound-${made[0]}`))).status).toBe(201)
     expect((await post('f')).status).toBe(201)

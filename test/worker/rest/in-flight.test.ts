@@ -30,7 +30,9 @@ describe('request bodies in progress', () => {
     expect(await submit(2 * MIB)).toMatchObject({
       status: 429,
       body: {
-        detail: expect.stringMatching(/^the account's budget inFlightBytes .* is 2097152: 1048576 are in use and \d+ more were asked for/),
+        detail: expect.stringMatching(
+          /^the account's budget inFlightBytes .* is 2097152: 1048576 are in use and the request needs \d+ more/,
+        ),
       },
     })
     expect((await submit(1000)).status).toBe(200)

@@ -59,7 +59,7 @@ describe('a deleted account', () => {
     const org = crypto.randomUUID().slice(0, 14)
     await env.DB.prepare("INSERT INTO teams (id, name, kind, created_at) VALUES (?, 'acme', 'ORGANIZATION', 0)").bind(org).run()
     await joinTeam(org, owner, 'OWNER')
-    const detail = `the user is the only owner of the organization acme (${org}): hand it over or delete it first`
+    const detail = `the user is the only owner of the organization acme (${org}): transfer its ownership or delete it first`
     expect(await remove(owner.userId)).toMatchObject({ status: 409, body: { detail } })
     expect((await api(owner.key).get('/v2/pods')).status).toBe(200)
     await joinTeam(org, other, 'OWNER')

@@ -155,7 +155,9 @@ describe('an invitation', () => {
     const { token } = await invite({}, maker)
     await end(maker)
     const { status, body } = await accept(token)
-    expect([status, body.detail]).toEqual(isGood ? [200, undefined] : [404, expect.stringContaining('may no longer invite with its role')])
+    expect([status, body.detail]).toEqual(
+      isGood ? [200, undefined] : [404, expect.stringContaining('its creator may not invite with its role')],
+    )
     expect(guest.userId in (await rolesNow())).toBe(isGood)
   })
 
@@ -166,7 +168,7 @@ describe('an invitation', () => {
     expect((await admin().delete(`/admin/v1/keys/${key.id}`)).status).toBe(204)
     expect(await open()).toEqual([])
     const refused = await accept(token)
-    expect([refused.status, refused.body.detail]).toEqual([404, expect.stringContaining('the key that made it has ended')])
+    expect([refused.status, refused.body.detail]).toEqual([404, expect.stringContaining('the key that created it is revoked or expired')])
     expect((await api(guest.key).post(DECLINE, { token })).status).toBe(404)
     expect(await rolesNow()).toEqual({ [owner.userId]: 'OWNER' })
     const { id: next, token: good } = await invite()
@@ -202,7 +204,7 @@ describe('an invitation', () => {
     const again = await api(owner.key).post(`${path}/invitations`, { email: guest.email, role: 'BASIC' })
     expect(again).toMatchObject({ status: 409, body: { detail: 'email has an open invitation: revoke it first' } })
     const mine = await api(owner.key).post(`${path}/invitations`, { email: owner.email, role: 'BASIC' })
-    expect(mine).toMatchObject({ status: 409, body: { detail: 'email is that of a member: change the role of the member' } })
+    expect(mine).toMatchObject({ status: 409, body: { detail: 'email belongs to a member: change the role of the member' } })
     expect(await open()).toHaveLength(1)
   })
 

@@ -90,7 +90,7 @@ describe('organizations', () => {
     }
     expect((await bound.patch(path, { name: 'Acme Labs' })).body.name).toBe('Acme Labs')
     for (const reply of [await bound.post(PATH, { name: 'More' }), await bound.post(`${PATH}/invitations/accept`, { token: 'ppi_x' })]) {
-      expect(reply).toMatchObject({ status: 403, body: { detail: expect.stringContaining('acts for that one alone') } })
+      expect(reply).toMatchObject({ status: 403, body: { detail: expect.stringContaining('is valid for that organization only') } })
     }
     expect((await api(owner.key).get(PATH)).body.organizations).toHaveLength(2)
   })
@@ -115,7 +115,7 @@ describe('organizations', () => {
     expect(replies.map(({ status }) => status).sort()).toEqual([...Array(BUDGETS.organizations.bound).fill(201), ...Array(5).fill(400)])
     expect((await api(key).get(PATH)).body.organizations).toHaveLength(BUDGETS.organizations.bound)
     expect((await api(key).post(PATH, { name: 'more' })).body).toMatchObject({
-      detail: 'the user may own 10 organizations and owns 10; delete one or hand one over first, or ask the operator for more',
+      detail: 'the user may own 10 organizations and owns 10; delete or transfer one first, or ask the operator to raise the budget',
       code: 'RULE',
     })
   })

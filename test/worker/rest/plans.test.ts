@@ -146,7 +146,7 @@ describe('[PLN-5] the preview of a change of plans', () => {
       ['CHANGES', 'requests a minute: 60 becomes 7'],
       ['CHANGES', 'requests a hour: 3000 becomes 70'],
       ['CHANGES', 'endpoints: 500 becomes 1'],
-      ['REFUSES', 'endpoints: 2 are held, and nothing more until they are fewer than 1'],
+      ['REFUSES', 'endpoints: 2 are in use; new requests are refused until fewer than 1 are in use'],
     ])
     expect((await limitsOf(account.key)).plan).toBeNull()
     const unknown = await admin().put(`/admin/v1/users/${account.userId}/plan?dryRun=true`, { plan: newPlanName() })

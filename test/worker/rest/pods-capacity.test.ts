@@ -115,7 +115,7 @@ it('[PP-162] an account with 500 stopped pods makes no further one, and can stil
     status: 400,
     body: {
       code: 'RULE',
-      detail: expect.stringMatching(/budget stoppedPods .* is 500: 500 are in use and 1 more were asked for; terminate one/),
+      detail: expect.stringMatching(/budget stoppedPods .* is 500: 500 are in use and the request needs 1 more; terminate one/),
     },
   }
   expect(await scene.call.post(PODS, podBody())).toMatchObject(refusal)

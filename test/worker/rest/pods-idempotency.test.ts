@@ -38,7 +38,7 @@ describe('Idempotency-Key', () => {
     expect((await scene.call.post(PODS, podBody(), WITH('b-key'))).status).toBe(201)
     expect(await scene.call.post(PODS, podBody({ name: 'other' }), WITH('b-key'))).toMatchObject({
       status: 422,
-      body: { errors: ['$.Idempotency-Key: was used with another request'] },
+      body: { errors: ['$.Idempotency-Key: was already used with a different request'] },
     })
     expect((await scene.call.post(PODS, podBody(), WITH('c-key'))).status).toBe(201)
     expect((await api((await createAccount()).key).post(PODS, podBody(), WITH('b-key'))).status).toBe(201)

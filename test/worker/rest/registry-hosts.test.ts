@@ -12,7 +12,7 @@ async function credential(key: string, changes: object = {}): Promise<string> {
 const hostOf = async (key: string, id: string) => (await api(key).get(`/v2/registries/${id}`)).body.host
 const refusal = (id: string, own: string, image: string, other: string) => ({
   status: 400,
-  body: { detail: `container registry auth ${id} belongs to ${own}, and image ${image} is on ${other}; name a credential for ${other}` },
+  body: { detail: `container registry auth ${id} belongs to ${own}, and image ${image} is on ${other}; use a credential for ${other}` },
 })
 
 describe('a credential belongs to one registry', () => {

@@ -81,7 +81,7 @@ describe('a stop of idle resources', () => {
     const plan = (await call.post(PLAN, body)).body
     expect(plan).toMatchObject({
       stops: [{ id: first }],
-      stays: [{ id: second, reason: 'it is not known to have done nothing for 1 min' }],
+      stays: [{ id: second, reason: 'it has no known idle time of 1 min' }],
     })
     expect((await call.post(PLAN, { idleForSeconds: 3600 })).body.stops).toEqual([])
     expect((await call.post(PLAN, { idleForSeconds: 59 })).status).toBe(422)

@@ -41,7 +41,7 @@ const refused = (inUse: string, limit: string, needs = '0.44') => ({
     status: 402,
     code: 'SPEND_LIMIT',
     detail: expect.stringMatching(
-      new RegExp(`^spend limit: ${inUse} of ${limit} USD per hour in use, this needs ${needs}; stop something`),
+      new RegExp(`^spend limit: ${inUse} of ${limit} USD per hour in use, the request needs ${needs}; stop a workload`),
     ),
   },
 })
@@ -56,7 +56,7 @@ describe('spend limits', () => {
     expect((await call.get(LIMITS)).body).toEqual(own)
     expect(await call.patch(LIMITS, { perHour: 80.01 })).toMatchObject({
       status: 400,
-      body: { code: 'RULE', detail: expect.stringContaining('perHour 80.01 is above 80.00 USD, the most that the operator lets') },
+      body: { code: 'RULE', detail: expect.stringContaining("perHour 80.01 is above 80.00 USD, the operator's ceiling") },
     })
     expect((await call.get(LIMITS)).body).toEqual(own)
     const ceilings = { perHour: 30, perMonth: 400 }
@@ -163,7 +163,7 @@ describe('above the limit', () => {
       status: 402,
       body: {
         code: 'SPEND_LIMIT',
-        detail: expect.stringMatching(/^spend limit: 5.00 of 5.00 USD of this month are spent, this needs 0.4/),
+        detail: expect.stringMatching(/^spend limit: 5.00 of 5.00 USD of this month are spent, the request needs 0.4/),
       },
     })
     expect(await podsOf(scene.account)).toBe(0)
@@ -248,7 +248,7 @@ describe('above the limit', () => {
     const call = api(queue.account.key)
     await call.patch(LIMITS, { perHour: 1 })
     const jobId = await run(queue)
-    const reason = /^spend limit: 0\.00 of 1\.00 USD per hour in use, this needs 1\.1\d; /
+    const reason = /^spend limit: 0\.00 of 1\.00 USD per hour in use, the request needs 1\.1\d; /
     const workers = async () => (await call.get(`/v2/serverless/${queue.endpointId}/workers`)).body.workers
     await until(async () => (await workers()).some((worker: { reason: string | null }) => reason.test(worker.reason ?? '')))
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_QUEUE')

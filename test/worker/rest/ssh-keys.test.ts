@@ -59,7 +59,7 @@ describe('SSH keys', () => {
     expect(await sshKeysOf(env, org)).toEqual([mine, theirs])
     const path = `/v2/organizations/${org}/members/${member.userId}`
     expect((await api(boss.key).patch(path, { role: 'DEV' })).status).toBe(200)
-    const demoted = by(member, 'the user who added it has the role DEV now, which may not add keys')
+    const demoted = by(member, 'the user who added it has the role DEV, which may not add keys')
     expect((await api(bossKey).get(PATH)).body).toEqual({ keys: [mine, theirs], makers: [by(boss), demoted] })
     expect(await sshKeysOf(env, org)).toEqual([mine])
     expect((await api(boss.key).delete(path)).status).toBe(204)
@@ -69,7 +69,7 @@ describe('SSH keys', () => {
       .run()
     // Keys that the same PUT repeats keep their maker, and a member who has rejoined has added none.
     const again = await api(bossKey).put(PATH, { keys: [theirs, mine] })
-    expect(again.body.makers).toEqual([by(member, 'the user who added it has left the account since, and is a member anew'), by(boss)])
+    expect(again.body.makers).toEqual([by(member, 'the user who added it has left and rejoined the account'), by(boss)])
     expect(await sshKeysOf(env, org)).toEqual([mine])
     await api(bossKey).put(PATH, { keys: [mine] })
     expect((await api(bossKey).put(PATH, { keys: [theirs, mine] })).body.makers).toEqual([by(boss), by(boss)])

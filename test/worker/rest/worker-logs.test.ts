@@ -69,7 +69,7 @@ describe('shipping', () => {
       { workloadId: worker.id, access: { ...access, grant: `${access?.grant}x` }, lines },
       { workloadId: worker.id, access, lines },
     ]
-    const refused = 'this host was not given this workload'
+    const refused = 'this workload is not assigned to this host'
     expect(await host.shipRaw(batches)).toEqual([
       { workloadId: other.worker.id, refused },
       { workloadId: worker.id, refused },
@@ -303,7 +303,7 @@ describe('following', () => {
     const readers: LogReader[] = []
     for (let n = 0; n < 100; n += 1) readers.push(await read())
     const refused = await api(account.key).get(path)
-    expect(refused).toMatchObject({ status: 429, body: { detail: 'too many readers follow this log; close one' } })
+    expect(refused).toMatchObject({ status: 429, body: { detail: 'too many readers follow this log; close one of them' } })
     expect(refused.headers.get('retry-after')).toBe('10')
     await readers[0]?.close()
     const late = await vi.waitFor(() => read(), SOON)

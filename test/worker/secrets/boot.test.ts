@@ -9,7 +9,7 @@ import { hostStub } from '../../support/stubs.ts'
 const SECRETS = '/v2/account/secrets'
 /** A GPU type that no host of another test has. */
 const TYPE = 'NVIDIA A40'
-const UNKNOWN_NOTE = 'env names secrets that the account does not have, and each stands for an empty text: '
+const UNKNOWN_NOTE = 'env refers to secrets that the account does not have; each is replaced by an empty string: '
 
 async function putSecret(key: string, name: string, value: string): Promise<void> {
   const [known] = (await api(key).get(`${SECRETS}?name=${name}`)).body.secrets

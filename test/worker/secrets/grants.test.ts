@@ -27,7 +27,7 @@ const TOPA = '{{ RUNPOD_SECRET_TOPA }}'
 const STOLEN = { STOLEN: TOPA }
 const CANARY = 'canary-topa-777'
 const REFUSAL =
-  '$.env: to name the secret TOPA takes the scope account:read, which the key lacks; leave it out or use a key with that scope'
+  '$.env: a reference to the secret TOPA requires the scope account:read, which the key lacks; remove the reference or use a key with that scope'
 
 const putSecret = async (key: string, name = 'TOPA', value = CANARY) =>
   expect((await api(key).post(SECRETS, { name, value })).status).toBe(201)
@@ -162,7 +162,7 @@ describe('a secret', () => {
 describe('a reference without a grant', () => {
   const forget = (table: 'pods' | 'endpoints', path: string, id: string) =>
     env.DB.prepare(`UPDATE ${table} SET ${path} = json_set(${path}, '$.container.secretGrants', json('{}')) WHERE id = ?`).bind(id).run()
-  const REASON = 'env names secrets that were not granted: TOPA; write env again with a key that has the scope account:read'
+  const REASON = 'env refers to secrets without a grant: TOPA; set env again with a key that has the scope account:read'
 
   it('[S1] [CAP-11] does not resolve when a pod starts: it is ERROR with the reason, and starts once it was granted', () =>
     withScene(async (scene) => {
@@ -253,7 +253,7 @@ describe('a template', () => {
         `updateEndpointTemplate(input: {endpointId: "${endpoint}", templateId: "${serverless}"}) { id }`,
       ]) {
         const { errors } = (await graphql(maker)(`mutation { ${mutation} }`)).body
-        expect(errors?.[0]?.message, mutation).toContain('to name the secret TOPA')
+        expect(errors?.[0]?.message, mutation).toContain('a reference to the secret TOPA')
       }
       expect((await scene.call.get(PODS)).body.pods).toEqual([])
       expect((await scene.call.get(ENDPOINTS)).body.endpoints).toMatchObject([{ id: endpoint, env: {} }])

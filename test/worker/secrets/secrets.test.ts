@@ -106,7 +106,7 @@ describe('secrets', () => {
     await create(mine.key, { name: 'A', value: 'first' })
     expect(await api(mine.key).post(PATH, { name: 'A', value: 'second' })).toMatchObject({
       status: 409,
-      body: { detail: 'the account has a secret A; change that one, or choose another name' },
+      body: { detail: 'the account already has a secret A; change that secret, or choose another name' },
     })
     expect(await readValue(mine, 'A')).toBe('first')
     const both = await Promise.all(['x', 'y'].map((value) => api(theirs.key).post(PATH, { name: 'A', value })))
@@ -250,7 +250,10 @@ describe('budgets', () => {
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { secrets: 2, secretBytes: 10 })
     const { id } = await create(account.key, { name: 'A', value: '1234567' })
     const post = (name: string, value: string) => api(account.key).post(PATH, { name, value })
-    const beyond = { status: 400, body: { code: 'RULE', detail: expect.stringContaining('is 10: 7 are in use and 4 more were asked for') } }
+    const beyond = {
+      status: 400,
+      body: { code: 'RULE', detail: expect.stringContaining('is 10: 7 are in use and the request needs 4 more') },
+    }
     expect(await post('B', '1234')).toMatchObject(beyond)
     expect((await api(account.key).patch(`${PATH}/${id}`, { value: '12345678901' })).status).toBe(400)
     expect(await readValue(account, 'A')).toBe('1234567')

@@ -91,7 +91,10 @@ describe('an operator’s link', () => {
     const operator = await byLink(account.userId, true)
     const before = await rowsOf('sign_in_links', account.userId)
     const refused = await operator.page('POST', LINKS, { userId: account.userId, isOperator: true })
-    expect([refused.status, refused.body.detail]).toEqual([403, expect.stringMatching(/^isOperator: a session by link makes no links/)])
+    expect([refused.status, refused.body.detail]).toEqual([
+      403,
+      expect.stringMatching(/^isOperator: a session from a sign-in link cannot create operator links/),
+    ])
     expect(await rowsOf('sign_in_links', account.userId)).toEqual(before)
     expect((await operator.page('POST', LINKS, { userId: account.userId })).status).toBe(201)
     const byKey = await Browser.signedIn(env.OPERATOR_KEY)
@@ -180,7 +183,7 @@ describe('the key of a device', () => {
     const before = await keysOf(account)
     for (const { id } of [first, other]) {
       const { status, body } = await api(given).post(`/v2/account/keys/${id}/rotate`, {})
-      expect([status, body.detail]).toEqual([403, expect.stringContaining('rotate this one in the console')])
+      expect([status, body.detail]).toEqual([403, expect.stringContaining('rotate this key in the console')])
     }
     expect(await keysOf(account)).toEqual(before)
   })

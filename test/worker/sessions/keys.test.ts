@@ -11,7 +11,7 @@ const DISCOVERY = '/.well-known/openid-configuration'
 const UNAVAILABLE = {
   ok: false,
   problem: 'unavailable',
-  detail: 'the identity provider cannot be reached, so sessions cannot be checked; API keys work',
+  detail: 'the identity provider cannot be reached, so sessions cannot be verified; API keys still work',
   waitSeconds: 30,
 }
 

@@ -135,7 +135,7 @@ describe('at first sign-in', () => {
   ])('[SES-6] the address %j is 403 with the next step', async (email) => {
     await expectForbidden(
       await provider.token({ email }),
-      'the token names no e-mail address: ask for the scope email, or have the provider add the claims email and email_verified',
+      'the token has no e-mail address: request the scope email, or configure the provider to add the claims email and email_verified',
     )
   })
 })
@@ -221,7 +221,7 @@ describe('an address of an existing user', () => {
     expect((await asSession(await provider.token({ sub, email }), PATH)).status).toBe(200)
     await expectForbidden(
       await provider.token({ email }),
-      'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
+      'the account with this e-mail address is linked to another identity at the provider: contact the operator of the plane',
     )
     expect(await identitiesOf(account.userId)).toEqual([{ issuer: ISSUER, subject: sub }])
   })
@@ -238,7 +238,7 @@ describe('an address of an existing user', () => {
     expect(await identitiesOf(userId)).toEqual([{ issuer: ISSUER, subject: next }])
     await expectForbidden(
       token,
-      'the account of this e-mail address belongs to another identity at the provider: ask the operator of the plane',
+      'the account with this e-mail address is linked to another identity at the provider: contact the operator of the plane',
     )
     expect((await api(account.key).get(PATH)).status, 'keys go on').toBe(200)
     expect(await auditRows("resource_id = ? AND action = 'users.free-identities'", userId)).toMatchObject([
@@ -249,7 +249,7 @@ describe('an address of an existing user', () => {
 
   it('[SES-9] of a deleted user is 403, before and after they have signed in', async () => {
     const { email, userId } = account
-    const detail = 'this account was deleted: ask the operator of the plane'
+    const detail = 'this account was deleted: contact the operator of the plane'
     const sub = crypto.randomUUID()
     const other = await createAccount()
     expect((await asSession(await provider.token({ sub, email }), PATH)).status).toBe(200)
@@ -266,7 +266,7 @@ describe('an address of an existing user', () => {
       .bind(await teamOf(account))
       .run()
     forgetVerdicts()
-    await expectForbidden(token, 'this account was deleted: ask the operator of the plane')
+    await expectForbidden(token, 'this account was deleted: contact the operator of the plane')
   })
 
   it('[SES-9] leaves no cached refusal once that can have changed', async () => {

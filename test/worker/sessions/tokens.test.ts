@@ -60,24 +60,24 @@ describe('a token of the provider', () => {
 
 describe('an invalid token of the provider for this plane', () => {
   it.each([
-    [{ iss: 'https://other.example.com' }, 'the token is of another issuer (iss) than OIDC_ISSUER of this plane'],
-    [{ iss: `${ISSUER}/` }, 'the token is of another issuer (iss) than OIDC_ISSUER of this plane'],
-    [{ iss: undefined }, 'the token is of another issuer (iss) than OIDC_ISSUER of this plane'],
-    [{ aud: 'other' }, 'the token is for another audience (aud) than OIDC_AUDIENCE of this plane'],
-    [{ aud: undefined }, 'the token is for another audience (aud) than OIDC_AUDIENCE of this plane'],
+    [{ iss: 'https://other.example.com' }, 'the issuer of the token (iss) is not OIDC_ISSUER of this plane'],
+    [{ iss: `${ISSUER}/` }, 'the issuer of the token (iss) is not OIDC_ISSUER of this plane'],
+    [{ iss: undefined }, 'the issuer of the token (iss) is not OIDC_ISSUER of this plane'],
+    [{ aud: 'other' }, 'the audience of the token (aud) is not OIDC_AUDIENCE of this plane'],
+    [{ aud: undefined }, 'the audience of the token (aud) is not OIDC_AUDIENCE of this plane'],
     [{ exp: nowSeconds() - 1 }, 'the session has expired: sign in again'],
-    [{ exp: undefined }, 'the token has no end (exp)'],
+    [{ exp: undefined }, 'the token has no expiry (exp)'],
     [{ nbf: nowSeconds() + 600 }, 'the token is not valid yet (nbf)'],
-    [{ sub: undefined }, 'the token names no user (sub)'],
+    [{ sub: undefined }, 'the token has no subject (sub)'],
     [{ sub: '' }, 'sub has to be a text of 1 to 255 characters'],
     [{ sub: 'x'.repeat(256) }, 'sub has to be a text of 1 to 255 characters'],
-    [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf) and is no bearer token'],
+    [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf), so it is not a bearer token'],
   ])('[SES-2][SES-13] claims %j: 401 with the reason', async (claims, error) => {
     await expectRefused(await provider.token(claims), [error])
   })
 
   it.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt'])('[SES-2] type %s: 401', async (typ) => {
-    await expectRefused(await provider.token({}, { typ }), ['the token is of a type (typ) for other uses'])
+    await expectRefused(await provider.token({}, { typ }), ['the type of the token (typ) is for other uses'])
   })
 
   it('[SES-2] alg none: 401', async () => {
@@ -146,7 +146,7 @@ describe('an invalid token of the provider for this plane', () => {
 
   it('[SES-2] a very long one: 401, unread', async () => {
     const huge = await provider.token({ groups: 'x'.repeat(8000) })
-    await expectRefused(huge, ['the token is too long: have the provider put fewer claims into it'])
+    await expectRefused(huge, ['the token is too long: configure the identity provider to put fewer claims into it'])
     expect(provider.asked).toEqual([])
     const nearly = await provider.token({ groups: 'x'.repeat(5000) })
     expect(nearly.length).toBeGreaterThan(6000)

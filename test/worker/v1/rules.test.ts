@@ -149,7 +149,7 @@ describe('pods of v1', () => {
     expect(none.status).toBe(400)
     expect(none.body.message).toMatch(/There are no longer any instances available.* NVIDIA H200: .* NVIDIA B200: /)
     expect((await call.get('/pods')).body).toEqual([])
-    expect(await ask({})).toMatchObject({ status: 400, body: { message: expect.stringContaining('$.gpuTypeIds: name the GPU types') } })
+    expect(await ask({})).toMatchObject({ status: 400, body: { message: expect.stringContaining('$.gpuTypeIds: list the GPU types') } })
     expect((await ask({ gpuTypeIds: ['NVIDIA H200', 'NVIDIA L4'] })).body).toMatchObject({
       gpuTypeId: 'NVIDIA L4',
       gpu: { displayName: 'L4' },
@@ -260,10 +260,10 @@ describe('endpoints of v1', () => {
 
   it.each([
     [{ gpuTypeIds: ['NVIDIA H200 NVL'] }, '$.gpuTypeIds: NVIDIA H200 NVL is in no pool for Serverless'],
-    [{ gpuTypeIds: ['GT 710'] }, '$.gpuTypeIds: GT 710 is no GPU type that is known here'],
-    [{}, '$.gpuTypeIds: name the GPU types that would do, best first, or set computeType to CPU'],
+    [{ gpuTypeIds: ['GT 710'] }, '$.gpuTypeIds: GT 710 is not a known GPU type'],
+    [{}, '$.gpuTypeIds: list the GPU types in order of preference, or set computeType to CPU'],
     [{ instanceIds: ['large'] }, '$.instanceIds: want <flavor>-<vCPUs>-<GB>, such as cpu3g-4-16'],
-    [{ computeType: 'CPU' }, '$.instanceIds: name the CPU machines that would do, such as cpu3g-4-16, best first'],
+    [{ computeType: 'CPU' }, '$.instanceIds: list the CPU machines in order of preference, such as cpu3g-4-16'],
   ])('[LEG-9] %j is 400', async (changes, message) => {
     const call = v1((await createAccount()).key)
     const reply = await call.post('/endpoints', { templateId: 'x', name: 'e', ...changes })

@@ -16,7 +16,7 @@ describe('[WHY-16] why a cluster is where it is', () => {
     expect(await explain()).toMatchObject({
       id,
       code: 'PREPARING',
-      verdict: '3 of 3 members have their places and are not ready; all start together once they reach one another.',
+      verdict: '3 of 3 members are placed but not ready; all members start together when they can reach one another.',
       evidence: [{ kind: 'STATE', text: 'PROVISIONING', count: 3, total: 3 }],
       options: [],
       isStale: false,

@@ -67,13 +67,13 @@ describe('[WHY-1] [WHY-10] why an endpoint has the workers that it has', () => {
     expect(await explain(queue)).toMatchObject({
       id: queue.endpointId,
       code: 'IDLE',
-      verdict: 'Nothing waits, and it has no worker.',
+      verdict: 'No job waits, and the endpoint has no worker.',
       options: [],
     })
     const { jobId, worker } = await runAndTake(queue)
-    expect(await explain(queue)).toMatchObject({ code: 'RUNNING', verdict: '1 worker at work, and nothing waits.' })
+    expect(await explain(queue)).toMatchObject({ code: 'RUNNING', verdict: '1 worker busy, and no job waits.' })
     await worker.done(jobId, { output: 1 })
-    expect(await explain(queue)).toMatchObject({ code: 'IDLE', verdict: 'Nothing waits, and 1 worker idle.' })
+    expect(await explain(queue)).toMatchObject({ code: 'IDLE', verdict: 'No job waits, and 1 worker idle.' })
     await run(queue)
     expect((await explain(queue)).code).toBe('NEXT')
   })

@@ -67,7 +67,7 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
       id,
       status: 'PROVISIONING',
       code: 'PREPARING',
-      verdict: 'The pod has its place; its machine gets it ready.',
+      verdict: 'The pod is placed; its host machine prepares it.',
       since: expect.stringMatching(/^\d{4}-.*Z$/),
       sinceMs: expect.any(Number),
       evidence: [{ kind: 'STATE', text: 'PROVISIONING', count: null, total: null, at: fresh.since }],
@@ -76,7 +76,7 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
       isStale: false,
     })
     await scene.run(id)
-    expect(await explain(scene, id)).toMatchObject({ status: 'RUNNING', code: 'RUNNING', verdict: 'The pod runs.', options: [] })
+    expect(await explain(scene, id)).toMatchObject({ status: 'RUNNING', code: 'RUNNING', verdict: 'The pod is running.', options: [] })
     await scene.act(id, 'stop')
     await scene.host.report(`${id}-1`, { state: 'exited' })
     const stopped = await explain(scene, id)
@@ -116,7 +116,7 @@ describe('[WHY-2] [WHY-3] a stopped pod whose place is taken', () => {
     const alone = await explain(scene, id)
     expect(alone).toMatchObject({
       code: 'NO_CAPACITY',
-      verdict: expect.stringContaining('and its machine has no room to start it: needs 1 free NVIDIA L4'),
+      verdict: expect.stringContaining('and its host machine has no capacity to start it: needs 1 free NVIDIA L4'),
       evidence: expect.arrayContaining([{ kind: 'CONSTRAINT', text: 'needs 1 free NVIDIA L4', count: 1, total: 1, at: null }]),
     })
     await join(gpus(1, SMALL), { dataCenterId: 'EU-NL-1' })
@@ -155,7 +155,7 @@ describe('steps of other parties', () => {
     await stop(scene, id)
     await admin().post(`/admin/v1/hosts/${scene.host.id}/cordon`, { reason: 'a broken fan' })
     const cordoned = await explain(scene, id)
-    expect(cordoned).toMatchObject({ code: 'HOST_UNAVAILABLE', verdict: expect.stringContaining('takes no new work at the moment') })
+    expect(cordoned).toMatchObject({ code: 'HOST_UNAVAILABLE', verdict: expect.stringContaining('is cordoned') })
     expect(cordoned.options[0]).toMatchObject({ kind: 'UNCORDON', who: 'OPERATOR', call: null, priceDifference: 0 })
     expect(JSON.stringify(cordoned)).not.toContain('broken fan')
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(scene.host.id).run()

@@ -101,7 +101,7 @@ export class ContainerImages {
       return (await this.findHere(workload, hooks)) ?? (await this.pullInTurn(workload, hooks))
     } catch (error) {
       const { reason, detail, message } = asPullError(error)
-      if (!hooks.signal.aborted) this.deps.log.warn('an image is not to be had', { workload: workload.id, image, reason, error: detail })
+      if (!hooks.signal.aborted) this.deps.log.warn('an image cannot be obtained', { workload: workload.id, image, reason, error: detail })
       throw new StartError(`image pull failed: ${image}: ${message}`)
     }
   }
@@ -176,7 +176,7 @@ export class ContainerImages {
     this.pulled.noteGiven(found.digest, given)
     const image = this.pulled.get(found.digest)
     const taken = id ?? (image && (await this.use(image, taker)))
-    if (taken === undefined) throw new Error(`the engine has loaded ${found.digest} and does not have it`)
+    if (taken === undefined) throw new Error(`the engine loaded ${found.digest}, but does not have it`)
     return taken
   }
 

@@ -85,7 +85,7 @@ export class ContainerStarter {
         if (own.some((container) => container.name === name)) await engine.remove(name)
         return
       } catch (error) {
-        log.warn('what a failed start has left cannot be removed yet', { workload: workloadId, error: engineText(error) })
+        log.warn('leftovers of a failed start cannot be removed yet', { workload: workloadId, error: engineText(error) })
         await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
       }
     }
@@ -95,5 +95,5 @@ export class ContainerStarter {
 /** The engine repeats commands in its list of all containers, which must stay below the limit of an answer (HOST-108). */
 function checkCommand({ entrypoint, cmd }: Workload): void {
   if (Buffer.byteLength(JSON.stringify([entrypoint, cmd])) <= COMMAND_MAX_BYTES) return
-  throw new StartError('the container could not be started: its entrypoint and command take more than 128 KiB')
+  throw new StartError('the container could not be started: its entrypoint and command exceed 128 KiB')
 }

@@ -13,7 +13,7 @@ const RETRY_MAX_MS = 10_000
 const UNSEEN_MAX = 3
 const VANISHED: WorkloadExit = {
   exitCode: null,
-  reason: 'the container was removed from outside',
+  reason: 'the container was removed externally',
   endedAtMs: null,
   byHost: true,
   vanished: true,

@@ -16,7 +16,7 @@ interface Words {
 const ABOUT_MAX_CHARS = 120
 /** Limit of the text that is matched, because the time of a pattern grows with each character. */
 const TEXT_MAX_CHARS = 4_096
-const OPERATOR = 'its operator finds the cause in the log of the agent'
+const OPERATOR = 'see the log of its agent for the cause'
 export const UNKNOWN_FAILURE = `this host could not do it; ${OPERATOR}`
 
 /**
@@ -30,7 +30,7 @@ const WORDS: readonly Words[] = [
     is: /error mounting|mount (?:callback|source|destination)|not a directory.*mount|duplicate mount point|invalid mount/i,
     say: mountConflict,
   },
-  { is: /exec format error/i, say: () => 'its command is no program for this machine; is the image for linux/amd64?' },
+  { is: /exec format error/i, say: () => 'its command is not a program for this machine; is the image for linux/amd64?' },
   {
     is: /exec: "?([^":]+)"?: permission denied|exec ([^\s:]+): permission denied/i,
     say: (about) => `the command ${about} may not be executed in the image`,
@@ -39,14 +39,14 @@ const WORDS: readonly Words[] = [
     is: /exec: "?([^":]+)"?: (?:executable file not found|stat |no such file)|stat ([^\s:]+): no such file or directory|exec ([^\s:]+): no such file or directory/i,
     say: (about) => `the command ${about} is not in the image`,
   },
-  { is: /no command specified/i, say: () => 'the image names no command; give it one' },
+  { is: /no command specified/i, say: () => 'the image has no command; set one' },
   { is: /unable to find user ([^\s:]+)|no matching entries in passwd file/i, say: (about) => `the user ${about} is not in the image` },
   { is: /unable to find group ([^\s:]+)/i, say: (about) => `the group ${about} is not in the image` },
   { is: /chdir to cwd \("?([^")]+)"?\)/i, say: (about) => `the working directory ${about} of the image cannot be used` },
   { is: /port is already allocated|address already in use/i, say: () => 'a port that it needs is already taken on this host' },
   {
     is: /unsatisfied condition: (cuda ?[<>=]+ ?[\d.]+)/i,
-    say: (about) => `the image needs ${about}, and the GPU driver of this host has another`,
+    say: (about) => `the image needs ${about}, but the GPU driver of this host has another version`,
   },
   {
     is: /nvidia|could not select device driver|unresolvable cdi|\bgpu/i,
@@ -56,16 +56,16 @@ const WORDS: readonly Words[] = [
   { is: /no such image/i, say: () => 'its image is no longer on this host; start it again' },
   {
     is: /(?:container )?name .*(?:already in use|conflict)/i,
-    say: () => 'a container of the same name is still there; start it again in a moment',
+    say: () => 'a container with the same name still exists; start it again in a moment',
   },
   {
     is: /too many open files|resource temporarily unavailable|pids? limit/i,
     say: () => 'this host has too many processes or open files; try again',
   },
-  { is: /invalid environment|invalid env/i, say: () => 'the container engine of this host does not take its environment variables' },
+  { is: /invalid environment|invalid env/i, say: () => 'the container engine of this host does not accept its environment variables' },
   {
     is: /while mounting volume|failed to mount local volume|\bnfs\b|connection timed out|no route to host/i,
-    say: () => 'a volume cannot be mounted: its server is away or has no directory for it',
+    say: () => 'a volume cannot be mounted: its server is unavailable or has no directory for it',
   },
   {
     is: /socket hang up|ECONN|ENOENT.*docker|EPIPE|deadline exceeded|timed? ?out|is the docker daemon running/i,

@@ -4,7 +4,7 @@ import type { PortRange } from '../../../host-protocol/messages.ts'
 import { type PublishedPort, StartError } from '../../runtime.ts'
 import { type AssignedPort, choosePorts } from './port-choice.ts'
 
-const OVER_SHARE = 'the ports that this account uses on this host leave no room for it'
+const OVER_SHARE = 'this account has reached its share of host ports on this host'
 
 export interface HostPortsOptions {
   range: PortRange

@@ -31,7 +31,7 @@ export class ContainerExecs {
   /** Starts a command in a running container. Throws `ExecRefused`. */
   async start(name: string, request: ExecRequest): Promise<ExecSession> {
     const open = this.open.get(name) ?? 0
-    if (open >= MAX_SESSIONS) throw new ExecRefused(`${open} commands run in this container already, the most at a time`)
+    if (open >= MAX_SESSIONS) throw new ExecRefused(`${open} commands already run in this container, which is the maximum`)
     this.open.set(name, open + 1)
     const leave = () => this.leave(name)
     try {

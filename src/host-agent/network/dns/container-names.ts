@@ -37,7 +37,7 @@ export async function openContainerNames({ overlays, address, log }: ContainerNa
     log.info('names of private networks are answered to containers', { address, port: server.port })
     return { address, port: server.port, resolversFor, close: () => server.close() }
   } catch (error) {
-    log.warn('names of private networks cannot be answered to containers; they stand in /etc/hosts only', { error: errorText(error) })
+    log.warn('containers cannot query names of private networks; the names are in /etc/hosts only', { error: errorText(error) })
     return undefined
   }
 }

@@ -139,7 +139,7 @@ export class HostOverlays {
     const queued = this.passes.then(async () => {
       this.queued = undefined
       await this.pass().catch((error: unknown) => {
-        this.deps.log.error('private networks could not be looked after', { error: errorText(error) })
+        this.deps.log.error('private networks could not be reconciled', { error: errorText(error) })
       })
     })
     this.queued = queued
@@ -158,7 +158,7 @@ export class HostOverlays {
       for (const one of wanted) {
         await this.keepOne(one, links).catch((error: unknown) => {
           const reason = 'the private network could not be set up on its host'
-          this.deps.log.error('a private network is not as it should be', { overlay: one.overlay.id, error: errorText(error) })
+          this.deps.log.error('a private network differs from its desired state', { overlay: one.overlay.id, error: errorText(error) })
           for (const { workloadId } of one.attached) problems.set(workloadId, reason)
         })
       }
@@ -183,7 +183,7 @@ export class HostOverlays {
         opened.push(inside)
         for (const place of places) {
           if (this.overlays?.has(place.id)) byOverlay.set(place.id, [...(byOverlay.get(place.id) ?? []), { workloadId, place, inside }])
-          else problems.set(workloadId, `the plane has not said what the private network '${place.id}' is`)
+          else problems.set(workloadId, `the plane has not sent the configuration of the private network '${place.id}'`)
         }
       } catch {
         problems.set(workloadId, 'it has just ended')

@@ -70,7 +70,7 @@ export class OverlayDevices {
 
   private outerMtu(links: readonly Link[]): number {
     const mtu = links.find(({ ifname }) => ifname === this.underlay.device)?.mtu
-    if (mtu === undefined) throw new Error(`the interface ${this.underlay.device} has gone, which leads to other hosts`)
+    if (mtu === undefined) throw new Error(`the interface ${this.underlay.device}, which leads to other hosts, disappeared`)
     return mtu
   }
 

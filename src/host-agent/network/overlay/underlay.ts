@@ -61,7 +61,8 @@ export async function findUnderlay(deps: UnderlayDeps): Promise<Underlay | { rea
     const mtu = innerMtu(link.mtu, !('reason' in found))
     if (!('reason' in found)) return { device, address: source, encryption: 'wireguard', wire: found, isPlainRefused: isRequired, mtu }
     const encryptionReason = found.reason.slice(0, REASON_MAX_CHARS)
-    if (isRequired) return { reason: `nothing encrypts, as --overlay-encryption requires: ${found.reason}`.slice(0, REASON_MAX_CHARS) }
+    if (isRequired)
+      return { reason: `encryption, which --overlay-encryption requires, is not available: ${found.reason}`.slice(0, REASON_MAX_CHARS) }
     return { device, address: source, encryption: 'none', encryptionReason, wire: null, isPlainRefused: false, mtu }
   } catch (error) {
     return { reason: errorText(error).slice(0, REASON_MAX_CHARS) }

@@ -21,7 +21,7 @@ export function boundedCost(context: ValidationContext) {
       const root = { query: schema.getQueryType(), mutation: schema.getMutationType(), subscription: null }[node.operation]
       const cost = root ? costOf(context, node.selectionSet, root, new Map()) : 0
       if (cost > MAX_COST) {
-        const message = `the document costs ${cost}, and at most ${MAX_COST} is allowed; ask for fewer fields or lists at once`
+        const message = `the document costs ${cost}, above the maximum of ${MAX_COST}; request fewer fields or lists at once`
         context.reportError(new GraphQLError(message, { nodes: [node] }))
       }
     },

@@ -14,7 +14,7 @@ export function readDocument(text: string): DocumentNode {
   const seen = countNodes(document)
   const { depth, fields } = expand(document)
   for (const [name, found] of Object.entries({ ...seen, depth, fields }) as [keyof typeof LIMITS, number][]) {
-    if (found > LIMITS[name]) throw new GraphQLError(`the document has more than ${LIMITS[name]} ${WORDS[name]}; ask for less at once`)
+    if (found > LIMITS[name]) throw new GraphQLError(`the document has more than ${LIMITS[name]} ${WORDS[name]}; request less at once`)
   }
   return withoutIds(document)
 }

@@ -15,7 +15,6 @@ export function refuseNesting(text: string, maxTokens: number): void {
   for (let count = 0; count < maxTokens && lexer.advance().kind !== TokenKind.EOF; count += 1) {
     if (OPENING.has(lexer.token.kind)) depth += 1
     else if (CLOSING.has(lexer.token.kind)) depth -= 1
-    if (depth > MAX_NESTING)
-      throw new GraphQLError(`the document has more than ${MAX_NESTING} brackets within each other; ask for less at once`)
+    if (depth > MAX_NESTING) throw new GraphQLError(`the document has more than ${MAX_NESTING} nested brackets; request less at once`)
   }
 }

@@ -36,7 +36,7 @@ const createKeyRoute = createRoute({
   path: PATH,
   operationId: 'createAccountKey',
   summary: 'Make an API key for the account',
-  description: 'The key is shown in this answer alone, and it holds no scope that its maker lacks.',
+  description: 'The key is shown only in this response. It has no scope that its creator lacks.',
   middleware: [strictJson] as const,
   request: { body: json(CreateKeyRequest), headers: CreateHeaders },
   responses: {
@@ -50,8 +50,8 @@ const rotateRoute = createRoute({
   method: 'post',
   path: `${PATH}/{id}/rotate`,
   operationId: 'rotateAccountKey',
-  summary: 'Put a new key in the place of one’s own; the former is good for a while',
-  description: 'The former is good for `overlapSeconds` more; a key is rotated once.',
+  summary: 'Rotate an own key; the previous key stays valid for some time',
+  description: 'The previous key stays valid for `overlapSeconds`; a key can be rotated once.',
   middleware: [strictJson] as const,
   request: { params: Params, query: DryRunQuery, body: json(RotateKeyRequest) },
   responses: {

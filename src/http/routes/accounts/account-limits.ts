@@ -12,8 +12,8 @@ const getRoute = createRoute({
   path: '/v2/account/limits',
   method: 'get',
   operationId: 'getAccountLimits',
-  summary: 'What the account holds of each budget, and the most that it may',
-  description: 'A create beyond a budget is refused and names it; the operator can raise one.',
+  summary: 'Read the use and bound of each budget of the account',
+  description: 'A create request above a budget is refused with the name of the budget; the operator can raise it.',
   ...scoped('account:read', []),
   responses: { 200: ok('Use and bound of each budget.', AccountLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })

@@ -16,8 +16,8 @@ const summaryRoute = createRoute({
   method: 'get',
   path: '/v2/billing/summary',
   operationId: 'getBillingSummary',
-  summary: 'What the account spends now and this month, and may',
-  description: 'The rate of what runs now, the month so far with an estimate of its end, and the limits that hold.',
+  summary: 'Read the spend of the account and its limits',
+  description: 'The current rate, the month so far with an estimate of its end, and the effective limits.',
   ...scoped('billing:read', []),
   responses: { 200: ok('The summary.', SpendSummary), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -29,7 +29,7 @@ const limitsRoute = createRoute({
   operationId: 'getSpendLimits',
   etagOf: 'limits',
   summary: 'The spend limits of the account',
-  description: 'New work beyond the limit is 402; a warning goes to the webhook before.',
+  description: 'New work above the limit is refused with 402; the webhook receives a warning before.',
   ...scoped('billing:read', []),
   responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -40,8 +40,8 @@ const updateRoute = createRoute({
   path: '/v2/billing/limits',
   operationId: 'updateSpendLimits',
   etagOf: 'limits',
-  summary: 'Change the spend limits of the account, as far as the operator lets it',
-  description: 'What is left out stays as it is.',
+  summary: "Change the spend limits of the account, within the operator's ceilings",
+  description: 'Omitted members stay unchanged.',
   ...scoped('account:write', [strictJson]),
   request: { query: DryRunQuery, body: json(UpdateSpendLimitsRequest) },
   responses: {

@@ -51,8 +51,8 @@ const scalingRoute = createRoute({
   method: 'get',
   path: '/v2/serverless/{id}/scaling',
   operationId: 'listScalingDecisions',
-  summary: 'List the decisions of the scaler that changed something, newest first',
-  description: 'Each with the figures that it was made from, so that a number of workers can be explained.',
+  summary: 'List the scaling decisions with a change, newest first',
+  description: 'Each decision has its inputs, which explain the number of workers.',
   request: { params: Params },
   responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })

@@ -50,7 +50,7 @@ const createEndpointRoute = createRoute({
   etagOf: 'endpoint',
   summary: 'Create an endpoint',
   description:
-    'Nothing runs before the first job, unless `workers.min` says so. With `dryRun` nothing is made and the answer says where a worker would go. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
+    'No worker runs before the first job unless `workers.min` is above 0. With `dryRun` nothing is created and the response contains the placement of a worker. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
   ...scoped('serverless:write', [strictJson]),
   request: { body: json(CreateEndpointRequest), query: CreateEndpointQuery, headers: CreateHeaders },
   responses: {
@@ -67,7 +67,7 @@ const getRoute = createRoute({
   operationId: 'getEndpoint',
   etagOf: 'endpoint',
   summary: 'Read an endpoint',
-  description: 'Its configuration and the URLs that jobs are sent to; how its workers fare is under `workers`.',
+  description: 'Its configuration and the URLs for jobs; the state of its workers is under `workers`.',
   ...scoped('serverless:read', []),
   request: { params: Params },
   responses: { 200: ok('The endpoint.', Endpoint), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
@@ -81,7 +81,7 @@ const updateRoute = createRoute({
   etagOf: 'endpoint',
   summary: 'Change an endpoint in place',
   description:
-    'What is left out stays. A change of the container or its placement makes a release and replaces workers one by one; the rest applies at once.',
+    'Omitted members stay unchanged. A change of the container or its placement creates a release and replaces workers one by one; other changes apply at once.',
   ...scoped('serverless:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateEndpointRequest) },
   responses: {

@@ -50,7 +50,7 @@ const createKeyRoute = createRoute({
   path: '/admin/v1/users/{id}/keys',
   operationId: 'createKey',
   summary: 'Make an API key',
-  description: 'The key is shown in this answer alone.',
+  description: 'The key is shown only in this response.',
   request: { params: Params, body: { required: true, content: { 'application/json': { schema: CreateKeyRequest } } } },
   responses: {
     201: { description: 'The key, shown this once.', content: { 'application/json': { schema: CreatedKey } } },

@@ -28,8 +28,8 @@ const setRoute = createRoute({
   middleware: strictJson,
   method: 'put',
   operationId: 'setBudgets',
-  summary: "Override a user's budgets; what is left out is the default again",
-  description: 'What is held already stays, even above a lower budget.',
+  summary: "Override a user's budgets; omitted ones return to the default",
+  description: 'Resources in use stay, even above a lower budget.',
   request: { params: Params, query: DryRunQuery, body: { required: true, content } },
   responses: {
     200: operatorOkOrPlan('The overrides as they are now.', BudgetOverridesOrChangePlan),

@@ -17,8 +17,8 @@ const getRoute = createRoute({
   ...common,
   method: 'get',
   operationId: 'getIsolation',
-  summary: "What must run a user's containers",
-  description: 'Hosts that cannot give it are passed over when containers of the user are placed.',
+  summary: 'Read the required container runtime of a user',
+  description: 'Placement skips hosts without this runtime for containers of the user.',
   request: { params: Params },
   responses: { 200: { description: 'The requirement.', content }, ...problemResponses([401, 404]) },
 })
@@ -28,8 +28,8 @@ const setRoute = createRoute({
   middleware: strictJson,
   method: 'put',
   operationId: 'setIsolation',
-  summary: "Require what runs a user's containers; felt by the next that is placed",
-  description: 'What runs now goes on where it is.',
+  summary: 'Require a container runtime for a user; applies to the next placement',
+  description: 'Running containers are not affected.',
   request: { params: Params, query: DryRunQuery, body: { required: true, content } },
   responses: {
     200: operatorOkOrPlan('The requirement as it is now.', AccountIsolationOrChangePlan),

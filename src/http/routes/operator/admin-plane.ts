@@ -11,8 +11,8 @@ const getPlaneRoute = createRoute({
   method: 'get',
   path: '/admin/v1/plane',
   operationId: 'getPlane',
-  summary: 'How the plane itself is',
-  description: 'Its release, its migrations, and what an operator should look at, a verdict each.',
+  summary: 'Read the health of the plane',
+  description: 'Its release, its migrations, and a verdict for each check.',
   responses: {
     200: { description: 'As it is now.', content: { 'application/json': { schema: PlaneStatus } } },
     ...problemResponses([401]),

@@ -11,7 +11,7 @@ const listRoute = createRoute({
   method: 'get',
   path: '/admin/v1/waiting',
   operationId: 'listWaiting',
-  summary: 'Who waits for which capacity, the longest first',
+  summary: 'List endpoints that wait for capacity, the longest first',
   description: 'Endpoints with a worker that no host has room for, what it needs, and how many hosts lack what.',
   request: { query: ListWaitingQuery },
   responses: {

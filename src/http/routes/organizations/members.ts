@@ -44,7 +44,7 @@ const changeRoleRoute = createRoute({
   ...scoped('account:write', [strictJson]),
   request: { params: MemberParams, query: DryRunQuery, body: json(UpdateMemberRequest) },
   responses: {
-    200: okOrPlan('The member as he is now.', OrganizationMemberOrChangePlan),
+    200: okOrPlan('The updated member.', OrganizationMemberOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -55,7 +55,7 @@ const removeRoute = createRoute({
   path: MEMBER_PATH,
   operationId: 'removeOrganizationMember',
   etagOf: 'member',
-  summary: 'Remove a member, or leave with your own id; keys of the one who goes are dead everywhere within 60 seconds',
+  summary: 'Remove a member, or leave with your own id; keys of the leaving member are refused everywhere within 60 seconds',
   description: '`keysTo` names a member that takes over the keys instead. The last owner cannot go (409).',
   ...scoped('account:write', []),
   request: { params: MemberParams, query: RemoveMemberQuery.extend(DryRunQuery.shape) },

@@ -53,7 +53,7 @@ export function registerPodExec(app: OpenAPIHono<AppEnv>): void {
     const offered = protocolsOf(request)
     const protocol = PROTOCOLS.find((name) => offered.includes(name))
     const headers = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
-    const why = 'the pod does not run any more, or the key is not good any more'
+    const why = 'the pod does not run, or the key is not valid'
     const webSocket = socketWhile(socket, { isGood, everyMs: DOOR_CHECKS.everyMs, why })
     return new Response(null, { status: SWITCHING, webSocket, headers })
   })

@@ -13,9 +13,9 @@ const explainRoute = createRoute({
   method: 'get',
   path: '/v2/pods/{id}/explain',
   operationId: 'explainPod',
-  summary: 'Why a pod is where it is, and what would start it now',
+  summary: 'Explain the state of a pod, with options to start it',
   description:
-    'What hosts have is at most 2 seconds old. `options` are calls to send as they stand; each has been tried against the hosts.',
+    'Host capacity is at most 2 seconds old. `options` are calls that can be sent unchanged; each is verified against the hosts.',
   ...scoped('pods:read', [], 'id'),
   request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }) },
   responses: { 200: ok('The explanation.', PodExplanation), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },

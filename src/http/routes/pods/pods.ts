@@ -58,7 +58,7 @@ const createPodRoute = createRoute({
   operationId: 'createPod',
   summary: 'Create a pod and start it',
   description:
-    'With `dryRun` nothing is made and the answer says where the pod would go. A repeated `Idempotency-Key` gives the pod that the first call made.',
+    'With `dryRun` nothing is created and the response contains the placement of the pod. A repeated `Idempotency-Key` gives the pod that the first call made.',
   ...scoped(WRITE, [strictJson]),
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
@@ -73,9 +73,9 @@ const getRoute = createRoute({
   method: 'get',
   path: ITEM_PATH,
   operationId: 'getPod',
-  summary: 'Read a pod, at once or when it has a status',
+  summary: 'Read a pod, immediately or when it reaches a status',
   description:
-    'With `waitFor` the answer is held until the pod has that status, at most 25 seconds. The `ETag` goes into `If-Match` of a change.',
+    'With `waitFor` the response is delayed until the pod has that status, at most 25 seconds. Send the `ETag` as `If-Match` of a change.',
   ...scoped(READ, [], 'id'),
   request: { params: Params, query: GetPodQuery },
   responses: { 200: taggedPod('The pod.'), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
@@ -87,7 +87,7 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updatePod',
   summary: 'Change a pod in place',
-  description: 'What is left out stays. A change of the container starts it anew; kinds of mounts and volumes are fixed at create.',
+  description: 'Omitted members stay unchanged. A change of the container restarts it; kinds of mounts and volumes are fixed at create.',
   ...scoped(WRITE, [strictJson], 'id'),
   request: { params: Params, query: DryRunQuery, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {

@@ -28,7 +28,7 @@ export async function execInPod(ctx: VerbContext, podId: string, { target, isSoc
   requireScope(ctx.principal, 'pods:write', podId)
   const { row } = await own(ctx.env, ctx.principal, 'pod', podId)
   requireRunning(row)
-  if (!isSocket) throw new Problem('badRequest', { detail: 'this path speaks WebSocket: send Upgrade: websocket' })
+  if (!isSocket) throw new Problem('badRequest', { detail: 'this path accepts WebSocket connections only: send Upgrade: websocket' })
   const after = { kind: target.command === null ? 'shell' : 'command', tty: target.terminal !== null }
   const note = noteChange(ctx, { action: 'pods.exec', resourceKind: 'pod', resourceId: podId, before: null, after })
   await openDatabase(ctx.env.DB).batch([note])

@@ -21,9 +21,10 @@ export async function findHttpDoor(env: Env, podId: string, port: number, source
   const door = remembered.get(podId, nowMs) ?? (await lookUp(env, podId, source, nowMs))
   if (door.isBlocked || door.status === 'TERMINATED') throw new Problem('notFound', { detail: 'pod not found' })
   if (port > MAX_PORT || !door.ports.includes(`${port}/http`)) {
-    throw new Problem('notFound', { detail: `the pod has not declared port ${port} as ${port}/http, so it is not served here` })
+    throw new Problem('notFound', { detail: `the pod does not expose port ${port} as ${port}/http, so it is not served here` })
   }
-  if (door.status !== 'RUNNING') throw new Problem('conflict', { detail: `the pod is ${door.status}: it serves only while it is RUNNING` })
+  if (door.status !== 'RUNNING')
+    throw new Problem('conflict', { detail: `the pod is ${door.status}: it is served only while it is RUNNING` })
   return door
 }
 
@@ -31,7 +32,7 @@ async function lookUp(env: Env, podId: string, source: string | null, nowMs: num
   const find = () => findPodDoor(openDatabase(env.DB), podId)
   const lookup = source === null ? { found: await find() } : await lookUpFor(`pods from ${source}`, nowMs, find)
   if ('waitSeconds' in lookup) {
-    const detail = `too many unknown pods were asked for from this address; try again in ${lookup.waitSeconds} seconds`
+    const detail = `this address requested too many unknown pods; retry in ${lookup.waitSeconds} seconds`
     throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(lookup.waitSeconds) } })
   }
   if (lookup.found === null) throw new Problem('notFound', { detail: 'pod not found' })

@@ -21,7 +21,7 @@ export type ChannelTarget = Exclude<PodTarget, { kind: 'http' | 'websocket' }>
 
 /** Throws 409 with the status of a pod that does not run (NET-8). */
 export function requireRunning({ status }: Pick<PodDoor, 'status'>): void {
-  if (status !== 'RUNNING') throw new Problem('conflict', { detail: `the pod is ${status}: it can be entered only while it is RUNNING` })
+  if (status !== 'RUNNING') throw new Problem('conflict', { detail: `the pod is ${status}: it can be accessed only while it is RUNNING` })
 }
 
 /**
@@ -42,7 +42,7 @@ export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTa
   })
   const failure = failureOf(answer)
   if (failure !== null) throw podProblem(failure)
-  if (!answer.webSocket) throw new Problem('badGateway', { detail: 'the host of the pod answered something else than was asked for' })
+  if (!answer.webSocket) throw new Problem('badGateway', { detail: 'the host of the pod sent an unexpected response' })
   return answer.webSocket
 }
 
@@ -55,11 +55,11 @@ export function within({ id, generation }: Pick<Whereabouts, 'id' | 'generation'
 export function podProblem({ code, detail }: TunnelFailure): Problem {
   switch (code) {
     case 'unreachable':
-      return new Problem('unavailable', { detail: `the pod was not reached: ${detail}`, headers: { 'Retry-After': RETRY_SECONDS } })
+      return new Problem('unavailable', { detail: `the pod could not be reached: ${detail}`, headers: { 'Retry-After': RETRY_SECONDS } })
     case 'outdated':
       return new Problem('unavailable', { detail })
     case 'broken':
-      return new Problem('badGateway', { detail: `the pod did not finish its answer: ${detail}` })
+      return new Problem('badGateway', { detail: `the pod did not finish its response: ${detail}` })
     case 'late':
       return new Problem('silentServer', { detail: `the pod was reached, but ${detail}` })
     case 'too large':

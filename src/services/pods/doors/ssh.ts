@@ -52,7 +52,7 @@ async function countLogin(env: Env, { id, teamId }: PodDoor, nowMs: number): Pro
   const { verdict, counted } = await countRequest(env, principal, nowMs)
   if (counted) return counted
   const seconds = verdict?.allowed === false ? verdict.retryAfterSeconds : 1
-  const detail = `its owner has let too many SSH logins in; try again in ${seconds} seconds`
+  const detail = `too many SSH logins to pods of this account; retry in ${seconds} seconds`
   throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(seconds) } })
 }
 
@@ -70,7 +70,7 @@ export async function openSsh(env: Env, { target, ...login }: SshOpen, signal: A
 
 async function findAdmitted(env: Env, login: SshLogin): Promise<PodDoor> {
   const door = await find(env, login)
-  if (door === null) throw new Problem('accessDenied', { detail: 'no pod with SSH has this user name and lets this key in' })
+  if (door === null) throw new Problem('accessDenied', { detail: 'no pod with SSH has this user name and accepts this key' })
   return door
 }
 

@@ -64,7 +64,7 @@ describe('the underlay of tunnels', () => {
       isPlainRefused: true,
     })
     expect(await findUnderlay({ key: 'abcde', address: undefined, ...machine(), encryption: 'require' })).toEqual({
-      reason: 'nothing encrypts, as --overlay-encryption requires: the kernel has no WireGuard',
+      reason: 'encryption, which --overlay-encryption requires, is not available: the kernel has no WireGuard',
     })
   })
 

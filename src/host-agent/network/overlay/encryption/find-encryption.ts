@@ -43,7 +43,7 @@ export async function findEncryption(deps: EncryptionDeps): Promise<WireGuard | 
   }
 }
 
-const NAMES = { kernel: 'the kernel has no WireGuard', program: 'wireguard-go does not do it either' }
+const NAMES = { kernel: 'the kernel has no WireGuard', program: 'wireguard-go does not work either' }
 
 async function tryOut({
   kind,

@@ -39,7 +39,7 @@ function read(path: string): KeyObject | undefined {
   }
   if (bytes.length !== KEY_BYTES)
     throw new OperatorError(
-      `${path} is damaged; what is encrypted between hosts stops here, all else goes on. Remove it, and this host makes a new key and tells it to the others`,
+      `${path} is damaged; encrypted traffic between hosts stops here, everything else continues. Remove it, and this host creates a new key and sends it to the others`,
     )
   return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, bytes]), format: 'der', type: 'pkcs8' })
 }

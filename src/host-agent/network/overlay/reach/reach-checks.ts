@@ -82,7 +82,7 @@ export class ReachChecks {
       for (const one of asking) await this.answer(one)
       await this.tell(asking.map(({ overlay }) => overlay))
     } catch (error) {
-      this.deps.log.warn('whether members of private networks reach one another is not known', { error: errorText(error) })
+      this.deps.log.warn('the reachability between members of private networks is unknown', { error: errorText(error) })
     } finally {
       this.turning = false
     }
@@ -142,7 +142,7 @@ export class ReachChecks {
     if (to.hostAddress === here) return text.slice(0, REASON_MAX_CHARS)
     const way = this.deps.overlays.wayTo(overlay, to.hostAddress)
     const port = way === 'encrypted' ? WIREGUARD_PORT : VXLAN_PORT
-    const ask = `is UDP ${port} let through from ${here} to ${to.hostAddress} and back?`
+    const ask = `check that firewalls allow UDP ${port} between ${here} and ${to.hostAddress} in both directions`
     return `${text}: ${way === 'refused' ? 'that host does not encrypt, and this one requires it' : ask}`.slice(0, REASON_MAX_CHARS)
   }
 }

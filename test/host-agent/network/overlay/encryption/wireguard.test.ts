@@ -110,7 +110,7 @@ describe('encryption between hosts', () => {
     const missing = { ...bare, 'wireguard-go': new Error('the program wireguard-go is not installed') }
     expect((await find('require', missing)).found).toEqual({
       reason:
-        'the kernel has no WireGuard (Unknown device type.); wireguard-go does not do it either (the program wireguard-go is not installed)',
+        'the kernel has no WireGuard (Unknown device type.); wireguard-go does not work either (the program wireguard-go is not installed)',
     })
     const toolless = await find('auto', { 'wg set': new Error('the program wg is not installed') })
     expect(toolless.found).toEqual({ reason: 'WireGuard cannot be set up (the program wg is not installed)' })

@@ -81,7 +81,7 @@ describe('whether members reach one another', () => {
     world.nowMs = 5_000
     await checks.turn()
     const reason =
-      'node-1 on host 10.0.0.2 does not answer node-0 on host 10.0.0.1 over the private network: is UDP 4789 let through from 10.0.0.1 to 10.0.0.2 and back?'
+      'node-1 on host 10.0.0.2 does not answer node-0 on host 10.0.0.1 over the private network: check that firewalls allow UDP 4789 between 10.0.0.1 and 10.0.0.2 in both directions'
     expect(world.told).toEqual([{ overlayId: 'red', check: 1, ready: [], gaps: [{ from: 'p0', to: 'p1', reason }] }])
     world.silent.clear()
     await checks.turn()
@@ -101,7 +101,7 @@ describe('whether members reach one another', () => {
       reasons.push(world.told.at(-1)?.gaps[0]?.reason.split(': ')[1] ?? '')
     }
     expect(reasons).toEqual([
-      'is UDP 51821 let through from 10.0.0.1 to 10.0.0.2 and back?',
+      'check that firewalls allow UDP 51821 between 10.0.0.1 and 10.0.0.2 in both directions',
       'that host does not encrypt, and this one requires it',
     ])
   })
