@@ -133,7 +133,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   dockerode: ['src/host-agent'],
   'drizzle-orm': ['src/db'],
   graphql: ['src/http'],
-  'graphql-yoga': ['src/http'],
   hono: ['src/app.ts', 'src/http'],
   jose: ['src/host-agent', 'src/services'],
   miniflare: ['src/local'],

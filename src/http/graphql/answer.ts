@@ -34,7 +34,10 @@ function shownError(error: GraphQLError, requestId: string) {
   const at = { ...(locations && { locations }), ...(path && { path }) }
   if (cause instanceof Problem && cause.status < SERVER_FAULT) return { ...graphqlError(cause), ...at }
   const problem = cause instanceof Problem ? cause : new Problem('internal', { cause })
-  logEvent('error', 'a field of GraphQL failed', { requestId, field: path?.join('.'), error: problem.cause ?? problem })
+  const fault = problem.cause ?? problem
+  // The log would write an error of the library as the JSON for its client, which has no stack.
+  const logged = fault instanceof Error ? (fault.stack ?? fault.message) : fault
+  logEvent('error', 'a field of GraphQL failed', { requestId, field: path?.join('.'), error: logged })
   const shown = graphqlError(problem)
   return { ...shown, ...at, extensions: { ...shown.extensions, requestId } }
 }

@@ -14,6 +14,7 @@ import { limitRateBy } from '../middleware/rate-limit.ts'
 import { refuseDryRun } from '../middleware/refuse-dry-run.ts'
 import { countAnonymous } from './anonymous.ts'
 import type { Call } from './call.ts'
+import { editorPage } from './editor-page.ts'
 import { endHeaders } from './end-headers.ts'
 import { readParams } from './params.ts'
 
@@ -42,12 +43,11 @@ function notPost(): never {
   throw new Problem('methodNotAllowed', { headers: { Allow: 'POST' } })
 }
 
-/** Serves an editor for documents, for development only (GQL-31). The editor loads from a public CDN, and needs a key like any client. */
-async function editor(c: AppContext): Promise<Response> {
+/** Serves an editor for documents, for development only (GQL-31). Throws 405 if it is switched off or the client wants no HTML. */
+function editor(c: AppContext): Response {
   const { hasEditor } = readSettings(c.env).graphql
   if (!hasEditor || !c.req.header('accept')?.includes('text/html')) return notPost()
-  const { editorPage } = await import('./server.ts')
-  return c.html(editorPage())
+  return editorPage(c)
 }
 
 // The address may hold a key, so it goes into no cache and no `Referer`.
@@ -97,7 +97,7 @@ async function answer(c: AppContext): Promise<Response> {
   const call: Call = { ctx, isKnown: known, key: idempotencyKey(c), memory: new Map(), mutations: 0, listed: 0 }
   // The first document loads the server lazily, because no other path needs it.
   const { runDocument } = await import('./server.ts')
-  return runDocument(new URL('/graphql', c.req.url).href, params, call)
+  return runDocument(params, call)
 }
 
 function isKnown(c: AppContext): boolean {

@@ -1,60 +1,52 @@
-import { GraphQLScalarType, Kind } from 'graphql'
-import { createSchema, createYoga, type Plugin, renderGraphiQL } from 'graphql-yoga'
+import {
+  buildSchema,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  getOperationAST,
+  isObjectType,
+  isScalarType,
+  Kind,
+  OperationTypeNode,
+  specifiedRules,
+  subscribe,
+  type ValueNode,
+  validate,
+} from 'graphql'
 import { GRAPHQL_SCHEMA } from '../../contract/graphql/schema.ts'
 import { endsOnly, guardFields } from './access.ts'
 import { answerOf } from './answer.ts'
 import type { Call } from './call.ts'
 import { boundedCost } from './guards/cost.ts'
 import { readDocument } from './guards/document.ts'
-import { readParams } from './params.ts'
+import { type GraphqlParams, readParams } from './params.ts'
 import { RESOLVERS } from './resolvers/resolvers.ts'
 
-/** An enum value, written as an enum inline and as a string in variables; empty means unset (GQL-16). */
-const FlashBootType = new GraphQLScalarType({
-  name: 'FlashBootType',
-  parseValue: (value) => value,
-  parseLiteral: (node) => (node.kind === Kind.ENUM || node.kind === Kind.STRING ? node.value : null),
-})
+const RULES = [...specifiedRules, boundedCost]
 
-/** Returns the schema with its resolvers, each behind the access rules of its field. */
-export function executableSchema() {
-  // biome-ignore lint/suspicious/noExplicitAny: the library's types of resolvers know nothing of this schema
-  const resolvers = { ...RESOLVERS, FlashBootType } as any
-  return guardFields(createSchema({ typeDefs: GRAPHQL_SCHEMA, resolvers }))
+/** Returns the schema with its resolvers, each behind the access rules of its field. Throws if a resolver belongs to no field. */
+export function executableSchema(): GraphQLSchema {
+  const schema = buildSchema(GRAPHQL_SCHEMA)
+  for (const [typeName, resolvers] of Object.entries(RESOLVERS)) {
+    const type = schema.getType(typeName)
+    for (const [name, resolve] of Object.entries(resolvers)) {
+      const field = isObjectType(type) ? type.getFields()[name] : undefined
+      if (!field) throw new Error(`${typeName}.${name}: the schema has no such field; remove its resolver or declare the field`)
+      field.resolve = resolve
+    }
+  }
+  const flashBootType = schema.getType('FlashBootType')
+  if (isScalarType(flashBootType)) flashBootType.parseLiteral = flashBootOf
+  return guardFields(schema)
 }
 
-const guards: Plugin = {
-  onParse: ({ params, setParsedDocument }) => setParsedDocument(readDocument(String(params.source))),
-  onValidate: ({ addValidationRule }) => addValidationRule(boundedCost),
-  onResultProcess: ({ serverContext, setResultProcessor }) => {
-    // `runDocument` passes a `Call`, which the library's type of a plugin does not carry.
-    const { ctx } = serverContext as unknown as Call
-    // The result may also be a stream, which this schema never produces. A result processor may return a response.
-    setResultProcessor((result) => answerOf(result as never, ctx.requestId), 'application/json')
-  },
+/** Returns an enum value, written as an enum inline and as a string in variables; empty means unset (GQL-16). */
+function flashBootOf(node: ValueNode): string | null {
+  return node.kind === Kind.ENUM || node.kind === Kind.STRING ? node.value : null
 }
 
 const schema = executableSchema()
-
-const yoga = createYoga<Call>({
-  schema,
-  plugins: [guards],
-  // Documents are not cached, because they may hold passwords (GQL-26).
-  parserAndValidationCache: false,
-  batching: false,
-  multipart: false,
-  cors: false,
-  graphiql: false,
-  landingPage: false,
-  logging: false,
-  // `answerOf` masks errors, because it knows which are server errors.
-  maskedErrors: false,
-})
-
-/** The HTML page of the GraphiQL editor. */
-export function editorPage(): string {
-  return renderGraphiQL({ title: 'podplane GraphQL', endpoint: '/graphql' })
-}
 
 /** Whether a body's document contains nothing but mutations that end something (CAP-3); false if it cannot be parsed. */
 export function endsThings(type: string | undefined, text: string): boolean {
@@ -66,8 +58,23 @@ export function endsThings(type: string | undefined, text: string): boolean {
   }
 }
 
-/** Executes a document that has passed the checks of the transport. */
-export async function runDocument(url: string, params: object, call: Call): Promise<Response> {
-  const headers = { 'content-type': 'application/json', accept: 'application/json' }
-  return yoga.fetch(new Request(url, { method: 'POST', headers, body: JSON.stringify(params) }), call)
+/** Executes a document that has passed the checks of the transport. Documents are not cached, because they may hold passwords (GQL-26). */
+export async function runDocument(params: GraphqlParams, call: Call): Promise<Response> {
+  return answerOf(await resultOf(params, call), call.ctx.requestId)
+}
+
+/** Returns a result without data if the document, its operation or its variables are refused (GQL-6). */
+async function resultOf({ query, variables, operationName }: GraphqlParams, call: Call): Promise<ExecutionResult> {
+  try {
+    const document = readDocument(query)
+    const operation = getOperationAST(document, operationName)
+    if (!operation) throw new GraphQLError('Could not determine what operation to execute.')
+    const errors = validate(schema, document, RULES)
+    if (errors.length > 0) return { errors }
+    // The schema has no subscriptions: `subscribe` refuses them, where `execute` would report a fault of a field.
+    const run = operation.operation === OperationTypeNode.SUBSCRIPTION ? subscribe : execute
+    return (await run({ schema, document, contextValue: call, variableValues: variables, operationName })) as ExecutionResult
+  } catch (error) {
+    return { errors: [error instanceof GraphQLError ? error : new GraphQLError('the document failed', { originalError: error as Error })] }
+  }
 }

@@ -76,6 +76,8 @@ describe('settings of the operator', () => {
     const browser = { headers: { Accept: 'text/html,*/*' } }
     const page = await served({ GRAPHIQL: '1' }, browser)
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+    expect(page.headers.get('content-security-policy')).toContain("connect-src 'self'")
+    expect(await page.text()).not.toMatch(/https?:/)
     expect((await served({ GRAPHIQL: '1' })).status).toBe(405)
     expect((await served({}, browser)).status).toBe(405)
   })
@@ -109,6 +111,25 @@ describe('errors', () => {
       const { status, body } = await ask(text)
       expect({ status, hasErrors: body.errors.length > 0, data: body.data }).toEqual({ status: 400, hasErrors: true, data: undefined })
     }
+  })
+
+  it('[GQL-6] an unknown or unnamed operation and a subscription are 400, before anything runs', async () => {
+    const ask = graphql((await createAccount()).key)
+    const first = async (text: string) => {
+      const { status, body } = await ask(text)
+      return { status, ...body.errors[0], data: body.data }
+    }
+    const extensions = { code: 'GRAPHQL_VALIDATION_FAILED' }
+    const unclear = { status: 400, message: 'Could not determine what operation to execute.', extensions, data: undefined }
+    expect(await first('query A { myself { id } } query B { nothing }')).toEqual(unclear)
+    expect(await first('fragment F on User { id }')).toEqual(unclear)
+    expect(await first('subscription { pods }')).toEqual({
+      status: 400,
+      message: 'Schema is not configured to execute subscription operation.',
+      locations: [{ line: 1, column: 1 }],
+      extensions,
+      data: undefined,
+    })
   })
 
   it('[GQL-6] an invalid body is refused in the same form', async () => {
