@@ -8,14 +8,12 @@ import { refuseUngranted } from '../domain/resources/secret-grants.ts'
 import { fillReferences, referencedSecrets, refuseFilled, refuseFilling } from '../domain/resources/secret-references.ts'
 import type { Env } from '../env.ts'
 import type { Workload } from '../host-protocol/messages.ts'
+import { LOST, retryLost } from './retry-lost.ts'
 
 type Variables = Record<string, string>
 
 /** The variables of a container with the names that match no secret, or the reason why no container can get them. */
 export type FilledEnv = { ok: true; env: Variables; unknown: string[]; hasSecrets: boolean } | { ok: false; reason: string }
-
-/** Reads before giving up when secrets are rotated while they are read. */
-const MAX_ATTEMPTS = 5
 
 /**
  * Returns the variables of a container without the platform's names, with the team's secrets filled in for one start (ACC-6); no other code
@@ -29,17 +27,19 @@ export async function fillEnv(env: Env, teamId: string, container: Pick<Containe
   const ungranted = refuseUngranted({ ...container, env: variables })
   if (ungranted !== null) return { ok: false, reason: ungranted }
   const db = openRecords(env)
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  // A secret that is rotated between the two reads is missing from the second.
+  const outcome = await retryLost<FilledEnv>(async () => {
     const measured = await measureSecrets(db, teamId, names)
     const tooLarge = refuseFilling(variables, new Map(measured.map(({ name, bytes }) => [name, bytes])))
     if (tooLarge !== null) return { ok: false, reason: tooLarge }
     const values = await readSecretValues(db, measured)
-    if (values.size < measured.length) continue
+    if (values.size < measured.length) return LOST
     const filled = fillReferences(variables, values)
     const reason = refuseFilled(filled.env)
     return reason === null ? { ok: true, ...filled, hasSecrets: true } : { ok: false, reason }
-  }
-  throw new Error('secrets keep changing while they are read')
+  })
+  if (outcome === LOST) throw new Error('secrets keep changing while they are read')
+  return outcome
 }
 
 /**

@@ -9,11 +9,9 @@ import type { Env } from '../../env.ts'
 import type { WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM, byHost } from '../../objects/cause.ts'
 import { podStatement } from '../audit.ts'
+import { LOST, retryLost } from '../retry-lost.ts'
 import { tellCluster } from '../tell-cluster.ts'
 import { notePod } from './pod-notes.ts'
-
-/** A transition that lost a race is decided again; the host repeats a report that could not be applied. */
-const MAX_ATTEMPTS = 5
 
 /** The origin of a report. */
 export interface ReportSource {
@@ -43,6 +41,7 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
 // Ignores reports about a pod that has moved to another host.
 async function applyToRow(env: Env, { hostId, podId, silentSinceMs }: ReportSource, report: ContainerReport): Promise<PodRow | null> {
   const decide = (pod: PodRow) => {
+    // No request: a host reports. An event is not later than the instant of the decision, which a lost race repeats.
     const change = pod.hostId === hostId ? decideReport(pod, report, Date.now()) : null
     return change && { pod: asMember(change.pod), usage: cutAtSilence(change.usage, silentSinceMs) }
   }
@@ -65,6 +64,7 @@ function isOfNote(before: PodRow, after: PodRow): boolean {
 
 /** Sets a pod to ERROR with the reason, as if its host had reported that a container cannot be started (SEC-6). */
 export async function failPodStart(env: Env, { id, hostId, generation }: PodRow, reason: string): Promise<void> {
+  // No request: an object starts the pod. The report stands for one of the host, which has one instant.
   const nowMs = Date.now()
   const report = { generation, state: 'error', reason, atMs: nowMs } as const
   const decide = (pod: PodRow) => (pod.hostId === hostId ? decideReport(pod, report, nowMs) : null)
@@ -74,7 +74,7 @@ export async function failPodStart(env: Env, { id, hostId, generation }: PodRow,
 
 /**
  * Decides on the pod's present row and writes the result with the statement of `note`, retrying when another writer was first; then calls
- * `written`. Returns the resulting row. Throws after `MAX_ATTEMPTS` lost races.
+ * `written`. Returns the resulting row. Throws after too many lost races; a host repeats a report that could not be applied.
  */
 export async function changePodRow(
   db: Records,
@@ -83,15 +83,16 @@ export async function changePodRow(
   note: (before: PodRow, after: PodRow) => Statement | null,
   written: (before: PodRow, after: PodRow) => Promise<void>,
 ): Promise<PodRow | null> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  const outcome = await retryLost(async () => {
     const before = await findPodForHost(db, podId)
     const change = before && decide(before)
     if (!change) return before
-    if (!(await updatePod(db, before, change.pod, change.usage, note(before, change.pod)))) continue
+    if (!(await updatePod(db, before, change.pod, change.usage, note(before, change.pod)))) return LOST
     await written(before, change.pod)
     return change.pod
-  }
-  throw new Error(`pod ${podId} keeps changing`)
+  })
+  if (outcome === LOST) throw new Error(`pod ${podId} keeps changing`)
+  return outcome
 }
 
 async function returnCapacity(db: Database, source: ReportSource, report: ContainerReport, pod: PodRow | null): Promise<void> {

@@ -10,6 +10,7 @@ import { findPodForHost } from '../../db/pods/find-pods.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { ACCOUNT_SUSPENDED, decideSuspension } from '../../domain/pod/pod.ts'
 import { transitPod } from '../../effects/pods/pod-transitions.ts'
+import { LOST, retryLost } from '../../effects/retry-lost.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { endpointStub } from '../../objects/stubs.ts'
@@ -23,9 +24,6 @@ interface Suspended {
   resourceKind: 'user' | 'organization'
   resourceId: string
 }
-
-/** Attempts per pod when other writers keep changing its row. */
-const MAX_ATTEMPTS = 5
 
 /**
  * Suspends a user (PP-214): the keys are refused within 60 s everywhere, workers and pods of the personal account end at once, and its jobs
@@ -123,7 +121,7 @@ async function changePods(ctx: OperatorContext, teamId: string, isSuspended: boo
     const pods = await listPodsToSuspend(openRecords(ctx.env), teamId, afterId, ACCOUNT_SUSPENDED)
     const last = pods.at(-1)
     if (last === undefined) return changed
-    const due = pods.filter((pod) => decideSuspension(pod, isSuspended, Date.now()) !== null)
+    const due = pods.filter((pod) => decideSuspension(pod, isSuspended, ctx.nowMs) !== null)
     const outcomes = await Promise.allSettled(due.map((pod) => changePod(ctx, pod, isSuspended)))
     const ids = due.map(({ id }) => id)
     changed += count(outcomes, ids, 'pod', failed)
@@ -135,15 +133,16 @@ async function changePod(ctx: OperatorContext, pod: PodRow, isSuspended: boolean
   const { env } = ctx
   const audit = { cause: operatorCause(ctx), action: isSuspended ? 'pods.stop' : 'pods.start' }
   let before: PodRow | null = pod
-  for (let attempt = 0; attempt < MAX_ATTEMPTS && before; attempt += 1) {
-    const change = decideSuspension(before, isSuspended, Date.now())
-    if (!change) return
-    const outcome = await transitPod(env, before, change, audit)
-    if (outcome === 'done') return
-    if (outcome === 'noRoom') throw new Error('its host has no room for it any more')
-    before = await findPodForHost(openRecords(env), pod.id)
-  }
-  throw new Error('it keeps changing')
+  const outcome = await retryLost(async () => {
+    if (before === null) return LOST
+    const change = decideSuspension(before, isSuspended, ctx.nowMs)
+    if (change === null) return 'done'
+    const transition = await transitPod(env, before, change, audit)
+    if (transition === LOST) before = await findPodForHost(openRecords(env), pod.id)
+    return transition
+  })
+  if (outcome === 'noRoom') throw new Error('its host has no room for it any more')
+  if (outcome === LOST) throw new Error('it keeps changing')
 }
 
 function count(outcomes: readonly PromiseSettledResult<void>[], ids: readonly string[], kind: string, failed: string[]): number {

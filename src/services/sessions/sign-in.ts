@@ -3,6 +3,7 @@ import { openDatabase } from '../../db/client.ts'
 import { findSignedIn, hasIdentityAt, linkIdentity, type SignedIn, signUp } from '../../db/sessions/identities.ts'
 import { type Claims, isIssuedAfter, judgeFirstSight } from '../../domain/session/claims.ts'
 import type { Provider } from '../../domain/session/settings.ts'
+import { LOST, retryLost } from '../../effects/retry-lost.ts'
 import type { Env } from '../../env.ts'
 import { newAuditId, newResourceId } from '../../platform/ids.ts'
 
@@ -21,18 +22,19 @@ const TAKEN = {
 export const OUTDATED = { refusal: 'the operator has ended the sessions of this user: sign in at the identity provider again' }
 /** Refusals because of the account and not because of the address. */
 export const NO_ACCOUNT: readonly { refusal: string }[] = [DELETED, TAKEN]
-/** A request that loses a race for an address or an identity finds the winner's in its next attempt. */
-const MAX_ATTEMPTS = 3
+/** A request that loses a race for an address or an identity finds the winner's in its next try. */
+const MAX_TRIES = 3
 
 /** Returns the user of an identity, created or linked at first sight (SES-5 to SES-8), or the refusal. */
 export async function signIn(env: Env, provider: Provider, who: Newcomer, nowMs: number): Promise<SignedIn | { refusal: string }> {
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  const outcome = await retryLost(async () => {
     const known = await findSignedIn(openDatabase(env.DB), provider.issuer, who.subject)
     if (known) return known.isDeleted ? DELETED : known
-    const refused = await enter(env, provider, who, nowMs)
-    if (refused) return refused
-  }
-  throw new Error('an identity keeps changing')
+    // The next try reads the identity that this one created, or the one of the request that was first.
+    return (await enter(env, provider, who, nowMs)) ?? LOST
+  }, MAX_TRIES)
+  if (outcome === LOST) throw new Error('an identity keeps changing')
+  return outcome
 }
 
 /** Creates the missing identity; does nothing when another request has created it first. */
