@@ -158,6 +158,27 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
     'src/services',
   ],
 }
+/** Verbs and effects that read the clock themselves, and why: the others use the instant of their request. */
+const READS_THE_CLOCK: Readonly<Record<string, string>> = {
+  'src/effects/arriving-body.ts': 'a body arrives over minutes',
+  'src/effects/audit.ts': 'the instant of a pod’s transition, in the order of the writes',
+  'src/effects/billing/spend.ts': 'the cost of the month grows until the statement that reserves',
+  'src/effects/capacity.ts': 'a charge ends when capacity becomes free',
+  'src/effects/catalog.ts': 'a cache that objects read too',
+  'src/effects/clusters/steps.ts': 'an object decides, after its hosts were marked',
+  'src/effects/ecr/delegated-token.ts': 'an object makes the workload',
+  'src/effects/gpu-health.ts': 'a host’s object applies its report',
+  'src/effects/pods/pod-hosts.ts': 'a host’s object moves pods one after another',
+  'src/effects/pods/pod-notes.ts': 'the instant of a line in a log',
+  'src/effects/pods/pod-reports.ts': 'a host reports',
+  'src/effects/pods/pod-spec.ts': 'a host’s object makes the workload',
+  'src/effects/pods/watch-spend.ts': 'a pod is charged until it stops, after a notification',
+  'src/effects/workers/place-worker.ts': 'an endpoint’s object places workers, and waits for hosts',
+  'src/services/billing/spend.ts': 'explains a statement that read the clock',
+  'src/services/heavy-reads.ts': 'the rows of a read count from its end',
+  'src/services/plane/readiness.ts': 'measures a duration',
+  'src/services/pods/wait-for-pod.ts': 'waits',
+}
 const SOURCES = [...listFiles('src'), ...listFiles('durable-objects')]
 const GRAPH = new Map(SOURCES.map((file) => [file, importsOf(file)]))
 
@@ -330,6 +351,13 @@ describe('rooms', () => {
       // Fallback when no sleeper is reachable.
       'durable-objects/plane-object.ts',
     ])
+  })
+
+  it('verbs and effects use the instant of their request, except where a reason is listed', () => {
+    const readers = [...listFiles('src/services'), ...listFiles('src/effects')].filter((file) =>
+      /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/.test(source(file)),
+    )
+    expect(readers.sort()).toEqual(Object.keys(READS_THE_CLOCK).sort())
   })
 
   it('verbs and effects know nothing of HTTP', () => {

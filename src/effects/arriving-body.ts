@@ -69,6 +69,7 @@ export class ArrivingBody {
           this.refusal = await this.refuse(piece.byteLength)
           if (this.refusal === null) return controller.enqueue(piece)
           reader.releaseLock()
+          // A body may take minutes to arrive, so each step reads the clock.
           await drainRefused(source, arrival.teamId, arrival.maxDrainedBytes, Date.now())
         } catch (error) {
           return this.breakOff(controller, error)
@@ -99,6 +100,7 @@ export class ArrivingBody {
     const countedBytes = this.counted?.bytes ?? 0
     const missing = Math.min(this.arrivedBytes, maxCountedBytes) - countedBytes
     if (missing <= 0) return null
+    // The count of bytes in flight is of the instant at which the piece arrives.
     const nowMs = Date.now()
     const step = Math.min(Math.max(missing, STEP_BYTES), maxCountedBytes - countedBytes)
     const { used, bound } = await inFlightUse(env, teamId, nowMs)

@@ -34,6 +34,7 @@ export interface PodAudit {
 export function podStatement(env: Env, { cause, action }: PodAudit, before: PodRow, after: PodRow): Statement {
   const { id, teamId, status } = after
   const contents = status === 'TERMINATED' ? { before: {}, after: null } : contentsOf(env, 'pod', id, before, after)
+  // Uses the instant of the transition and not that of the request: a try that lost a race is written after the change that won.
   return auditStatement(env, Date.now(), cause, teamId, { action, resourceKind: 'pod', resourceId: id, ...contents })
 }
 

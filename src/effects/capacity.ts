@@ -16,6 +16,7 @@ const MAX_LOOKED_AT = 200
 
 /** Releases the capacity of a workload and notifies endpoints that wait for capacity. Idempotent. */
 export async function freeCapacity(env: Env, workloadId: string, hostId: string): Promise<void> {
+  // A charge ends when the capacity becomes free, which is after the calls that ended the workload.
   await releaseCapacity(openDatabase(env.DB), workloadId, hostId, Date.now())
   void announceCapacity(env)
 }

@@ -14,6 +14,7 @@ const known = new ExpiringCache<Catalog>(CATALOG_TTL_MS, 1)
 
 /** Returns the catalog of resources and prices, at most `CATALOG_TTL_MS` old. */
 export async function loadCatalog(env: Env): Promise<Catalog> {
+  // The age counts by the clock of the isolate, because objects without a request read the catalog too.
   const remembered = known.get(KEY, Date.now())
   if (remembered) return remembered
   // The age counts from before the read, because the read misses changes that are written while it runs.

@@ -13,6 +13,7 @@ export async function applyGpuHealth(env: Env, hostId: string, problems: GpuProb
   const known = await findGpuProblems(db, hostId)
   if (known === null) return
   const reason = cordonReason(known, problems)
+  // No request: a host's object calls this. The audit row and the cordon have one instant.
   const nowMs = Date.now()
   const change = { action: 'hosts.cordon', resourceKind: 'host', resourceId: hostId, before: {}, after: { reason } }
   await saveGpuProblems(db, hostId, problems, reason, nowMs, auditStatement(env, nowMs, BY_PLATFORM, null, change))

@@ -26,7 +26,7 @@ export function sshApi(): Hono<AppEnv> {
     if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
       throw new Problem('badRequest', { detail: 'this path accepts WebSocket connections only: send Upgrade: websocket' })
     }
-    const { socket, isRunning } = await openSsh(c.env, parsed(SshOpen, readHeader(c)), c.req.raw.signal)
+    const { socket, isRunning } = await openSsh(operatorContext(c), parsed(SshOpen, readHeader(c)), c.req.raw.signal)
     const why = 'the pod does not run, or its account does not accept this key'
     return new Response(null, {
       status: SWITCHING,

@@ -18,6 +18,7 @@ export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>
   const { teamId } = ctx.principal
   await requireReadRows(ctx)
   const count = async (rows: number) => {
+    // A heavy operation lasts long: each query counts at the instant of its end.
     enterRows(teamId, rows, Date.now())
     if (rows >= ROWS_OF_A_TURN) await yieldThread()
   }
@@ -36,6 +37,7 @@ export async function readHeavyList<Found>(
 ): Promise<Found> {
   await requireReadRows(ctx)
   const found = await read()
+  // Rows count from the end of the read.
   enterRows(ctx.principal.teamId, countOf(found) * weight, Date.now())
   return found
 }

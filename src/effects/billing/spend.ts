@@ -8,6 +8,7 @@ import { type Env, readSettings } from '../../env.ts'
 
 /** Returns the hourly cost of a resource and the limits to check it against, for the statement that reserves it (BIL-22, BIL-23). */
 export function spendDemand(env: Env, nanosPerHour: number): SpendDemand {
+  // Uses the instant of the statement and not that of the request: the cost of the month keeps growing.
   const nowMs = Date.now()
   return {
     nanosPerHour,

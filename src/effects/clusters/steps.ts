@@ -53,6 +53,7 @@ export function clusterEffects(env: Env): ClusterEffects {
       await failPodStart(env, pod, reason)
       await host.sync(member.id)
     },
+    // No request: a cluster's object decides. Each decision has the instant at which it reads the row, after the host was marked.
     giveUp: (member, reason) =>
       changePodByPlatform(env, podHost(env, member.hostId), member.id, (pod) => {
         if (pod.triedHosts === null || pod.status === 'TERMINATED') return null

@@ -20,12 +20,9 @@ const tokens = new ExpiringCache<RegistryToken>(TOKEN_TTL_MS, MAX_ENTRIES)
 const failures = new ExpiringCache<string>(FAILURE_TTL_MS, MAX_ENTRIES)
 
 /** Returns a token for a delegated repository, cached by this isolate or new (REG-8), or the reason why there is none. */
-export async function delegatedToken(
-  env: Env,
-  delegator: Delegator,
-  repository: EcrRepository,
-  nowMs = Date.now(),
-): Promise<DelegatedToken> {
+export async function delegatedToken(env: Env, delegator: Delegator, repository: EcrRepository): Promise<DelegatedToken> {
+  // No request: an object makes the workload. One instant for the cache and for the signature that AWS checks.
+  const nowMs = Date.now()
   const { aws } = readSettings(env)
   if ('fault' in aws) return refuse(repository, aws.fault)
   const name = `${aws.roleArn}\n${aws.accessKeyId}\n${delegator.teamId}\n${delegator.userId}\n${ecrArn(repository)}`

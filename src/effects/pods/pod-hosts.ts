@@ -41,6 +41,7 @@ const DRAINED = 'moved to another host: its host is being drained'
 export async function movePodsAway(env: Env, here: PodHost, heard: { lastHeardMs: number; silentSinceMs: number | null }): Promise<number> {
   const departure = await findDeparture(openDatabase(env.DB), here.hostId)
   if (departure === 'lost') return loseHostOfPods(env, here, heard.lastHeardMs)
+  // No request: a host's object moves its pods.
   return departure === 'draining' ? drainPods(env, here, heard.silentSinceMs ?? Date.now()) : 0
 }
 
@@ -57,6 +58,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
     const replaceable = isReplaceable(pod)
     if (replaceable && (await replacePod(env, here, pod, lastHeardMs, 'moved to another host: its host is lost'))) continue
     if (replaceable) waiting += 1
+    // Each decision has the instant at which it reads the row: moves of other pods and lost races come before it.
     await changePodRow(
       openRecords(env),
       pod.id,
@@ -131,6 +133,7 @@ export function isReplaceable({ spec, clusterId }: Pick<PodRow, 'spec' | 'cluste
 async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
   const { candidates } = await rankMove(env, pod.teamId, pod.spec)
   for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
+    // A try follows calls to other hosts.
     const change = decideReplacement(pod, lastHeardMs, Date.now())
     if (!change) return true
     const after = { ...change.pod, ...grantedBy(candidate), statusReason }
@@ -164,6 +167,7 @@ export async function moveMemberPod(
   for (const candidate of roomy.slice(0, MAX_TRIES)) {
     const { vcpus, memoryMb } = pod
     const shape = { ...candidate.shape, vcpus, memoryMb }
+    // A try follows calls to other hosts.
     const nowMs = Date.now()
     const change = decideElsewhere(pod, pod.hostLost ? pod.changedAtMs : nowMs, nowMs)
     const after = { ...change.pod, ...grantedBy({ ...candidate, shape }), triedHosts, statusReason }

@@ -14,7 +14,7 @@ const MAX_NAMES = 20
 
 /**
  * Adds a `system` line about names in env that match no secret (ACC-6), once per start; `start` numbers the starts of a log. Best effort,
- * like `notePod`.
+ * like `notePod`. The line has the instant at which it is written, because objects start containers without a request.
  */
 export async function noteUnknownSecrets(
   env: Env,
@@ -36,7 +36,8 @@ export async function noteUnknownSecrets(
 
 /**
  * Adds a `system` line of the plane to the log of a pod, under the version that the transition made: repeated calls write it once (PP-110).
- * Null: nothing to write. Best effort: a log that cannot be written must not undo the transition.
+ * Null: nothing to write. Best effort: a log that cannot be written must not undo the transition. The line has the instant at which it is
+ * written, so that the lines of a log are in order.
  */
 export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
   if (line === null) return

@@ -30,6 +30,7 @@ export async function podWorkload(env: Env, pod: PodRow, desired: DesiredContain
   const pull = await pullWith(env, pod.teamId, container)
   if (!pull.ok) return pull
   const member = await memberParts(env, pod)
+  // No request: a host's object makes workloads. The cache of payers counts by the clock of the isolate.
   const payer = await payerOf(env, pod.teamId, Date.now())
   const log = await grantLog(env, pod.hostId, { kind: 'pod', ownerId: pod.id, workloadId: id })
   const workload = applyDesired(

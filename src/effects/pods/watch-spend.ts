@@ -63,6 +63,7 @@ async function stopPods(env: Env, team: WatchedTeam, { pods, reason, figures }: 
 // A pod that cannot be stopped does not block the others; the next check finds it again.
 async function stopPod(env: Env, { id, hostId }: PaidPod, reason: string): Promise<void> {
   try {
+    // A pod is charged until it stops, which is after the notification and the stops before it.
     await changePodByPlatform(env, podHost(env, hostId), id, (pod) =>
       isToRun(pod) && !pod.locked ? decideStop(pod, reason, Date.now()) : null,
     )

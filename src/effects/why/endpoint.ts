@@ -43,10 +43,10 @@ export function needsHosts(code: WhyCode): boolean {
 export async function lookForWorker(env: Env, config: EndpointConfig, nowMs: number): Promise<EndpointKnown> {
   const { teamId } = config
   const [{ hosts, atMs }, catalog, means, holders] = await Promise.all([
-    readSnapshot(env),
+    readSnapshot(env, nowMs),
     loadCatalog(env),
     readMeans(env, teamId, nowMs),
-    readStoppablePods(env, teamId),
+    readStoppablePods(env, teamId, nowMs),
   ])
   return { world: { config, catalog, hosts }, means, holders, asOfMs: atMs }
 }

@@ -14,13 +14,13 @@ import { knownHolders } from './memory.ts'
 const MAX_ASKED = 16
 
 /** Returns the pods of an account that may be stopped (WHY-14), in two statements of one batch. */
-export async function readStoppablePods(env: Env, teamId: string): Promise<Holder[]> {
-  return (await read(env, teamId)).pods
+export async function readStoppablePods(env: Env, teamId: string, nowMs: number): Promise<Holder[]> {
+  return (await read(env, teamId, nowMs)).pods
 }
 
 /** Returns the pods of an account that may be stopped, and its workers that leave by themselves with the time until then (WHY-15). */
 export async function readHolders(env: Env, teamId: string, nowMs: number): Promise<Holder[]> {
-  const { pods, workers } = await read(env, teamId)
+  const { pods, workers } = await read(env, teamId, nowMs)
   if (workers.length === 0) return pods
   const ids = [...new Set(workers.map(({ endpointId }) => endpointId))].slice(0, MAX_ASKED)
   const configs = await findEndpoints(openRecords(env), teamId, ids)
@@ -32,12 +32,11 @@ function withTime({ endpointId: _endpoint, ...worker }: HeldByWorker, atMs: numb
   return atMs === undefined ? [] : [{ ...worker, leavesInMs: Math.max(0, atMs - nowMs) }]
 }
 
-async function read(env: Env, teamId: string): ReturnType<typeof listHolders> {
-  const remembered = knownHolders.get(teamId, Date.now())
+async function read(env: Env, teamId: string, nowMs: number): ReturnType<typeof listHolders> {
+  const remembered = knownHolders.get(teamId, nowMs)
   if (remembered) return remembered
-  const atMs = Date.now()
   const holders = await listHolders(openDatabase(env.DB), teamId)
-  knownHolders.set(teamId, holders, atMs)
+  knownHolders.set(teamId, holders, nowMs)
   return holders
 }
 

@@ -7,11 +7,10 @@ import { knownMeans } from './memory.ts'
 
 /** Returns the budgets and spend limits that remain to an account, in at most four statements. */
 export async function readMeans(env: Env, teamId: string, nowMs: number): Promise<Means> {
-  const remembered = knownMeans.get(teamId, Date.now())
+  const remembered = knownMeans.get(teamId, nowMs)
   if (remembered) return remembered
-  const atMs = Date.now()
   const means = await read(env, teamId, nowMs)
-  knownMeans.set(teamId, means, atMs)
+  knownMeans.set(teamId, means, nowMs)
   return means
 }
 

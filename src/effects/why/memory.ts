@@ -14,7 +14,7 @@ const MAX_ENTRIES = 1_000
 /** The capacity of all hosts, as read for explanations. */
 export interface Snapshot {
   hosts: readonly PlacementHost[]
-  /** Time of the read, in milliseconds. */
+  /** Instant of the request that read them, in milliseconds. */
   atMs: number
 }
 
@@ -24,12 +24,11 @@ export const knownHolders = new ExpiringCache<Awaited<ReturnType<typeof listHold
 const answers = new ExpiringCache<Why>(WHY_TTL_MS, MAX_ENTRIES)
 
 /** Returns the explanation of one version of one resource, computed at most once per `WHY_TTL_MS`. */
-export async function rememberWhy(key: string, explain: () => Promise<Why>): Promise<Why> {
-  const remembered = answers.get(key, Date.now())
+export async function rememberWhy(key: string, nowMs: number, explain: () => Promise<Why>): Promise<Why> {
+  const remembered = answers.get(key, nowMs)
   if (remembered) return remembered
-  const atMs = Date.now()
   const answer = await explain()
-  answers.set(key, answer, atMs)
+  answers.set(key, answer, nowMs)
   return answer
 }
 

@@ -12,12 +12,11 @@ const WAIT_MS = 1_000
 const KEY = 'hosts'
 
 /** Returns all enrolled hosts, including offline ones, at most `WHY_TTL_MS` old. */
-export async function readSnapshot(env: Env): Promise<Snapshot> {
-  const remembered = knownHosts.get(KEY, Date.now())
+export async function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
+  const remembered = knownHosts.get(KEY, nowMs)
   if (remembered) return remembered
-  const atMs = Date.now()
-  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs }
-  knownHosts.set(KEY, snapshot, atMs)
+  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs: nowMs }
+  knownHosts.set(KEY, snapshot, nowMs)
   return snapshot
 }
 

@@ -81,6 +81,7 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   if (existing) return resume(env, placement, existing, request.shapes)
   const poor = await refuseSpend(env, catalog, placement.config, request)
   if (poor !== null) {
+    // No request: an endpoint's object places workers. Each step reads the clock, because steps wait for hosts.
     await addCapacityWaiter(db, placement.config.id, Date.now())
     return { ok: false, reason: poor }
   }
@@ -91,6 +92,7 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
     if (!(await reserve(env, placement, candidate, { rates, diskGb: request.diskGb }))) continue
     const placed = await assign(env, placement, candidate)
     if (placed.ok) return placed
+    // The charge that began with the reservation ends after the host has refused.
     await releaseCapacity(db, placement.workerId, candidate.hostId, Date.now())
   }
   // The next attempt, which the waiter makes anyway, finds capacity that became free after the hosts were read.
@@ -103,7 +105,8 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
 }
 
-// Returns why the account may start none of the workers that its endpoint accepts (BIL-26); null: it may start the cheapest.
+// Returns why the account may start none of the workers that its endpoint accepts (BIL-26); null: it may start the cheapest. Reads the clock,
+// because the cost of the month grows between two calls.
 async function refuseSpend(env: Env, catalog: Catalog, { teamId }: EndpointConfig, request: PlacementRequest): Promise<string | null> {
   const nanos = request.shapes.map((shape) => totalNanos(workerRates(catalog, shape, request.diskGb)))
   const refusal = nanos.length > 0 ? await findSpendRefusal(env, teamId, Math.min(...nanos), Date.now()) : null
@@ -126,6 +129,7 @@ function reserve(
   const spend = spendDemand(env, totalNanos(held.rates))
   const whose = { id: workerId, teamId: config.teamId, ownerId: config.id, volumeId: config.volumeAt?.[dataCenterId] }
   const want = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }
+  // The charge begins with the reservation of this host, which follows tries on others.
   return reserveCapacity(openDatabase(env.DB), want, Date.now())
 }
 
@@ -134,6 +138,7 @@ async function assign(env: Env, placement: FilledPlacement, candidate: Candidate
   const token = await issueWorkerToken(env, config.id, workerId)
   const identity = { workerId, boot, token, pingIntervalMs, dataCenterId: candidate.dataCenterId }
   const log = await grantLog(env, candidate.hostId, { kind: 'worker', ownerId: config.id, workloadId: workerId })
+  // The cache of payers counts by the clock of the isolate.
   const payer = await payerOf(env, config.teamId, Date.now())
   const workload = {
     ...workerWorkload(config, identity, candidate.shape),

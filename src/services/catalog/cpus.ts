@@ -27,7 +27,7 @@ async function viewer(ctx: VerbContext, query: CpuCatalogQuery): Promise<{ catal
   if (refusal) throw problemOf(refusal)
   const catalog = await loadCatalog(ctx.env)
   if (!query.include) return { catalog, show: toCpuType }
-  const [hosts, dataCenters] = await Promise.all([loadFleet(ctx.env), listDataCenters(ctx.env, catalog)])
+  const [hosts, dataCenters] = await Promise.all([loadFleet(ctx), listDataCenters(ctx, catalog)])
   const { teamId } = ctx.principal
   const { product = [], vcpuCount } = query
   const show = (flavor: CpuFlavor) => {

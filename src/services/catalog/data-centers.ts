@@ -15,7 +15,7 @@ import { groupByType } from './gpus.ts'
 /** Returns the data centers that match the query (CAT-5). */
 export async function listShownDataCenters(ctx: VerbContext, query: DataCenterListQuery): Promise<ShownDataCenter[]> {
   const catalog = await loadCatalog(ctx.env)
-  const wanted = (await listDataCenters(ctx.env, catalog)).filter((dataCenter) => isWanted(dataCenter, query))
+  const wanted = (await listDataCenters(ctx, catalog)).filter((dataCenter) => isWanted(dataCenter, query))
   const show = await viewer(ctx, catalog, query)
   return wanted.map(show)
 }
@@ -23,7 +23,7 @@ export async function listShownDataCenters(ctx: VerbContext, query: DataCenterLi
 /** Returns one data center. Throws 404. */
 export async function getShownDataCenter(ctx: VerbContext, id: string, query: DataCenterQuery): Promise<ShownDataCenter> {
   const catalog = await loadCatalog(ctx.env)
-  const found = (await listDataCenters(ctx.env, catalog)).find((dataCenter) => dataCenter.id === id)
+  const found = (await listDataCenters(ctx, catalog)).find((dataCenter) => dataCenter.id === id)
   if (!found) throw new Problem('notFound')
   return (await viewer(ctx, catalog, query))(found)
 }
@@ -34,7 +34,7 @@ async function viewer(
   { include = [] }: DataCenterQuery,
 ): Promise<(dataCenter: DataCenter) => ShownDataCenter> {
   if (include.length === 0) return toDataCenter
-  const hosts = Map.groupBy(await loadFleet(ctx.env), ({ dataCenterId }) => dataCenterId)
+  const hosts = Map.groupBy(await loadFleet(ctx), ({ dataCenterId }) => dataCenterId)
   const { teamId } = ctx.principal
   return (dataCenter) => {
     const here = hosts.get(dataCenter.id) ?? []

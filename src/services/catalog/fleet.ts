@@ -4,24 +4,26 @@ import { listHostDataCenters } from '../../db/hosts/data-centers.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import { type DataCenter, joinedDataCenter } from '../../domain/catalog/data-centers.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
-import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import type { VerbContext } from '../context.ts'
 
 /** Maximum age of the hosts that availability is computed from (CAT-13). */
 export const FLEET_TTL_MS = 5_000
+
+type Timed = Pick<VerbContext, 'env' | 'nowMs'>
 
 const KEY = 'fleet'
 const hosts = new ExpiringCache<readonly PlacementHost[]>(FLEET_TTL_MS, 1)
 const places = new ExpiringCache<readonly string[]>(FLEET_TTL_MS, 1)
 
 /** Returns the hosts that placement chooses from, at most `FLEET_TTL_MS` old. */
-export function loadFleet(env: Env): Promise<readonly PlacementHost[]> {
-  return remembered(hosts, () => listPlacementHosts(openDatabase(env.DB)))
+export function loadFleet({ env, nowMs }: Timed): Promise<readonly PlacementHost[]> {
+  return remembered(hosts, nowMs, () => listPlacementHosts(openDatabase(env.DB)))
 }
 
 /** Returns all data centers that a pod may name (RES-2): those of the catalog, then those that only hosts named. */
-export async function listDataCenters(env: Env, { dataCenters }: Catalog): Promise<DataCenter[]> {
-  const joined = await remembered(places, () => listHostDataCenters(openDatabase(env.DB)))
+export async function listDataCenters({ env, nowMs }: Timed, { dataCenters }: Catalog): Promise<DataCenter[]> {
+  const joined = await remembered(places, nowMs, () => listHostDataCenters(openDatabase(env.DB)))
   const listed = new Set(dataCenters.map(({ id }) => id))
   return [...dataCenters, ...joined.filter((id) => !listed.has(id)).map(joinedDataCenter)]
 }
@@ -32,11 +34,11 @@ export function forgetFleet(): void {
   places.clear()
 }
 
-async function remembered<Value>(cache: ExpiringCache<Value>, read: () => Promise<Value>): Promise<Value> {
-  const known = cache.get(KEY, Date.now())
+async function remembered<Value>(cache: ExpiringCache<Value>, nowMs: number, read: () => Promise<Value>): Promise<Value> {
+  const known = cache.get(KEY, nowMs)
   if (known !== undefined) return known
-  const readAtMs = Date.now()
   const value = await read()
-  cache.set(KEY, value, readAtMs)
+  // The age counts from before the read, because the read misses changes that are written while it runs.
+  cache.set(KEY, value, nowMs)
   return value
 }

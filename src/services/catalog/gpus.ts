@@ -71,8 +71,8 @@ async function viewer(ctx: VerbContext, query: GpuOfferQuery): Promise<{ catalog
 }
 
 /** Returns the data centers that match the query, and their hosts. */
-async function fleetNear({ env }: VerbContext, catalog: Catalog, { countryCodes, dataCenterIds }: GpuOfferQuery) {
-  const [fleet, everywhere] = await Promise.all([loadFleet(env), listDataCenters(env, catalog)])
+async function fleetNear(ctx: VerbContext, catalog: Catalog, { countryCodes, dataCenterIds }: GpuOfferQuery) {
+  const [fleet, everywhere] = await Promise.all([loadFleet(ctx), listDataCenters(ctx, catalog)])
   const near = everywhere.filter(({ id, country }) => {
     const isThere = !countryCodes || (country !== null && countryCodes.includes(country))
     return isThere && (!dataCenterIds || dataCenterIds.includes(id))

@@ -25,7 +25,7 @@ export async function listWaiting(ctx: OperatorContext, query: ListWaitingQuery)
   const limit = Math.min(query.limit, MAX_PAGE_ROWS)
   const [rows, { hosts }, catalog] = await Promise.all([
     listRows(openDatabase(env.DB), after && { since: after.createdAt, endpointId: after.id }, limit + 1),
-    readSnapshot(env),
+    readSnapshot(env, nowMs),
     loadCatalog(env),
   ])
   const { shown, pagination } = pageOf(rows, limit, BINDING, ({ since, config }) => ({ createdAt: since, id: config.id }))

@@ -37,6 +37,7 @@ async function findFaults(env: Env): Promise<PlaneCheck[]> {
 
 /** Returns the applied migrations of the database and the duration of the query in milliseconds. */
 export async function readApplied(env: Env): Promise<{ applied: string[]; databaseMs: number }> {
+  // Both instants are read here, because the difference is the result.
   const startedAtMs = Date.now()
   const applied = await listAppliedMigrations(openDatabase(env.DB))
   return { applied, databaseMs: Date.now() - startedAtMs }

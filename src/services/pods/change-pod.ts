@@ -51,7 +51,7 @@ export async function actOnPod(
 /** Returns the pod's change by an action; throws its refusals. */
 export async function decideFor(ctx: VerbContext, before: PodRow, action: PodAction, gpuCount?: number): Promise<PodChange<PodRow>> {
   if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
-  const outcome = decideAction(before, action, Date.now())
+  const outcome = decideAction(before, action, ctx.nowMs)
   if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
   if (action === 'start') return decideStart(ctx, before, outcome.change, gpuCount)
   return action === 'terminate' ? withoutContents(outcome.change) : outcome.change
@@ -69,7 +69,7 @@ async function decideStart(ctx: VerbContext, before: PodRow, { pod, usage }: Pod
 export async function resetPod(ctx: VerbContext, id: string): Promise<TaggedPod> {
   const pod = await change(ctx, id, undefined, 'reset', async (before) => {
     if (before.clusterId !== null) throw problemOf(CLUSTER_MEMBER)
-    const outcome = decideReset(before, Date.now())
+    const outcome = decideReset(before, ctx.nowMs)
     if (!outcome.ok) throw new Problem('conflict', { detail: outcome.detail, ...(outcome.locked && { code: 'LOCKED' }) })
     if (!isToRun(before)) await requireHost(ctx, before)
     return outcome.change
@@ -105,17 +105,15 @@ export async function decideUpdate(
 ): Promise<PodChange<PodRow> | null> {
   const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs } = before
   const references = await loadPatchReferences(ctx.env, ctx.principal, body)
-  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, Date.now())
+  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, ctx.nowMs)
   if (!plan.ok) throw problemOf(plan.problem)
   if (!plan.isChanged) return null
   const container = granted(ctx.principal, plan.pod.spec.container, spec.container.secretGrants)
   if (namesImage(body)) await needs.registry(ctx, container)
-  const globalIp = await needs.globalIp(ctx.env, before, plan.pod.spec.globalNetworking)
+  const globalIp = await needs.globalIp(ctx, before, plan.pod.spec.globalNetworking)
   const after: PodRow = { ...before, ...plan.pod, spec: { ...plan.pod.spec, container }, globalIp, registryId: container.registry }
-  const change = plan.needsNewContainer
-    ? decideRecreate(after, Date.now())
-    : { pod: { ...after, version: before.version + 1 }, usage: null }
-  const charged = withDiskRates(before, change, await diskRatesOf(ctx, before, after), Date.now())
+  const change = plan.needsNewContainer ? decideRecreate(after, ctx.nowMs) : { pod: { ...after, version: before.version + 1 }, usage: null }
+  const charged = withDiskRates(before, change, await diskRatesOf(ctx, before, after), ctx.nowMs)
   await requireSpend(ctx, growthNanos(before, charged.pod, isToRun(charged.pod)))
   return charged
 }

@@ -117,7 +117,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
     requireReferences(db, pod),
     ...(manner.hasOwnName ? [requireOwnName(db, pod)] : []),
   ]
-  const placed = await withGlobalAddress(ctx.env, draft, (addressed) => placePod(ctx.env, addressed, together)).catch(
+  const placed = await withGlobalAddress(ctx, draft, (addressed) => placePod(ctx.env, addressed, together)).catch(
     async (error: unknown) => {
       if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account already has a pod ${body.name}; choose another name` })
       if (!isReferenceFailure(error)) throw error

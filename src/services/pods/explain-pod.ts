@@ -35,7 +35,7 @@ export async function explainOwnPod(ctx: VerbContext, id: string): Promise<PodEx
   const pod = await own(ctx.env, ctx.principal, 'pod', id)
   const { row } = pod
   const isToRun = TO_RUN.includes(row.status)
-  const why = await (isToRun ? explainLive(ctx, pod) : rememberWhy(`pod ${id} ${row.version}`, () => explainStopped(ctx, row)))
+  const why = await (isToRun ? explainLive(ctx, pod) : rememberWhy(`pod ${id} ${row.version}`, ctx.nowMs, () => explainStopped(ctx, row)))
   return { id, status: row.status, ...why }
 }
 
@@ -56,7 +56,7 @@ async function explainStopped(ctx: VerbContext, row: PodRow): Promise<Why> {
 
 async function look({ env, nowMs }: VerbContext, row: PodRow): Promise<Known> {
   const [snapshot, means, catalog, holders] = await Promise.all([
-    readSnapshot(env),
+    readSnapshot(env, nowMs),
     readMeans(env, row.teamId, nowMs),
     loadCatalog(env),
     readHolders(env, row.teamId, nowMs),

@@ -4,14 +4,16 @@ import { isAddressTaken, isOnOverlays, provideAccountOverlay } from '../../db/ov
 import type { PodRow } from '../../db/pods/pods.ts'
 import { freeAddress } from '../../domain/overlay/addresses.ts'
 import type { PodDraft } from '../../effects/pods/place-pod.ts'
-import type { Env } from '../../env.ts'
+import type { VerbContext } from '../context.ts'
 
 /** Attempts when pods of one account are created at the same time. */
 const MAX_TRIES = 20
 
+type Timed = Pick<VerbContext, 'env' | 'nowMs'>
+
 /** Returns a free address in the network of an account (NET-48). Throws 400 when there is none. */
-async function chooseGlobalAddress(env: Env, teamId: string): Promise<string> {
-  const network = await provideAccountOverlay(openDatabase(env.DB), teamId, Date.now())
+async function chooseGlobalAddress({ env, nowMs }: Timed, teamId: string): Promise<string> {
+  const network = await provideAccountOverlay(openDatabase(env.DB), teamId, nowMs)
   const address = network && freeAddress('account', network.slot, network.taken)
   if (address === null) throw new Problem('badRequest', { detail: 'globalNetworking: the private network has no free address' })
   return address
@@ -21,11 +23,11 @@ async function chooseGlobalAddress(env: Env, teamId: string): Promise<string> {
  * Records a new pod, with an address in the network of its account if it asks for one. When pods race for one address, the others get
  * another.
  */
-export async function withGlobalAddress<T>(env: Env, draft: PodDraft, place: (draft: PodDraft) => Promise<T>): Promise<T> {
+export async function withGlobalAddress<T>(ctx: Timed, draft: PodDraft, place: (draft: PodDraft) => Promise<T>): Promise<T> {
   if (!draft.spec.globalNetworking) return place(draft)
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await place({ ...draft, globalIp: await chooseGlobalAddress(env, draft.teamId) })
+      return await place({ ...draft, globalIp: await chooseGlobalAddress(ctx, draft.teamId) })
     } catch (error) {
       if (!isAddressTaken(error) || attempt === MAX_TRIES) throw error
     }
@@ -33,13 +35,13 @@ export async function withGlobalAddress<T>(env: Env, draft: PodDraft, place: (dr
 }
 
 /** Returns a pod's address in the network of its account after a change; throws 400 when its host is on no private network. */
-export async function globalIpAfter(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
-  const kept = await foretellGlobalIp(env, before, wanted)
-  return wanted && kept === null ? chooseGlobalAddress(env, before.teamId) : kept
+export async function globalIpAfter(ctx: Timed, before: PodRow, wanted: boolean): Promise<string | null> {
+  const kept = await foretellGlobalIp(ctx, before, wanted)
+  return wanted && kept === null ? chooseGlobalAddress(ctx, before.teamId) : kept
 }
 
 /** Returns the address like `globalIpAfter`, but does not choose a new one. */
-export async function foretellGlobalIp(env: Env, before: PodRow, wanted: boolean): Promise<string | null> {
+export async function foretellGlobalIp({ env }: Pick<Timed, 'env'>, before: PodRow, wanted: boolean): Promise<string | null> {
   if (!wanted) return null
   if (before.globalIp !== null || (await isOnOverlays(openDatabase(env.DB), before.hostId))) return before.globalIp
   const detail =

@@ -17,6 +17,7 @@ const LOOK_AGAIN_MS = 2_000
  */
 export async function waitForPod(ctx: VerbContext, id: string, wanted: PodStatus, signal: AbortSignal): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:read', id)
+  // The clock is read after each wait: the deadline counts from the instant of the request.
   const untilMs = ctx.nowMs + MAX_WAIT_MS
   let pod = await own(ctx.env, ctx.principal, 'pod', id)
   for (let leftMs = MAX_WAIT_MS; !isWaitOver(pod.row, wanted) && leftMs > 0 && !signal.aborted; leftMs = untilMs - Date.now()) {
@@ -25,6 +26,7 @@ export async function waitForPod(ctx: VerbContext, id: string, wanted: PodStatus
     pod = await own(ctx.env, ctx.principal, 'pod', id)
     if (!isWaitOver(pod.row, wanted)) await change
   }
+  // The answer is of the instant after the wait.
   return showPod({ env: ctx.env, nowMs: Date.now() }, pod)
 }
 

@@ -17,8 +17,8 @@ export const CLUSTER_OFFER_RESOLVERS: Resolvers = {
   DataCenter: { listed: () => true },
 }
 
-async function countryCodes({ ctx: { env } }: Call): Promise<string[]> {
-  const places = await listDataCenters(env, await loadCatalog(env))
+async function countryCodes({ ctx }: Call): Promise<string[]> {
+  const places = await listDataCenters(ctx, await loadCatalog(ctx.env))
   return [...new Set(places.flatMap(({ country }) => country ?? []))].toSorted()
 }
 

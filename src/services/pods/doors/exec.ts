@@ -32,6 +32,6 @@ export async function execInPod(ctx: VerbContext, podId: string, { target, isSoc
   const after = { kind: target.command === null ? 'shell' : 'command', tty: target.terminal !== null }
   const note = noteChange(ctx, { action: 'pods.exec', resourceKind: 'pod', resourceId: podId, before: null, after })
   await openDatabase(ctx.env.DB).batch([note])
-  const socket = await openChannels(ctx.env, row, target, signal)
+  const socket = await openChannels(ctx, row, target, signal)
   return { socket, isRunning: () => isStillRunning(ctx.env, row) }
 }

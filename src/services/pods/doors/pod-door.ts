@@ -7,6 +7,7 @@ import type { Env } from '../../../env.ts'
 import type { WantedTarget } from '../../../host-protocol/tunnel/frames.ts'
 import type { TunnelFailure } from '../../../objects/host-tunnel.ts'
 import { failureOf, sendToWorkload } from '../../../objects/tunnel/host-tunnel-calls.ts'
+import type { OperatorContext } from '../../context.ts'
 
 const RETRY_SECONDS = '5'
 /** A command is silent until it exists, but its host answers at once. */
@@ -28,10 +29,15 @@ export function requireRunning({ status }: Pick<PodDoor, 'status'>): void {
  * Opens a stream to a command in a pod or to one of its ports and returns the WebSocket, which uses the channel protocol. Throws the reason
  * of a failure.
  */
-export async function openChannels(env: Env, pod: Whereabouts, target: ChannelTarget, signal: AbortSignal): Promise<WebSocket> {
+export async function openChannels(
+  { env, nowMs }: Pick<OperatorContext, 'env' | 'nowMs'>,
+  pod: Whereabouts,
+  target: ChannelTarget,
+  signal: AbortSignal,
+): Promise<WebSocket> {
   const answer = await sendToWorkload(env, pod.hostId, {
     target: within(pod, target),
-    account: await payerOf(env, pod.teamId, Date.now()),
+    account: await payerOf(env, pod.teamId, nowMs),
     slot: null,
     needs: 'channels',
     beside: null,

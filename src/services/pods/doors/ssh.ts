@@ -57,10 +57,11 @@ async function countLogin(env: Env, { id, teamId }: PodDoor, nowMs: number): Pro
 }
 
 /** Opens a command in the pod, or a connection to one of its ports. Throws 403 like `admitSsh`, and 409 while the pod does not run. */
-export async function openSsh(env: Env, { target, ...login }: SshOpen, signal: AbortSignal): Promise<OpenDoor> {
+export async function openSsh(ctx: OperatorContext, { target, ...login }: SshOpen, signal: AbortSignal): Promise<OpenDoor> {
+  const { env } = ctx
   const door = await findAdmitted(env, login)
   requireRunning(door)
-  const socket = await openChannels(env, door, { ...target, flow: true }, signal)
+  const socket = await openChannels(ctx, door, { ...target, flow: true }, signal)
   const isRunning = async () => {
     const now = await find(env, login)
     return now !== null && now.status === 'RUNNING' && now.generation === door.generation
