@@ -38,8 +38,8 @@ url = "https://lab.example.com"
 
 - A command that takes a pod, an endpoint, a template, a volume, a cluster, a registry, a secret, an
   organization or a host accepts an id or a name.
-- An id takes precedence over a name. If several resources have the name, the command fails with exit code 2 and
-  lists their ids.
+- An id takes precedence over a name. If several resources have the name, the command fails with exit code 2
+  and lists their ids.
 - If no resource matches, the command fails with exit code 4 and lists similar names.
 
 ## What it prints
