@@ -118,7 +118,7 @@ function addRegistries(program: Command): void {
     aliases: ['registry'],
     one: 'registry credential',
     argument: 'registry',
-    description: 'credentials for image registries; a password is read from stdin or a file, never from the command line',
+    description: 'credentials for image registries; a password comes from stdin or a file, never from an argument',
     columns: columns('id', 'name'),
     loss: 'Images that need it cannot be pulled.',
     async list(session) {
