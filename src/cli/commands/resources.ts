@@ -118,7 +118,7 @@ function addRegistries(program: Command): void {
     aliases: ['registry'],
     one: 'registry credential',
     argument: 'registry',
-    description: 'credentials for image registries; a password comes from stdin or a file, never from an argument',
+    description: 'credentials for image registries; a password comes from stdin or a file, not an argument',
     columns: columns('id', 'name'),
     loss: 'Images that need it cannot be pulled.',
     async list(session) {
