@@ -12,9 +12,9 @@ const freeIdentitiesRoute = createRoute({
   method: 'delete',
   path: '/admin/v1/users/{id}/identities',
   operationId: 'freeIdentities',
-  summary: 'Forget as whom a user has signed in; the next verified sign-in with the address of the user is linked',
+  summary: 'Unlink the identities of a user; the next verified sign-in with the address of the user is linked',
   description:
-    'For a provider that knows its users anew, or has given an address to another person. Keys go on; sessions end within 60 seconds. Tokens that the provider issued before, or within 30 seconds after, sign no user in: the user signs in at the provider again. Who has a session there gets new tokens, so end the former identity at the provider as well.',
+    'For a provider that has new ids for its users, or has given an address to another person. Keys stay valid; sessions end within 60 seconds. Tokens that the provider issued before the call, or within 30 seconds after it, are refused: the user has to sign in at the provider again. A person with a session at the provider still gets new tokens, so end the previous identity there as well.',
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user.' }) }),
     query: DryRunQuery,

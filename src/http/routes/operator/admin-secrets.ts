@@ -13,11 +13,11 @@ const resealRoute = createRoute({
   method: 'post',
   path: '/admin/v1/secrets/reseal',
   operationId: 'reseal',
-  summary: 'Seal what lies open or under a former TOKEN_SECRET; one step, to be repeated with its cursor',
-  description: 'Call it with the cursor of the answer until there is none; the former master secret can be dropped then.',
+  summary: 'Seal values that are unsealed or sealed under a previous TOKEN_SECRET, one batch at a time',
+  description: 'Repeat the call with the cursor of the response until it has none. Then the previous master secret can be removed.',
   request: { body: { required: true, content: { 'application/json': { schema: ResealRequest } } } },
   responses: {
-    200: { description: 'What the step has done.', content: { 'application/json': { schema: ResealResponse } } },
+    200: { description: 'Result of the batch.', content: { 'application/json': { schema: ResealResponse } } },
     ...problemResponses([400, 401, 413, 415, 422]),
   },
 })
