@@ -123,7 +123,7 @@ export const DERIVED_KINDS = {
         const asked = aws.calls.length
         const start = await pullWith({ ...env, ...AWS_VARS }, scene.teamId, { registry: null, image: ECR })
         if (start.ok) return start.login?.username === 'AWS'
-        expect([start.reason, aws.calls.length]).toEqual([expect.stringContaining('has ended: the user who delegated'), asked])
+        expect([start.reason, aws.calls.length]).toEqual([expect.stringContaining('is not valid: the user who delegated'), asked])
         return false
       },
     }

@@ -268,7 +268,7 @@ describe('a delegation in an organization', () => {
     const { id } = (await api(key).post('/v2/pods', { name: 'p', image: IMAGE, gpu: { id: 'NVIDIA L4' } })).body
     const row = () => api(key).get(`/v2/pods/${id}`)
     await expect.poll(async () => (await row()).body.status, SOON).toBe('ERROR')
-    expect((await row()).body.statusReason).toContain(`has ended: ${GONE}`)
+    expect((await row()).body.statusReason).toContain(`is not valid: ${GONE}`)
     scene.leave()
   })
 })

@@ -184,7 +184,7 @@ describe('room for posts of workers', () => {
     expect(await status(queue, second)).toMatchObject({
       status: 'FAILED',
       error: expect.stringMatching(
-        /^the result could not be kept: the account's budget queuedBytes .* is 5242880: \d+ are in use and the request needs 34\d{5} more/,
+        /^the result could not be stored: the account's budget queuedBytes .* is 5242880: \d+ are in use and the request needs 34\d{5} more/,
       ),
     })
     expect((await status(queue, second)).output).toBeUndefined()

@@ -89,7 +89,7 @@ describe('keys of an account', () => {
     const mine = await createKey(owner.userId, { expiresAt: early })
     const browser = await Browser.signedIn(mine.key)
     const before = (await api(owner.key).get(PATH)).body.keys
-    const refused = { status: 403, body: { errors: [expect.stringContaining('ends at 2099-01-01T00:00:00.000Z')] } }
+    const refused = { status: 403, body: { errors: [expect.stringContaining('expires at 2099-01-01T00:00:00.000Z')] } }
     for (const reply of [
       await api(mine.key).post(PATH, { name: 'for ever' }),
       await api(mine.key).post(PATH, { name: 'longer', expiresAt: late }),
