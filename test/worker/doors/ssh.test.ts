@@ -156,7 +156,7 @@ describe('a connection of the SSH proxy', () => {
     const late = await open({ user, key: KEY, target: SHELL })
     expect([late.status, ((await late.json()) as { detail: string }).detail]).toEqual([
       409,
-      expect.stringContaining('it can be entered only while it is RUNNING'),
+      expect.stringContaining('it can be accessed only while it is RUNNING'),
     ])
   })
 })

@@ -19,7 +19,7 @@ describe('[DRY-7] PATCH of an endpoint', () => {
     expect(plan).toMatchObject({ action: 'endpoints.update', resource: { kind: 'endpoint', id: queue.endpointId, name: 'chat' } })
     expect(JSON.stringify(plan)).not.toContain('secret-value')
     expect(brief(plan)).toEqual([
-      ['CHANGES', 'INFO', 'release 2 is made: imageName, env changed'],
+      ['CHANGES', 'INFO', 'release 2 is created: imageName, env changed'],
       ['RESTARTS', 'WARNING', 'once it has finished 1 job, the worker is replaced by one of release 2'],
       ['FINISHES', 'INFO', '1 job that runs is finished'],
     ])
