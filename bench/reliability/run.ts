@@ -49,12 +49,16 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+const measured: Row[] = []
 let lab: Lab | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => void (lab?.close() ?? Promise.resolve()).finally(() => process.exit(130)))
+  process.on(signal, () => {
+    // Rows of an hour are not lost with the one that is interrupted.
+    process.stdout.write(`${formatTable(measured)}\n`)
+    void (lab?.close() ?? Promise.resolve()).finally(() => process.exit(130))
+  })
 }
 
-const measured: Row[] = []
 let broken = 0
 for (const [name, measure] of Object.entries(ROWS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
