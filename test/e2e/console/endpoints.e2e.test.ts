@@ -206,7 +206,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await variable.getByRole('textbox', { name: 'Variable' }).fill('HF_TOKEN')
     await variable.getByRole('combobox', { name: 'Kind' }).selectOption('secret')
     await variable.getByRole('combobox', { name: 'Secret' }).selectOption('hf')
-    await page.getByRole('list', { name: 'What would happen' }).getByText('release 2 is made').waitFor()
+    await page.getByRole('list', { name: 'What would happen' }).getByText('release 2 is created').waitFor()
     await visitor.expectAccessible('settings')
     await visitor.picture('endpoint-settings')
     await page.getByRole('button', { name: 'Save' }).click()
