@@ -10,7 +10,7 @@ import { describe, expect, it } from '../support/unit.ts'
 
 const BYTES = new Uint8Array(32).fill(200)
 /** One of each kind, as it is made; those of workloads are a keyed digest. */
-const DIGEST = 'aB3-_'.repeat(8) + 'xyz'
+const DIGEST = `${'aB3-_'.repeat(8)}xyz`
 const MADE: Record<keyof typeof KEY_KINDS, string> = {
   user: formatApiKey('abcdefghij', BYTES),
   worker: `${KEY_KINDS.worker}_${DIGEST}`,

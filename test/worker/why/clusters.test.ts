@@ -28,7 +28,10 @@ describe('[WHY-16] why a cluster is where it is', () => {
     const other = await ClusterScene.open(3)
     const owner = api(other.account.key)
     const running = await other.running()
-    expect((await owner.get(`${CLUSTERS}/${running.id}/explain`)).body).toMatchObject({ code: 'RUNNING', verdict: 'All 3 members are running.' })
+    expect((await owner.get(`${CLUSTERS}/${running.id}/explain`)).body).toMatchObject({
+      code: 'RUNNING',
+      verdict: 'All 3 members are running.',
+    })
     await owner.delete(`${CLUSTERS}/${running.id}`)
     other.leave()
   })
