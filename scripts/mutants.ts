@@ -57,17 +57,17 @@ interface Suite {
 
 /** Tests close to a file, run before all others, because they find most of its bugs. The suite's last stage contains them too. */
 const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/job-(store|row|lists)/, ['queue/state']],
-  [/call-limits|submissions|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
-  [/objects\/webhook|outbox/, ['queue/webhooks']],
-  [/openai|event-/, ['queue/openai', 'queue/event-stream']],
-  [/pod-log|take-logs/, ['rest/worker-logs']],
-  [/capacity|worker-effects/, ['queue/capacity', 'queue/room', 'queue/scaling']],
-  [/make-room|room-effects/, ['queue/room']],
-  [/watched-stream|authenticate/, ['rest/suspension']],
-  [/worker-posts|endpoint-calls|post-body|post-room/, ['queue/deliveries', 'queue/worker-posts']],
-  [/in-flight/, ['queue/large-reads']],
-  [/log-archives/, ['pods/log-budget']],
+  [/job-(store|row|lists)/, ['queue/store/state']],
+  [/call-limits|submissions|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/jobs/limits', 'queue/jobs/submissions']],
+  [/objects\/webhook|outbox/, ['queue/jobs/webhooks']],
+  [/openai|event-/, ['queue/jobs/openai', 'queue/jobs/event-stream']],
+  [/pod-log|take-logs/, ['rest/endpoints/worker-logs']],
+  [/capacity|worker-effects/, ['queue/workers/capacity', 'queue/workers/room', 'queue/workers/scaling']],
+  [/make-room|room-effects/, ['queue/workers/room']],
+  [/watched-stream|authenticate/, ['rest/access/suspension']],
+  [/worker-posts|endpoint-calls|post-body|post-room/, ['queue/workers/deliveries', 'queue/workers/worker-posts']],
+  [/in-flight/, ['queue/jobs/large-reads']],
+  [/log-archives/, ['pods/logs/log-budget']],
   [/graphql-api/, ['graphql/strangers']],
   [/long-note/, ['hosts/long-note']],
   [/billing\/stops/, ['plans/foreign-names']],
@@ -86,12 +86,12 @@ const RESOURCE_TESTS = [
 ].map((name) => `test/worker/rest/${name}`)
 /** Tests of the behaviour that all routes share. */
 const REST_TESTS = [
-  'rest/idempotency',
-  'rest/rate-limit',
-  'rest/protocol',
-  'rest/validation',
-  'rest/key-floods',
-  'rest/organizations',
+  'rest/requests/idempotency',
+  'rest/limits/rate-limit',
+  'rest/requests/protocol',
+  'rest/requests/validation',
+  'rest/access/key-floods',
+  'rest/accounts/organizations',
   'secrets/at-rest',
 ].map((name) => `test/worker/${name}`)
 const OTHER_REST_TESTS = ['endpoints', 'releases', 'suspension', 'budgets'].map((name) => `test/worker/rest/${name}`)
@@ -115,14 +115,14 @@ const AGENT_TESTS = [
 const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
 /** Tests of plan floods, of bounds on reads and stored data, and of lying hosts. */
 const STRANGER_TESTS = [
-  'rest/in-flight',
+  'rest/limits/in-flight',
   'plans/no-plan',
   'plans/foreign-names',
   'plans/cost',
   'graphql/strangers',
-  'queue/large-reads',
-  'pods/log-budget',
-  'pods/global-networking',
+  'queue/jobs/large-reads',
+  'pods/logs/log-budget',
+  'pods/places/global-networking',
   'hosts/long-note',
 ].map((name) => `test/worker/${name}`)
 const SUITES: Record<string, Suite> = {

@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { printedPattern, readCommandBlocks, valuesOf } from '../support/document-blocks.ts'
+import { printedPattern, readCommandBlocks, valuesOf } from '../support/http/document-blocks.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 describe('commands of the documents', () => {

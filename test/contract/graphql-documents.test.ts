@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { GRAPHQL_SCHEMA } from '../../src/contract/graphql/schema.ts'
 import { boundedCost } from '../../src/http/graphql/guards/cost.ts'
 import { readDocument } from '../../src/http/graphql/guards/document.ts'
-import { shapeErrors } from '../support/graphql-schema/shape.ts'
+import { shapeErrors } from '../support/http/graphql-schema/shape.ts'
 
 // Documents of published clients, each as it is sent over the wire.
 

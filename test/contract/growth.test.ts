@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BUDGET_NAMES } from '../../src/contract/accounts/budgets.ts'
 import { splitStatements } from '../../src/local/plane/migrations.ts'
-import { D1, OBJECTS } from '../support/table-bounds.ts'
+import { D1, OBJECTS } from '../support/cost/table-bounds.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

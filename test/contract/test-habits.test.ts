@@ -13,7 +13,7 @@ const files = readdirSync(TESTS, { recursive: true, withFileTypes: true })
 
 const PLATFORM = /^(import|\}).* from 'cloudflare:test'/m
 /** Files that may import the platform's own test functions: tests get them from the harness. */
-const HARNESS = ['support/apply-migrations.ts', 'support/harness.ts']
+const HARNESS = ['support/harness.ts', 'support/runner/apply-migrations.ts']
 
 const ASKING_AGAIN = /\bvi\.waitFor\(|\bvi\.waitUntil\(|\bexpect\s*\.poll\(/g
 const HOW_LONG = /\bSOON\b|\btimeout:|, [\d_]+$/

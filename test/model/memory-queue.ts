@@ -21,7 +21,7 @@ import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { applyHostEvent } from '../../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../../src/queue/workers/host-reports.ts'
 import { applyPlacement, applyRemoval, dueCalls } from '../../src/queue/workers/outside-calls.ts'
-import { MemoryState } from '../support/memory-state.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
 import type { Boot } from './facts.ts'
 import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from './queue-under-test.ts'
 

@@ -12,7 +12,7 @@ const SEAL = 'src/platform/seal.ts'
 const CONTAINER_IMAGE = 'host-agent/docker/container-image.test.ts'
 
 export const FINDING_MUTANTS: readonly Mutant[] = [
-  finding('C1', 'another account’s endpoint is deleted', ['worker', 'worker/rest/foreign-principals'], {
+  finding('C1', 'another account’s endpoint is deleted', ['worker', 'worker/rest/access/foreign-principals'], {
     file: OWN,
     find: FORMER,
     replace: ANYBODYS,
@@ -42,7 +42,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'login.host !== reference.host',
     replace: "login.host === ''",
   }),
-  finding('H3', 'a credential is named for any image', ['worker', 'worker/rest/registry-hosts'], {
+  finding('H3', 'a credential is named for any image', ['worker', 'worker/rest/accounts/registry-hosts'], {
     file: 'src/services/resources/registries.ts',
     find: 'else if (found.host !== host) {',
     replace: "else if (found.host === '') {",
@@ -52,17 +52,17 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: '(index) => index >= known || !layers.isProven(index)',
     replace: '(index) => index >= known',
   }),
-  finding('H5', 'releases are kept for ever', ['worker', 'worker/rest/budgets'], {
+  finding('H5', 'releases are kept for ever', ['worker', 'worker/rest/limits/budgets'], {
     file: 'src/db/endpoints/endpoints.ts',
     find: "const oldest = sql`${release.version} - ${boundOf(config.teamId, 'releasesPerEndpoint')}`",
     replace: 'const oldest = sql`0`',
   }),
-  finding('H6', 'a key is remembered as it was written', ['worker', 'worker/rest/key-floods'], {
+  finding('H6', 'a key is remembered as it was written', ['worker', 'worker/rest/access/key-floods'], {
     file: 'src/domain/session/bearer.ts',
     find: "{ kind: 'NONE' } : { kind: 'KEY', text }",
     replace: "{ kind: 'NONE' } : { kind: 'KEY', text: authorization.slice(7) }",
   }),
-  finding('H7', 'large bodies come without a bound', ['worker', 'worker/rest/in-flight'], {
+  finding('H7', 'large bodies come without a bound', ['worker', 'worker/rest/limits/in-flight'], {
     file: 'src/http/middleware/in-flight-body.ts',
     find: 'if (used + bytes > bound) {',
     replace: 'if (used + bytes > bound * 1_000) {',
@@ -92,7 +92,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'return former === undefined || former.writableEnded',
     replace: 'return former === undefined || former !== response',
   }),
-  finding('M3', 'unknown keys are looked up without end', ['worker', 'worker/rest/key-floods'], {
+  finding('M3', 'unknown keys are looked up without end', ['worker', 'worker/rest/access/key-floods'], {
     file: 'src/services/credentials/key-callers.ts',
     find: 'return source === null ?',
     replace: "return source !== '' ?",
@@ -102,12 +102,12 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'if (Object.keys(env).length === 0)',
     replace: 'if (Object.keys(env).length >= 0)',
   }),
-  finding('M5', 'a stream outlives its key', ['worker', 'worker/rest/suspension'], {
+  finding('M5', 'a stream outlives its key', ['worker', 'worker/rest/access/suspension'], {
     file: 'src/http/watched/watched-stream.ts',
     find: '(good) => good || ending.abort(),',
     replace: '() => undefined,',
   }),
-  finding('M6', 'an unknown id becomes an object', ['worker', 'worker/rest/foreign-principals'], {
+  finding('M6', 'an unknown id becomes an object', ['worker', 'worker/rest/access/foreign-principals'], {
     file: OWN,
     find: FORMER,
     replace: ANYBODYS,
@@ -117,7 +117,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'isOwnPort(portOf(request.url)) ? NOTHING_PRIVATE : allow',
     replace: 'isOwnPort(0) ? NOTHING_PRIVATE : allow',
   }),
-  finding('M8', 'a queue takes what was not granted', ['worker', 'worker/queue/storage-grant'], {
+  finding('M8', 'a queue takes what was not granted', ['worker', 'worker/queue/workers/storage-grant'], {
     file: 'durable-objects/endpoint/storage-grant.ts',
     find: 'if (bytes > this.leftBytes) return false',
     replace: 'if (bytes > this.leftBytes) return true',
@@ -127,7 +127,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'return stateOf(socket).greeted',
     replace: "return 'greeted' in stateOf(socket)",
   }),
-  finding('M10', 'a suspended account goes on', ['worker', 'worker/rest/suspension'], {
+  finding('M10', 'a suspended account goes on', ['worker', 'worker/rest/access/suspension'], {
     file: 'src/services/credentials/key-callers.ts',
     find: 'if (verdict.isSuspended) return',
     replace: 'if (verdict.isSuspended && nowMs < 0) return',
@@ -137,7 +137,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'if (this.deps.images.localImages) {',
     replace: "if ('localImages' in this.deps.images) {",
   }),
-  finding('L1', 'calls of one team warm the ids of another', ['worker', 'worker/rest/own-queue'], {
+  finding('L1', 'calls of one team warm the ids of another', ['worker', 'worker/rest/endpoints/own-queue'], {
     file: 'src/objects/ownership/own-queue.ts',
     find: '=> `${teamId}/${endpointId}`',
     replace: '=> `${teamId.slice(0, 0)}/${endpointId}`',
@@ -147,7 +147,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: 'return SMALL_ORDER.includes(hex) ?',
     replace: 'return SMALL_ORDER.includes(`0x${hex}`) ?',
   }),
-  finding('L4', 'every error of a body is told', ['worker', 'worker/rest/large-bodies'], {
+  finding('L4', 'every error of a body is told', ['worker', 'worker/rest/limits/large-bodies'], {
     file: 'src/contract/validation-errors.ts',
     find: 'told.slice(0, MAX_ERRORS)',
     replace: 'told.slice(0)',
@@ -167,12 +167,12 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
     find: "if (typeof value === 'string' && value.length >= MIN_SECRET_LENGTH) return",
     replace: "if (value !== 'never') return",
   }),
-  finding('L9', 'a name turns the direction of text', ['worker', 'worker/rest/small-doors'], {
+  finding('L9', 'a name turns the direction of text', ['worker', 'worker/rest/accounts/small-doors'], {
     file: 'src/contract/fields.ts',
     find: '  /^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060',
     replace: '  /^[^\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200b\\u200e\\u200f\\u2060',
   }),
-  finding('L10', 'the operator’s API is on every host name', ['worker', 'worker/rest/small-doors'], {
+  finding('L10', 'the operator’s API is on every host name', ['worker', 'worker/rest/accounts/small-doors'], {
     file: 'src/http/admin-api.ts',
     find: 'if (adminHost !== null && new URL(c.req.url).host !== adminHost)',
     replace: "if (adminHost === '')",

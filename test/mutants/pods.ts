@@ -26,7 +26,7 @@ export const POD_DOMAIN_MUTANTS: readonly Mutant[] = [
     file: 'src/domain/resources/ssh-key.ts',
     find: "if (member === undefined) return 'the user who added it is no longer a member of the account'",
     replace: 'if (member === undefined) return null',
-    tests: ['test/worker/rest/ssh-keys.test.ts', 'test/worker/rest/derived-standing.test.ts'],
+    tests: ['test/worker/rest/accounts/ssh-keys.test.ts', 'test/worker/rest/access/derived-standing.test.ts'],
   },
   { id: 'PUBLIC_KEY without keys', file: REQUEST, find: 'wantsSsh && sshKeys.length > 0 ?', replace: 'wantsSsh ?' },
   {

@@ -31,32 +31,32 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: 'const row = await findSignInLink(db, id, nowMs)',
     replace: 'const row = await takeSignInLink(db, id, nowMs)',
   }),
-  finding('S8', 'a delegation outlives its maker’s membership', ['worker', 'worker/pods/delegated-pulls'], {
+  finding('S8', 'a delegation outlives its maker’s membership', ['worker', 'worker/pods/places/delegated-pulls'], {
     file: 'src/domain/resources/delegation.ts',
     find: "if (role === null || joinedAtMs === null) return 'the user who delegated is no longer a member of the account'",
     replace: 'if (role === null || joinedAtMs === null) return null',
   }),
-  finding('S8', 'trust given for one account serves all of a user', ['worker', 'worker/pods/delegated-pulls'], {
+  finding('S8', 'trust given for one account serves all of a user', ['worker', 'worker/pods/places/delegated-pulls'], {
     file: 'src/effects/ecr/session-name.ts',
     find: 'const name = `${teamId}-${userId}`',
     replace: 'const name = `account-${userId}`',
   }),
-  finding('S14', 'an organization goes on without an owner', ['worker', 'worker/rest/suspended-owners'], {
+  finding('S14', 'an organization goes on without an owner', ['worker', 'worker/rest/access/suspended-owners'], {
     file: 'src/db/accounts/suspension.ts',
     find: 'COALESCE(t.suspended_at, ${OWNERS_SUSPENDED_SINCE})',
     replace: 'COALESCE(t.suspended_at, NULL)',
   }),
-  finding('S14', 'pods of such an organization run on', ['worker', 'worker/rest/suspended-owners'], {
+  finding('S14', 'pods of such an organization run on', ['worker', 'worker/rest/access/suspended-owners'], {
     file: 'src/services/accounts/suspension.ts',
     find: 'for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push',
     replace: 'for (const { id } of (await listFollowing(openDatabase(ctx.env.DB), userId)).slice(0, 0)) settled.push',
   }),
-  finding('S15', 'a pod spends the requests of its owner', ['worker', 'worker/rest/workload-limits'], {
+  finding('S15', 'a pod spends the requests of its owner', ['worker', 'worker/rest/limits/workload-limits'], {
     file: 'src/domain/rate-limit.ts',
     find: "return caller.via === 'POD' ?",
     replace: "return caller.via === 'NONE' ?",
   }),
-  finding('S15', 'a user who is out of requests ends nothing', ['worker', 'worker/rest/workload-limits'], {
+  finding('S15', 'a user who is out of requests ends nothing', ['worker', 'worker/rest/limits/workload-limits'], {
     file: 'src/http/middleware/rate-limit.ts',
     find: 'first.verdict?.allowed === false && (await ends(c))',
     replace: 'first === undefined',
@@ -71,7 +71,7 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: 'if (ungranted !== null) return',
     replace: 'if (ungranted === "") return',
   }),
-  finding('S1', 'a worker’s key is good for whatever takes it', ['worker', 'worker/rest/worker-keys'], {
+  finding('S1', 'a worker’s key is good for whatever takes it', ['worker', 'worker/rest/endpoints/worker-keys'], {
     file: 'src/domain/access.ts',
     find: "'job-done', 'job-stream', 'ping']",
     replace: "'job-done', 'job-stream', 'ping', 'run']",
@@ -121,7 +121,7 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: 'this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX',
     replace: 'IMAGES_MAX',
   }),
-  finding('SHR-41', 'one person keeps all disks of machines by stopped pods', ['worker', 'worker/pods/disk-share'], {
+  finding('SHR-41', 'one person keeps all disks of machines by stopped pods', ['worker', 'worker/pods/places/disk-share'], {
     file: 'src/db/pods/pods.ts',
     find: '\n      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb })}',
     replace: '',
@@ -141,7 +141,7 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: '  return UNKNOWN_FAILURE\n',
     replace: '  return text\n',
   }),
-  finding('S18', 'a description turns the direction of text', ['worker', 'worker/rest/shown-text'], {
+  finding('S18', 'a description turns the direction of text', ['worker', 'worker/rest/requests/shown-text'], {
     file: 'src/contract/resources/secrets.ts',
     find: '  .regex(LINES_TEXT)\n',
     replace: '\n',
@@ -151,7 +151,7 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: "host.startsWith('[')",
     replace: "host !== ''",
   }),
-  finding('S1', 'the key of a pod starts its pod', ['worker', 'worker/rest/pods-access'], {
+  finding('S1', 'the key of a pod starts its pod', ['worker', 'worker/rest/pods/access'], {
     file: 'src/domain/access.ts',
     find: 'return POD_KEY_ACTIONS.has(action) ?',
     replace: "return action !== '' || POD_KEY_ACTIONS.has(action) ?",
@@ -161,12 +161,12 @@ export const SECOND_FINDING_MUTANTS: readonly Mutant[] = [
     find: 'return PASSED_ON_PLANE_ORIGIN.has(name)',
     replace: "return name !== 'set-cookie' || PASSED_ON_PLANE_ORIGIN.has(name)",
   }),
-  finding('S12', 'an assertion of an unknown host is looked up however many came before', ['worker', 'worker/rest/key-floods'], {
+  finding('S12', 'an assertion of an unknown host is looked up however many came before', ['worker', 'worker/rest/access/key-floods'], {
     file: 'src/services/hosts/host-enrolment.ts',
     find: 'const lookup = source === null ?',
     replace: 'const lookup = source !== null ?',
   }),
-  finding('S18', 'a host writes to the terminals of tenants', ['worker', 'worker/pods/host-words'], {
+  finding('S18', 'a host writes to the terminals of tenants', ['worker', 'worker/pods/life/host-words'], {
     file: 'src/host-protocol/host-text.ts',
     find: "text.replace(UNSHOWN, ' ')",
     replace: "text.replace(UNSHOWN, '$&')",

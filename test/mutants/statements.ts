@@ -19,6 +19,6 @@ export const STATEMENT_MUTANTS: readonly Mutant[] = [
     file: 'src/db/hosts/disk-share.ts',
     find: 'ON owner.id = allocations.team_id WHERE allocations.host_id = ${hostId}))',
     replace: 'ON owner.id = allocations.team_id))',
-    tests: ['--project', 'worker', 'test/worker/pods/lifecycle.test.ts'],
+    tests: ['--project', 'worker', 'test/worker/pods/life/lifecycle.test.ts'],
   },
 ]

@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
-import { callPlane, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
-import { SdkProject } from '../support/sdk-project.ts'
-import { BUILD_TIMEOUT_MS, pythonClientGenerator } from '../support/worker-image.ts'
+import { BUILD_TIMEOUT_MS, pythonClientGenerator } from '../support/agent/worker-image.ts'
+import { SdkProject } from '../support/clients/sdk-project.ts'
+import { callPlane, hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 
 // Clients generated from the API document, each on a tour through all of its operations against a running plane.
 

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
-import { busyness } from '../../support/machine.ts'
+import { busyness } from '../../support/runner/machine.ts'
 import { waitUntil } from '../../support/time.ts'
-import { startPlane, type TestPlane } from '../support/plane.ts'
+import { startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
 /** Time until a page shows its main content, and the number of attempts: the machine is busy with other tests meanwhile. */

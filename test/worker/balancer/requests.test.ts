@@ -1,6 +1,4 @@
 import { inFlightUse } from '../../../src/effects/in-flight.ts'
-import { openRequests, type Scene, setUp, startWorker } from '../../support/balancer-scene.ts'
-import { reply, type Serve } from '../../support/fake-tunnel.ts'
 import {
   admin,
   api,
@@ -15,8 +13,10 @@ import {
   send,
   teamOf,
 } from '../../support/harness.ts'
-import { advance } from '../../support/queue.ts'
-import { endpointStub, hostTunnelStub } from '../../support/stubs.ts'
+import { reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { openRequests, type Scene, setUp, startWorker } from '../../support/queue/balancer-scene.ts'
+import { advance } from '../../support/queue/queue.ts'
+import { endpointStub, hostTunnelStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 describe('a request to a load-balancing endpoint', () => {

@@ -4,11 +4,11 @@ import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
 import { NO_RATES } from '../../../src/domain/money.ts'
 import { placePod } from '../../../src/effects/pods/place-pod.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { hostRow } from '../../support/hosts.ts'
-import { compute, draftPod } from '../../support/pods.ts'
-import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { hostRow } from '../../support/hosts/hosts.ts'
+import { compute, draftPod } from '../../support/pods/pods.ts'
+import { run, runAndTake, setUpQueue } from '../../support/queue/queue.ts'
 
 const gpus = (typeId: string, count: number) => ({
   gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: '570.124.06', cudaVersion: '12.8', simulated: true }],

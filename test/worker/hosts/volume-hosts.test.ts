@@ -1,10 +1,10 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { NO_RATES } from '../../../src/domain/money.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { PodScene } from '../../support/pod-scene.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PodScene } from '../../support/pods/pod-scene.ts'
 
 const KINDS = ['network', 'global'] as const
 const TYPE = 'NVIDIA L4'

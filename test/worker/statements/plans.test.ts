@@ -2,7 +2,7 @@ import { applySchema } from '../../../durable-objects/sql-migrations.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import type { Plans } from '../../support/plans/files.ts'
 import { faultsOf, type Section, stepsOf } from '../../support/plans/golden.ts'
-import { clusterStub, endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/stubs.ts'
+import { clusterStub, endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/runner/stubs.ts'
 
 const { STATEMENTS } = env as unknown as { STATEMENTS: Fetcher }
 const ID = 'statements'
