@@ -53,7 +53,7 @@ const steps: Step[] = [
   { name: 'unused code', run: () => bin('knip', []) },
   testStep('architecture', 'test/architecture.test.ts'),
   { name: 'migrations match the tables', run: checkMigrations },
-  testStep('generated API documents', 'test/contract/documents.test.ts'),
+  testStep('generated API documents', 'test/contract/texts/documents.test.ts'),
   { name: 'SDK from the API document', run: () => command(process.execPath, ['scripts/sdk.ts', '--check']) },
   { name: 'rules of OpenAPI', run: () => bin('redocly', ['lint', 'docs/openapi-v2.json', 'docs/openapi-admin-v1.json']) },
   testStep('supply chain', 'test/contract/supply-chain.test.ts'),

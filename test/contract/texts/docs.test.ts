@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
-import { describe, expect, it } from '../support/unit.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
+const ROOT = resolve(import.meta.dirname, '../../..')
 const PROSE_COLUMNS = 110
 /** First segments of the paths that are paths of this repository. */
 const FOLDERS = ['.ci', 'bench', 'docs', 'durable-objects', 'examples', 'migrations', 'scripts', 'src', 'test']

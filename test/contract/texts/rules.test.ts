@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, it } from '../support/unit.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
+const ROOT = resolve(import.meta.dirname, '../../..')
 const SPEC = readFileSync(join(ROOT, 'docs/SPEC.md'), 'utf8')
 const DECISIONS = readdirSync(join(ROOT, 'docs/adr'))
 

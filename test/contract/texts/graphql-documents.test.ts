@@ -2,14 +2,14 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { buildSchema, specifiedRules, validate } from 'graphql'
 import { describe, expect, test } from 'vitest'
-import { GRAPHQL_SCHEMA } from '../../src/contract/graphql/schema.ts'
-import { boundedCost } from '../../src/http/graphql/guards/cost.ts'
-import { readDocument } from '../../src/http/graphql/guards/document.ts'
-import { shapeErrors } from '../support/http/graphql-schema/shape.ts'
+import { GRAPHQL_SCHEMA } from '../../../src/contract/graphql/schema.ts'
+import { boundedCost } from '../../../src/http/graphql/guards/cost.ts'
+import { readDocument } from '../../../src/http/graphql/guards/document.ts'
+import { shapeErrors } from '../../support/http/graphql-schema/shape.ts'
 
 // Documents of published clients, each as it is sent over the wire.
 
-const FOLDER = join(import.meta.dirname, '../worker/graphql/documents')
+const FOLDER = join(import.meta.dirname, '../../worker/graphql/documents')
 const DOCUMENTS = globSync('*/*.graphql', { cwd: FOLDER })
   .toSorted()
   .map((path) => [`${dirname(path)} ${basename(path, '.graphql')}`, readFileSync(join(FOLDER, path), 'utf8')] as const)

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kind, parse, visit } from 'graphql'
-import { GRAPHQL_SCHEMA } from '../../src/contract/graphql/schema.ts'
-import { adminApi, adminDocument } from '../../src/http/admin-api.ts'
-import { consoleDocument } from '../../src/http/console/console-api.ts'
-import { restApi, restDocument } from '../../src/http/rest-api.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import { GRAPHQL_SCHEMA } from '../../../src/contract/graphql/schema.ts'
+import { adminApi, adminDocument } from '../../../src/http/admin-api.ts'
+import { consoleDocument } from '../../../src/http/console/console-api.ts'
+import { restApi, restDocument } from '../../../src/http/rest-api.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
-const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../../docs', file), 'utf8'))
+const read = (file: string) => JSON.parse(readFileSync(join(import.meta.dirname, '../../../docs', file), 'utf8'))
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
 interface Operation {
@@ -30,7 +30,7 @@ describe('documents', () => {
   })
 
   it('[GQL-12] the committed GraphQL schema is the one that is served; run `npm run generate` when this fails', () => {
-    expect(GRAPHQL_SCHEMA).toBe(readFileSync(join(import.meta.dirname, '../../docs/schema.graphql'), 'utf8'))
+    expect(GRAPHQL_SCHEMA).toBe(readFileSync(join(import.meta.dirname, '../../../docs/schema.graphql'), 'utf8'))
   })
 
   it('[GQL-12] every input and argument of it may be null or left out: clients fill them from nullable variables', () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { UpdateSshKeysRequest } from '../../src/contract/accounts/ssh-keys.ts'
-import { CreateEndpointRequest } from '../../src/contract/endpoints/endpoints.ts'
-import { LINES_TEXT, PLAIN_TEXT } from '../../src/contract/fields.ts'
-import { isImageReference } from '../../src/contract/image-reference.ts'
-import { REGISTRY_HOST } from '../../src/contract/registry-host.ts'
-import { refuseWebhookUrl } from '../../src/domain/webhook/url.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import { UpdateSshKeysRequest } from '../../../src/contract/accounts/ssh-keys.ts'
+import { CreateEndpointRequest } from '../../../src/contract/endpoints/endpoints.ts'
+import { LINES_TEXT, PLAIN_TEXT } from '../../../src/contract/fields.ts'
+import { isImageReference } from '../../../src/contract/image-reference.ts'
+import { REGISTRY_HOST } from '../../../src/contract/registry-host.ts'
+import { refuseWebhookUrl } from '../../../src/domain/webhook/url.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
 /** Reverses text, writes to a terminal, is a C1 control character, and is a character without a glyph. */
 const UNSHOWN = ['\u202e', '\u001b', '\u0085', '\u200b', '\u2066', '\ufeff']
@@ -55,7 +55,7 @@ type Document = { paths: Record<string, Record<string, Operation>> }
 
 /** Every string that a request of a document may hold: its path, and the patterns that it must match. */
 function textsOf(name: string): { member: string; patterns: string[] }[] {
-  const document = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../docs', name), 'utf8')) as Document
+  const document = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../docs', name), 'utf8')) as Document
   const found = new Map<string, string[]>()
   const walk = (given: Schema, path: string, above: readonly Schema[]) => {
     let schema = given

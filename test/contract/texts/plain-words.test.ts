@@ -1,10 +1,10 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { expect, it } from '../support/unit.ts'
+import { expect, it } from '../../support/unit.ts'
 
 // Texts for users name their subject: a user, a caller, a client, the plane. These words leave it open.
 
-const ROOT = resolve(import.meta.dirname, '../..')
+const ROOT = resolve(import.meta.dirname, '../../..')
 const VAGUE = /\b(nobody|somebody|anybody|whoever|strangers?)\b/i
 /** In sources `strangers` is also an identifier, so only the other words are checked there. */
 const VAGUE_IN_SOURCES = /\b([Nn]obody|[Ss]omebody|[Aa]nybody|[Ww]hoever)\b/

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs'
-import { printedPattern, readCommandBlocks, valuesOf } from '../support/http/document-blocks.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import { printedPattern, readCommandBlocks, valuesOf } from '../../support/http/document-blocks.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
 describe('commands of the documents', () => {
   it.each(globSync(['*.md', 'docs/*.md', 'examples/*/*.md']).toSorted())(

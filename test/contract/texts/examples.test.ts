@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { adminDocument } from '../../src/http/admin-api.ts'
-import { restDocument } from '../../src/http/rest-api.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import { adminDocument } from '../../../src/http/admin-api.ts'
+import { restDocument } from '../../../src/http/rest-api.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
 /** Loads every contract file, so that a new one is covered without being listed here. */
-const modules = Object.values(import.meta.glob<Record<string, unknown>>('../../src/contract/**/*.ts', { eager: true }))
+const modules = Object.values(import.meta.glob<Record<string, unknown>>('../../../src/contract/**/*.ts', { eager: true }))
 
 const schemas = new Map<string, z.ZodType>()
 for (const module of modules) {

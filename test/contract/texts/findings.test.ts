@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { describe, expect, it } from '../support/unit.ts'
+import { describe, expect, it } from '../../support/unit.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
+const ROOT = resolve(import.meta.dirname, '../../..')
 const TESTS = join(ROOT, 'test')
 /** An id of the second round that no finding has. */
 const NEVER_GIVEN = 'S3'
