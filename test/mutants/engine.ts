@@ -406,7 +406,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'the alarm is not moved forward',
-    file: 'durable-objects/endpoint/alarm.ts',
+    file: 'durable-objects/endpoint/engine/alarm.ts',
     find: 'armed > nowMs && armed <= atMs && atMs',
     replace: 'armed > nowMs && atMs',
   },
@@ -440,7 +440,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
     find: 'for (const id of effects.releasedTakes) core.parking.releaseTake(id)',
     replace: '',
   },
-  { id: 'alarm not re-armed', file: 'durable-objects/endpoint/alarm.ts', find: 'void this.storage.setAlarm(atMs)', replace: '' },
+  { id: 'alarm not re-armed', file: 'durable-objects/endpoint/engine/alarm.ts', find: 'void this.storage.setAlarm(atMs)', replace: '' },
   {
     id: 'oversize results are kept without output',
     file: 'durable-objects/endpoint/worker/worker-posts.ts',
