@@ -395,7 +395,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'nobody is told that room may be had',
     file: 'durable-objects/endpoint/effects/after-commit.ts',
-    find: '  for (const id of effects.roomSeekers) void tellOfRoom(core, id)\n',
+    find: '  for (const id of effects.roomSeekers) void tellOfRoom(core.env, id)\n',
     replace: '',
   },
   {
@@ -413,7 +413,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'an answer ends with the first reading of its chunks',
     file: 'durable-objects/endpoint/openai/openai.ts',
-    find: 'portion = core.state.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
+    find: 'portion = payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
     replace: 'portion = []',
   },
   {
@@ -467,7 +467,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'nobody looks at the outbox again',
-    file: 'durable-objects/endpoint/core.ts',
+    file: 'durable-objects/endpoint/engine/engine.ts',
     find: '[outbox.dueAtMs(tx.nowMs), ',
     replace: '[',
   },
