@@ -340,6 +340,11 @@ describe('rooms', () => {
     expect(SOURCES.filter((file) => /\bextends DurableObject\b/.test(source(file)))).toEqual(['durable-objects/plane-object.ts'])
   })
 
+  it('only the endpoint object knows its whole core: every other file names the parts that it uses', () => {
+    const knows = SOURCES.filter((file) => /\bEndpointCore\b/.test(source(file)))
+    expect(knows.sort()).toEqual(['durable-objects/endpoint.ts', 'durable-objects/endpoint/core.ts'])
+  })
+
   it('[CLK-1, CLK-2] no object has a timer of the runtime, which would stop when the clock is set', () => {
     const timer = /\bset(Timeout|Interval|Immediate)\(|\bscheduler\.wait\(|\bAbortSignal\.timeout\(/
     expect(

@@ -1,4 +1,4 @@
-import { Alarm } from '../../durable-objects/endpoint/alarm.ts'
+import { Alarm } from '../../durable-objects/endpoint/engine/alarm.ts'
 import { type ParkedTake, Parking } from '../../durable-objects/endpoint/parking.ts'
 import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../src/domain/endpoint/config.ts'

@@ -395,7 +395,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   {
     id: 'nobody is told that room may be had',
     file: 'durable-objects/endpoint/effects/after-commit.ts',
-    find: '  for (const id of effects.roomSeekers) void tellOfRoom(core, id)\n',
+    find: '  for (const id of effects.roomSeekers) void tellOfRoom(core.env, id)\n',
     replace: '',
   },
   {
@@ -406,14 +406,14 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'the alarm is not moved forward',
-    file: 'durable-objects/endpoint/alarm.ts',
+    file: 'durable-objects/endpoint/engine/alarm.ts',
     find: 'armed > nowMs && armed <= atMs && atMs',
     replace: 'armed > nowMs && atMs',
   },
   {
     id: 'an answer ends with the first reading of its chunks',
     file: 'durable-objects/endpoint/openai/openai.ts',
-    find: 'portion = core.state.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
+    find: 'portion = payloads.readChunks(seq, portion.at(-1)?.number ?? 0)',
     replace: 'portion = []',
   },
   {
@@ -440,7 +440,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
     find: 'for (const id of effects.releasedTakes) core.parking.releaseTake(id)',
     replace: '',
   },
-  { id: 'alarm not re-armed', file: 'durable-objects/endpoint/alarm.ts', find: 'void this.storage.setAlarm(atMs)', replace: '' },
+  { id: 'alarm not re-armed', file: 'durable-objects/endpoint/engine/alarm.ts', find: 'void this.storage.setAlarm(atMs)', replace: '' },
   {
     id: 'oversize results are kept without output',
     file: 'durable-objects/endpoint/worker/worker-posts.ts',
@@ -467,7 +467,7 @@ export const ENDPOINT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'nobody looks at the outbox again',
-    file: 'durable-objects/endpoint/core.ts',
+    file: 'durable-objects/endpoint/engine/engine.ts',
     find: '[outbox.dueAtMs(tx.nowMs), ',
     replace: '[',
   },

@@ -206,8 +206,8 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   {
     id: 'a plan for many jobs hides what it refuses',
     file: 'durable-objects/endpoint/client/bulk.ts',
-    find: 'const states = JOB_STATES.filter((state) => !able.includes(state)',
-    replace: 'const states = JOB_STATES.filter((state) => able.includes(state)',
+    find: 'const states = JOB_STATES.filter((status) => !able.includes(status)',
+    replace: 'const states = JOB_STATES.filter((status) => able.includes(status)',
   },
   {
     id: 'a time line shows the whole of an input',
@@ -217,8 +217,8 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'an object forgets an endpoint that is not deleted yet',
-    file: 'durable-objects/endpoint/core.ts',
-    find: '|| (await isKnown(this.env, this.state)) ||',
+    file: 'durable-objects/endpoint/engine/engine.ts',
+    find: '|| (await isKnown(this.core.env, state)) ||',
     replace: '||',
   },
   {
@@ -229,7 +229,7 @@ export const QUEUE_OBJECT_MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'what a late word has made stays',
-    file: 'durable-objects/endpoint/core.ts',
+    file: 'durable-objects/endpoint/engine/engine.ts',
     find: 'const forgetAtMs = liveConfig(state) ? null :',
     replace: 'const forgetAtMs = true ? null :',
   },

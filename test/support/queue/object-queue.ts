@@ -212,7 +212,7 @@ export class ObjectQueue implements QueueUnderTest {
         await core.transact(() => undefined)
         const openBoots = core.parking.openTakes().map((take) => `${take.workerId}/${take.boot}`)
         return {
-          idle: core.inFlight.size === 0,
+          idle: core.placing.inFlight.size === 0,
           workers: core.state.workers.all(),
           openBoots,
           alarmAtMs: await core.ctx.storage.getAlarm(),

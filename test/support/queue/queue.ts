@@ -91,7 +91,7 @@ export async function parkStopPoll(queue: QueueSetup, worker: FakeWorker): Promi
 
 /** Waits until the host has all decisions of the object so far: a message that has not arrived by then was not sent. */
 export async function settled(queue: QueueSetup): Promise<void> {
-  await until(() => inside(queue, ({ core }) => core.inFlight.size === 0))
+  await until(() => inside(queue, ({ core }) => core.placing.inFlight.size === 0))
   // Messages of a link are in order, so the answer to a heartbeat is after them.
   await queue.host.beat()
 }

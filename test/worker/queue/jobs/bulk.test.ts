@@ -1,4 +1,4 @@
-import { STEP_JOBS } from '../../../../durable-objects/endpoint/bulk-steps.ts'
+import { STEP_JOBS } from '../../../../durable-objects/endpoint/engine/bulk-steps.ts'
 import { formatJobId } from '../../../../src/domain/job/id.ts'
 import { EVERY_JOB } from '../../../../src/domain/job/job-filter.ts'
 import { auditRows } from '../../../support/access/audited.ts'

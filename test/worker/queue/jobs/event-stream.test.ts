@@ -120,7 +120,7 @@ describe('/stream as events', () => {
     const { jobId, worker } = await runAndTake(queue)
     const stub = endpointStub(env, queue.endpointId)
     await runInDurableObject(stub, (object) => {
-      object.core.keepaliveMs = 20
+      object.core.pace.keepaliveMs = 20
     })
     const reader = await openEvents(queue, jobId)
     await reader.until((text) => text.startsWith(': ping\n\n: ping\n\n'))

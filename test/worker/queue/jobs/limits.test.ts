@@ -201,7 +201,7 @@ describe('concurrency', () => {
     const stub = endpointStub(env, endpointId)
     await runInDurableObject(stub, (object) => {
       object.core.now = () => Date.now()
-      object.core.keepaliveMs = 20
+      object.core.pace.keepaliveMs = 20
     })
     const { body } = await api(account.key).post(`/v2/${endpointId}/run`, { input: {} })
     const controller = new AbortController()

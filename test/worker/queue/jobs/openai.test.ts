@@ -377,7 +377,7 @@ const KEEPALIVE_MS = 20
 
 function shortenKeepalive(queue: QueueSetup): Promise<void> {
   return runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
-    object.core.keepaliveMs = KEEPALIVE_MS
+    object.core.pace.keepaliveMs = KEEPALIVE_MS
   })
 }
 

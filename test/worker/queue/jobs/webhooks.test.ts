@@ -143,7 +143,7 @@ describe('a notification', () => {
       const later = core.now() + 10_000
       core.now = () => later
       // Disables due work, so that the next call is the first to find the expired jobs.
-      core.settleDue = () => undefined
+      core.wake = async () => undefined
     })
     expect((await queue.post('/purge-queue')).body.removed).toBe(0)
     expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)

@@ -29,7 +29,7 @@ const waits = async (queue: QueueSetup) => {
   await until(() => isThrottled(queue))
   await settled(queue)
 }
-const settled = (queue: QueueSetup) => until(() => inside(queue, ({ core }) => core.inFlight.size === 0))
+const settled = (queue: QueueSetup) => until(() => inside(queue, ({ core }) => core.placing.inFlight.size === 0))
 const reasonOf = async (queue: QueueSetup, jobId: string) => (await status(queue, jobId)).queue.reason
 const decisions = async (queue: QueueSetup) =>
   (await api(queue.account.key).get(`/v2/serverless/${queue.endpointId}/scaling`)).body.decisions.map(

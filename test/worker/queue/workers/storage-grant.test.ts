@@ -81,7 +81,9 @@ describe('the storage of queues', () => {
     expect((await storedIn(stub)).tables).toContain('workers')
     await queue.host.waitFor((workload) => workload.id === worker.id && workload.desired === 'stopped')
     await queue.host.report(worker.id, { state: 'gone' })
-    await until(async () => (await runInDurableObject(stub, ({ core }) => core.state.workers.all().length + core.inFlight.size)) === 0)
+    await until(
+      async () => (await runInDurableObject(stub, ({ core }) => core.state.workers.all().length + core.placing.inFlight.size)) === 0,
+    )
     expect(await runDurableObjectAlarm(stub)).toBe(true)
     expect(await storedIn(stub)).toEqual(NOTHING)
     queue.host.leave()

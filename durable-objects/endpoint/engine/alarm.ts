@@ -1,5 +1,5 @@
-import { LEASE_INTERVALS } from '../../src/domain/job/job.ts'
-import type { MetaValues } from '../../src/queue/state.ts'
+import { LEASE_INTERVALS } from '../../../src/domain/job/job.ts'
+import type { MetaValues } from '../../../src/queue/state.ts'
 
 /** Largest lead of the alarm over the next deadline, in ping intervals: one less than the length of a lease. */
 const EARLY_INTERVALS = LEASE_INTERVALS - 1

@@ -1,8 +1,8 @@
-import { type JobFilter, matchesFilter } from '../../src/domain/job/job-filter.ts'
-import { bulkStep } from '../../src/queue/bulk.ts'
-import type { Tx } from '../../src/queue/tx.ts'
-import type { Bulk, BulkWant } from './store/jobs/bulk-store.ts'
-import type { SqlState } from './store/sql-state.ts'
+import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
+import { bulkStep } from '../../../src/queue/bulk.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
+import type { Bulk, BulkWant } from '../store/jobs/bulk-store.ts'
+import type { SqlState } from '../store/sql-state.ts'
 
 /** Jobs per step: a commit of a few milliseconds, so that other calls run in between. */
 export const STEP_JOBS = 200

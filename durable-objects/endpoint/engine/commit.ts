@@ -1,5 +1,5 @@
-import { Effects, type Tx } from '../../src/queue/tx.ts'
-import { Turns } from '../clock/turns.ts'
+import { Effects, type Tx } from '../../../src/queue/tx.ts'
+import { Turns } from '../../clock/turns.ts'
 
 interface PendingOperation {
   run: (tx: Tx) => unknown

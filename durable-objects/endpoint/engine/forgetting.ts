@@ -1,7 +1,10 @@
-import { openDatabase } from '../../src/db/client.ts'
-import { isLiveEndpoint } from '../../src/db/endpoints/endpoint-config.ts'
-import type { Env } from '../../src/env.ts'
-import type { SqlState } from './store/sql-state.ts'
+import { openDatabase } from '../../../src/db/client.ts'
+import { isLiveEndpoint } from '../../../src/db/endpoints/endpoint-config.ts'
+import type { Env } from '../../../src/env.ts'
+import type { SqlState } from '../store/sql-state.ts'
+
+/** Delay before an object without a live endpoint deletes its storage. */
+export const FORGET_AFTER_MS = 60_000
 
 /** PP-208: whether nothing is in progress for an endpoint that has no configuration any more. */
 export function hasNothing({ jobs, workers, meta, outbox }: SqlState): boolean {
