@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { OpenApi, Parameter, Schema } from './openapi/document.ts'
+import type { OpenApi, Parameter, Schema } from '../../support/openapi/document.ts'
 
 /** Everything that a probe may read: documents of the APIs, commands, and sources by path. */
 export interface Surfaces {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { NO_PLAN, PROBES, readSurfaces, withoutPlan } from '../support/missing.ts'
-import { describe, expect, it } from '../support/unit.ts'
+import { describe, expect, it } from '../../support/unit.ts'
+import { NO_PLAN, PROBES, readSurfaces, withoutPlan } from './probes.ts'
 
-const ROOT = resolve(import.meta.dirname, '../..')
+const ROOT = resolve(import.meta.dirname, '../../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const DOCUMENTS = [
   'README.md',
