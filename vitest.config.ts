@@ -59,7 +59,7 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
           r2Buckets: ['LOGS'],
           // Nothing leaves the machine: whatever the plane calls is answered here.
           outboundService: answerOutside,
-          // Has the plans that are to be, and takes which statements were made in each file (GRW-3).
+          // Has the plans that are to be, and takes which statements were made in each file (DEV-9).
           serviceBindings: { STATEMENTS: answerPlans },
         },
       })),

@@ -46,7 +46,7 @@ describe('[UI-1] the console is small', () => {
   }, 60_000)
   afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
-  it('its build', () => {
+  it('[DEV-2] its build', () => {
     expect(buildSeconds).toBeGreaterThan(0)
     expect(buildSeconds).toBeLessThanOrEqual(BUILD_SECONDS)
   })

@@ -37,7 +37,7 @@ function tablesOfObjects(): Record<string, string[]> {
 const sortedKeys = (record: object) => Object.keys(record).toSorted()
 const bounds = [D1, ...Object.values(OBJECTS)].flatMap((tables) => Object.entries(tables))
 
-describe('[GRW-1] every table', () => {
+describe('[DEV-7] every table', () => {
   it('of D1 has its bound named', () => {
     expect(sortedKeys(D1)).toEqual(tablesOfD1())
   })

@@ -21,7 +21,7 @@ const manifest: Manifest = read('package.json')
 const locked: [string, Locked][] = Object.entries<Locked>(read('package-lock.json').packages).filter(([path]) => path !== '')
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length)
 
-describe('[L11][PP-226] every installed package', () => {
+describe('[L11][DEV-11] every installed package', () => {
   it('is pinned by its bytes: each package of the lock file has a SHA-512', () => {
     expect(locked.length).toBeGreaterThan(100)
     expect(

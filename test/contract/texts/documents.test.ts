@@ -64,7 +64,7 @@ describe('documents', () => {
     }
   })
 
-  it('[PP-264] every operation has a summary and one tag', () => {
+  it('[DEV-6] every operation has a summary and one tag', () => {
     for (const [name, operation] of [restDocument(), adminDocument(), consoleDocument()].flatMap(operationsOf)) {
       expect(operation, name).toMatchObject({ summary: expect.any(String), tags: [expect.any(String)] })
     }

@@ -4,13 +4,16 @@ import { describe, expect, it } from '../../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../../..')
 const SPEC = readFileSync(join(ROOT, 'docs/SPEC.md'), 'utf8')
+const CONTRIBUTING = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8')
 const DECISIONS = readdirSync(join(ROOT, 'docs/adr'))
 
 /** Prefixes that have the form of a rule family and are none: algorithms, encodings, and names of places and devices in tests. */
 const NO_FAMILIES = ['AES', 'CRC', 'HTTP', 'RFC', 'SHA', 'UTF', 'DC', 'GPU', 'LAB', 'LOCAL', 'NOWHERE', 'XX']
+/** Columns of the table of requirements in CONTRIBUTING.md, which concern the project and not a plane. */
+const REQUIREMENTS = 'Requirement | Text'
 const MAX_TEXT = 240
-/** Columns of the tables of rules, invariants and promises. */
-const HEADINGS = ['Rule | Status | Text', 'Invariant | A plane must | Rules', 'Promise | Text']
+/** Columns of the tables of rules, invariants, promises and gaps. */
+const HEADINGS = ['Rule | Status | Text', 'Invariant | A plane must | Rules', 'Promise | Text', 'Gap | Surface | Missing']
 const ID = /^(?:[A-Z]{2,}-\d+[a-z]?|P\d+)$/
 /** An id, or a range of them (`LSE-1…3`, `LSE-1 to LSE-12`); a promise only in brackets or lists, because `P1` is a word like others. */
 const NAMED = /(?<![\w-])([A-Z]{2,})-(\d+[a-z]?)\b(?!-)(?:(?:…|\.\.| to )(?:\1-)?(\d+)\b)?|\bP\d+\b(?=[\],])/g
@@ -52,12 +55,13 @@ function namedIn(text: string): string[] {
 }
 
 const rows = readRows(SPEC)
-const defined = rows.map(({ cells }) => cells[0] ?? '')
+const requirements = readRows(CONTRIBUTING).filter(({ heading }) => heading === REQUIREMENTS)
+const defined = [...rows, ...requirements].map(({ cells }) => cells[0] ?? '')
 const rules = rows.filter(({ heading }) => heading === HEADINGS[0])
 const repeated = (values: string[]): string[] => values.filter((value, index) => values.indexOf(value) !== index)
 
 describe('docs/SPEC.md', () => {
-  it('has tables of rules, invariants and promises only', () => {
+  it('has tables of rules, invariants, promises and gaps only', () => {
     expect([...new Set(rows.map(({ heading }) => heading))].filter((heading) => !HEADINGS.includes(heading))).toEqual([])
     expect(rules.length).toBeGreaterThan(400)
   })
@@ -77,7 +81,8 @@ describe('docs/SPEC.md', () => {
   })
 
   it(`keeps the text of a row below ${MAX_TEXT} characters: further text is in the list below its table`, () => {
-    expect(rules.filter(({ cells }) => (cells[2] ?? '').length > MAX_TEXT).map(({ cells }) => cells[0])).toEqual([])
+    const long = [...rules, ...requirements].filter(({ cells }) => (cells.at(-1) ?? '').length > MAX_TEXT)
+    expect(long.map(({ cells }) => cells[0])).toEqual([])
   })
 
   it('states every rule that code, tests and documents name', () => {
@@ -85,9 +90,10 @@ describe('docs/SPEC.md', () => {
     expect([...named].filter((id) => !defined.includes(id))).toEqual([])
   })
 
-  it('states only rules that a test names', () => {
+  it('states only rules and requirements that a test names', () => {
+    expect(requirements.length).toBeGreaterThan(10)
     const proven = new Set(sources.filter(({ folder }) => folder === 'test').flatMap(({ text }) => namedIn(text)))
-    expect(rules.map(({ cells }) => cells[0] ?? '').filter((id) => !proven.has(id))).toEqual([])
+    expect([...rules, ...requirements].map(({ cells }) => cells[0] ?? '').filter((id) => !proven.has(id))).toEqual([])
   })
 })
 

@@ -109,7 +109,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[UI-76] is useful within 1.5 s of being opened', async () => {
+  test('[UI-76, DEV-16] is useful within 1.5 s of being opened', async () => {
     const visitor = await Visitor.open(browser, plane)
     await visitor.signIn(plane.apiKey, '/console/pods')
     const loads: number[] = []

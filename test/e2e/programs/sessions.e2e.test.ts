@@ -64,7 +64,7 @@ async function signIn(issuer: string, email: string): Promise<{ access_token: st
   return (await reply.json()) as { access_token: string; id_token: string }
 }
 
-describe('[SES-14] a user who signs in at a real provider', () => {
+describe('[DEV-15] a user who signs in at a real provider', () => {
   let provider: IdentityProvider
   let plane: TestPlane
   beforeAll(async () => {

@@ -138,7 +138,7 @@ async function addPast(scene: PodScene, podId: string, count: number): Promise<v
 }
 
 describe('rows of the plane', () => {
-  it('[GRW-4] pods, keys, hosts and logs cost as many rows after 10,000 pods as after one', { timeout: 180_000 }, async () => {
+  it('[DEV-17] pods, keys, hosts and logs cost as many rows after 10,000 pods as after one', { timeout: 180_000 }, async () => {
     // Alarms come by the clock: their work belongs to no operation here.
     await runInDurableObject(hostStub(env, 'any'), (_, { storage }) => {
       Object.getPrototypeOf(storage).setAlarm = () => Promise.resolve()

@@ -9,7 +9,7 @@ import { createInterface, type Interface } from 'node:readline'
 export class ClientProcess {
   private readonly child: ChildProcess
   private readonly lines: Interface
-  // Without stored credentials (CLI-11).
+  // Without stored credentials (DEV-12).
   private readonly home = mkdtempSync(join(tmpdir(), 'podplane-e2e-home-'))
   private readonly ended: Promise<never>
 

@@ -33,7 +33,7 @@ const REASON = /\/\* plan: .+ \*\//
 const LIVE_JOBS = /^SCAN jobs USING (COVERING )?INDEX jobs_(queue|running)$/
 
 describe('statements of an endpoint object', () => {
-  it('[JOB-21] each of them searches: none scans a table or sorts, except with a stated reason', async () => {
+  it('[DEV-10] each of them searches: none scans a table or sorts, except with a stated reason', async () => {
     const ran = await everyStatement()
     const written = Object.entries(SOURCES).flatMap(([file, text]) =>
       [...text.matchAll(STATEMENT)].map(([, , sql = '']) => ({ file, sql })),

@@ -240,7 +240,7 @@ const TABLES: Record<string, DerivedKind | `ELSEWHERE: ${string}`> = {
   join_tokens: 'ELSEWHERE: the operator’s, for one machine, and spent by its first use (HOST-1)',
 }
 
-describe('[DER-30] everything that issues a credential is in a matrix', () => {
+describe('[DEV-13] everything that issues a credential is in a matrix', () => {
   it('every kind of key is, and every table of credentials', () => {
     expect(Object.keys(KEYS).sort()).toEqual(Object.keys(KEY_KINDS).sort())
     const tables = Object.values(schema).filter((table) => Object.keys(getTableColumns(table)).some((name) => CREDENTIAL.test(name)))
