@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
-import type { TestPlane } from './plane.ts'
+import type { TestPlane } from '../support/plane.ts'
 
 const require = createRequire(import.meta.url)
 const MANIFEST = require.resolve('@runpod/mcp-server/package.json')

@@ -1,7 +1,7 @@
 import runpodSdk from 'runpod-sdk'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
-import { eventually, startPlane, type TestPlane } from './support/plane.ts'
+import { GPU_ARGS, TestEndpoint } from '../support/endpoint.ts'
+import { eventually, startPlane, type TestPlane } from '../support/plane.ts'
 
 // CLI-4: the published JavaScript client, unmodified, against a whole plane with real workers.
 

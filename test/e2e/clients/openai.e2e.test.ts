@@ -2,11 +2,11 @@ import { request } from 'node:http'
 import { join } from 'node:path'
 import OpenAI, { APIError, NotFoundError } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { PROJECT_ROOT } from '../../src/local/paths.ts'
-import { docker, findContainer } from './support/docker.ts'
-import { GPU_ARGS, TestEndpoint } from './support/endpoint.ts'
-import { callPlane, eventually, startPlane, type TestPlane } from './support/plane.ts'
-import { BUILD_TIMEOUT_MS, pythonWorkerImage } from './support/worker-image.ts'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import { docker, findContainer } from '../support/docker.ts'
+import { GPU_ARGS, TestEndpoint } from '../support/endpoint.ts'
+import { callPlane, eventually, startPlane, type TestPlane } from '../support/plane.ts'
+import { BUILD_TIMEOUT_MS, pythonWorkerImage } from '../support/worker-image.ts'
 
 // OAI-1…OAI-8: the published OpenAI client, unmodified, and the worker of examples/openai-worker on the published Python SDK in a
 // container that the agent starts through Docker.
