@@ -137,6 +137,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   jose: ['src/host-agent', 'src/services'],
   miniflare: ['src/local'],
   nanoid: ['src/platform'],
+  oauth4webapi: ['src/services'],
   react: ['src/console'],
   'react-dom': ['src/console'],
   'smol-toml': ['src/cli'],
