@@ -17,7 +17,7 @@ const SECOND_TRIES = process.env.CI ? 1 : 0
  * so three files share a machine of two cores: with two, these idle two fifths of the time, and with four the whole takes longer.
  */
 const WHOLE_PROGRAMS = {
-  globalSetup: ['test/e2e/support/machines/require-docker.ts'],
+  globalSetup: ['test/e2e/support/machines/require-docker.ts', 'test/e2e/clients/install.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
   maxWorkers: 3,

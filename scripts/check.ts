@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { WRANGLER_ENV } from '../src/local/plane/wrangler.ts'
+import { installPackages } from './install-packages.ts'
 
-// All automatic checks of the sources, one line per step. None needs a network once the tools of the SDK are installed. With `--tested`, as
-// in CI after `npm cit`, the steps that are also tests are left out.
+// All automatic checks of the sources, one line per step. None needs a network once the tools of the SDK and the published clients are
+// installed. With `--tested`, as in CI after `npm cit`, the steps that are also tests are left out.
 
 interface Step {
   name: string
@@ -44,6 +45,7 @@ export const exists = (await find()) !== null
 `
 
 const steps: Step[] = [
+  { name: 'packages of the end-to-end clients', run: installClients },
   { name: 'format and lint', run: () => bin('biome', ['check', '--error-on-warnings', '.']) },
   { name: 'conditions', run: checkConditions },
   ...TYPE_PROJECTS.filter((project) => existsSync(join(PROJECT_ROOT, project))).map((project) => ({
@@ -74,6 +76,14 @@ for (const step of wanted) {
 }
 process.stdout.write(failed === 0 ? 'All checks passed.\n' : `${failed} of ${wanted.length} checks failed.\n`)
 process.exitCode = failed === 0 ? 0 : 1
+
+// The types of the end-to-end tests and the search for unused code need them.
+function installClients(): Promise<StepResult> {
+  return installPackages(join(PROJECT_ROOT, 'test/e2e/clients')).then(
+    () => ({ ok: true, output: '' }),
+    (error: Error) => ({ ok: false, output: error.message }),
+  )
+}
 
 function testStep(name: string, test: string): Step {
   return { name, test, run: () => bin('vitest', ['run', test]) }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
 import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
@@ -254,7 +254,8 @@ async function tryInTurn(name: string, suite: Suite, copy: string, left: Mutant[
 
 function makeCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'podplane-mutants-'))
-  for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(copy, name), { recursive: true })
+  const filter = (path: string) => basename(path) !== 'node_modules'
+  for (const name of COPIED) cpSync(join(PROJECT_ROOT, name), join(copy, name), { recursive: true, filter })
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(copy, 'node_modules'))
   return copy
 }

@@ -8,7 +8,7 @@ const WAITING = 'support/time.ts'
 const SLEEP = /\btimers\/promises'|new Promise\b[^;\n]*\bsetTimeout\(|\bscheduler\.wait\(|\bAtomics\.wait\(/
 
 const files = readdirSync(TESTS, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
   .map((entry) => join(entry.parentPath, entry.name))
 
 const PLATFORM = /^(import|\}).* from 'cloudflare:test'/m

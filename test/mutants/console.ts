@@ -37,7 +37,12 @@ export const CONSOLE_WORKER_MUTANTS: readonly Mutant[] = [
   { id: 'a session has no end', file: CALLERS, find: 'row.expiresAt <= nowMs || ', replace: '' },
   { id: 'who is no operator any more opens the operator API', file: CALLERS, find: "row.made !== 'OIDC' || ", replace: 'true || ' },
   { id: 'another browser’s way back signs in', file: FLOW, find: " || query.get('state') !== attempt.state", replace: '' },
-  { id: 'an ID token of another sign-in is taken', file: FLOW, find: 'claims.nonce === attempt.nonce && ', replace: '' },
+  {
+    id: 'an ID token of another client is taken',
+    file: 'src/services/sessions/code-flow.ts',
+    find: 'claims.azp !== undefined && claims.azp !== id',
+    replace: 'false',
+  },
   {
     id: 'the session that a browser had goes on',
     file: 'src/http/console/session-routes.ts',

@@ -15,7 +15,9 @@ const documents = [
 ].map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
 const fileNames = new Set(
   FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true }).map((path) => basename(String(path))),
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => !path.includes('node_modules'))
+      .map((path) => basename(path)),
   ),
 )
 

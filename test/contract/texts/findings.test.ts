@@ -11,7 +11,7 @@ const OPEN = /^open/
 
 const paths = readdirSync(TESTS, { recursive: true })
   .map((path) => join(TESTS, String(path)))
-  .filter((path) => path.endsWith('.test.ts'))
+  .filter((path) => path.endsWith('.test.ts') && !path.includes('node_modules', TESTS.length))
 const tests = paths.map((path) => readFileSync(path, 'utf8')).join('\n')
 const rows = readFileSync(join(ROOT, 'docs/SECURITY.md'), 'utf8')
   .split('\n')

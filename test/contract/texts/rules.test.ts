@@ -20,7 +20,7 @@ const NAMED = /(?<![\w-])([A-Z]{2,})-(\d+[a-z]?)\b(?!-)(?:(?:…|\.\.| to )(?:\1
 
 const sources = ['src', 'durable-objects', 'test', 'bench', 'scripts', 'examples', 'docs'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.(ts|mjs|py|md)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(ts|mjs|py|md)$/.test(entry.name) && !entry.parentPath.includes('node_modules'))
     .map((entry) => ({ folder, name: entry.name, text: readFileSync(join(entry.parentPath, entry.name), 'utf8') })),
 )
 

@@ -30,6 +30,8 @@ export class FakeProvider {
   userInfo: object | null = null
   /** The methods by which clients send their secret. */
   methods: string[] | undefined
+  /** Whether it declares that it names itself when it sends a user back (RFC 9207). */
+  namesItself = false
 
   /** Starts with one key; the plane's `fetch` is redirected here until the mocks of the test are restored. */
   static async start(): Promise<FakeProvider> {
@@ -85,7 +87,13 @@ export class FakeProvider {
       token_endpoint: `${ISSUER}/token`,
       userinfo_endpoint: `${ISSUER}/userinfo`,
     }
-    return { issuer: ISSUER, jwks_uri: JWKS_URL, ...endpoints, token_endpoint_auth_methods_supported: this.methods }
+    return {
+      issuer: ISSUER,
+      jwks_uri: JWKS_URL,
+      ...endpoints,
+      token_endpoint_auth_methods_supported: this.methods,
+      authorization_response_iss_parameter_supported: this.namesItself,
+    }
   }
 
   private exchange({ body, headers }: RequestInit): Response {

@@ -287,6 +287,12 @@ describe('the sign-in is refused', () => {
     }, reason)
   })
 
+  it('[CS-23] [CS-25] when a provider that names itself in its answers (RFC 9207) has not', async () => {
+    provider.namesItself = true
+    await expectFailed(() => signIn(), 'provider')
+    expect(provider.exchanges).toEqual([])
+  })
+
   it.each([
     [{ nonce: 'x'.repeat(43) }, 'provider'],
     [{ nonce: undefined }, 'provider'],

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
-import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
-import type { TestPlane } from '../plane/plane.ts'
+import { PROJECT_ROOT } from '../../../src/local/paths.ts'
+import type { TestPlane } from '../support/plane/plane.ts'
 
 const require = createRequire(import.meta.url)
 const MANIFEST = require.resolve('@runpod/mcp-server/package.json')

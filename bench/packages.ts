@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { PROJECT_ROOT } from '../../src/local/paths.ts'
+import { PROJECT_ROOT } from '../src/local/paths.ts'
 
-// The peers are not dependencies of the project: install them for the comparison, here or in the directory that PEERS_DIR names.
+// Peers and autocannon are not dependencies of the project: install them for a measurement, here or in the directory that PEERS_DIR names.
 const DIRECTORY = resolve(process.env.PEERS_DIR || PROJECT_ROOT)
 const { resolve: locate } = createRequire(join(DIRECTORY, 'package.json'))
 
