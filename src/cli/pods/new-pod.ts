@@ -95,16 +95,8 @@ function timeAfter(ms: number | undefined, nowMs: number): string | undefined {
   return ms === undefined ? undefined : new Date(nowMs + ms).toISOString()
 }
 
-interface Preview {
-  fits: boolean
-  cost: number
-  dataCenterId: string | null
-  hosts: { failed: string[] }[]
-}
-
 async function preview(session: Session, body: ApiBody<'createPod'>): Promise<number> {
-  // The operation has two answers; the document names the one without `dryRun`.
-  const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as Preview
+  const answer = await session.api.previewPod({ body })
   session.out.record(answer)
   if (answer.fits) return EXIT.OK
   throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `no host has room: ${nearestMiss(answer.hosts)}`)

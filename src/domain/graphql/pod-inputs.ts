@@ -1,5 +1,5 @@
+import type { FlatPodPatch } from '../../contract/flat/bodies.ts'
 import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
 import { podPatch } from '../flat/pod-patch.ts'
@@ -159,7 +159,7 @@ export function podEdit(input: ContainerInput, mounts: Pod['mounts']): UpdatePod
 }
 
 /** A change of a container, with the field names of v1. */
-export function flatPatch(input: ContainerInput): V1UpdatePod {
+export function flatPatch(input: ContainerInput): FlatPodPatch {
   const { name, imageName, containerDiskInGb, containerRegistryAuthId, ports, volumeInGb, volumeMountPath } = input
   const env = envOf(input.env)
   return {
