@@ -16,7 +16,7 @@ const PLATFORM = /^(import|\}).* from 'cloudflare:test'/m
 const HARNESS = ['support/harness.ts', 'support/runner/apply-migrations.ts']
 
 /** A longer folder hides the file that a change belongs to. */
-const MOST_FILES = 22
+const MOST_FILES = 20
 
 const ASKING_AGAIN = /\bvi\.waitFor\(|\bvi\.waitUntil\(|\bexpect\s*\.poll\(/g
 const HOW_LONG = /\bSOON\b|\btimeout:|, [\d_]+$/

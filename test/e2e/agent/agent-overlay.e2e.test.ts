@@ -239,7 +239,7 @@ test('[NET-73] queries above the rate of a container are dropped, and other cont
   const asked = await namesFor(blueFirst, [['udp', OWN_NAMES, 'node-1', A]])
   const answered = await hurried
   expect(asked).toEqual([{ rcode: 'NOERROR', data: ['10.64.2.3'] }])
-  // At most 400 at once, and some more while the rest are sent. On a busy machine the sender itself misses answers.
+  // At most 200 at once, and some more while the rest are sent. On a busy machine the sender itself misses answers.
   expect(answered).toBeGreaterThan(50)
   expect(answered).toBeLessThan(1_500)
   await waitUntil(
