@@ -180,8 +180,8 @@ export const CLUSTER_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'members on a host that takes no work',
     file: INSERT,
-    find: 'CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${value}) THEN',
-    replace: 'CASE WHEN TRUE THEN',
+    find: 'WHERE ${required({ host: takes })}',
+    replace: 'WHERE ${takes}',
   },
   { id: 'two clusters share a network', file: INSERT, find: 'SELECT slot + 1 FROM overlays', replace: 'SELECT slot + 0 FROM overlays' },
   {

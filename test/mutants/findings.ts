@@ -54,7 +54,7 @@ export const FINDING_MUTANTS: readonly Mutant[] = [
   }),
   finding('H5', 'releases are kept for ever', ['worker', 'worker/rest/budgets'], {
     file: 'src/db/endpoints/endpoints.ts',
-    find: "const oldest = sql`${release.version} - ${boundOf(config.teamId, 'releasesPerEndpoint')}`",
+    find: "const oldest = sql`${version} - ${boundOf(teamId, 'releasesPerEndpoint')}`",
     replace: 'const oldest = sql`0`',
   }),
   finding('H6', 'a key is remembered as it was written', ['worker', 'worker/rest/key-floods'], {

@@ -112,7 +112,7 @@ export const POD_WORKER_MUTANTS: readonly Mutant[] = [
     find: 'return { pods: 1, stoppedPods: 1,',
     replace: 'return { pods: 1, stoppedPods: 0,',
   },
-  { id: 'a lost claim still writes', file: KEYS, find: 'SELECT ${mine},', replace: 'SELECT ${name.teamId},' },
+  { id: 'a lost claim still writes', file: KEYS, find: "COALESCE(${mine}, ${refuse('claim')})", replace: '${name.teamId}' },
   { id: 'a running claim is taken over', file: KEYS, find: 'nowMs - CLAIM_TTL_MS', replace: 'nowMs + 1' },
   { id: 'a refused key stays claimed', file: 'src/services/idempotency.ts', find: '    await releaseKey(db, name, claim)\n', replace: '' },
   { id: 'disk grows unreserved', file: TRANSIT, find: 'if (isResized || growth > 0) {', replace: 'if (false) {' },

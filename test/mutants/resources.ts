@@ -135,8 +135,8 @@ export const RESOURCE_WORKER_MUTANTS: readonly Mutant[] = [
   {
     id: 'creates at once pass the spend limit together',
     file: 'src/db/pods/pods.ts',
-    find: '\n      AND ${withinSpend(pod.teamId, spend)}`)',
-    replace: '`)',
+    find: 'spend: withinSpend(teamId, spend),\n  }\n  const allocate',
+    replace: 'spend: sql`TRUE`,\n  }\n  const allocate',
   },
   {
     id: 'a secret that is being written is shown',
