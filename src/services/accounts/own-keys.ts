@@ -12,6 +12,7 @@ import { requireBudget } from '../budgets.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { onceForKey } from '../idempotency.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { newKey, requireScopesWithRestricted, toKey } from './keys.ts'
 
@@ -42,11 +43,8 @@ export async function createOwnKey(
     await requireBudget(env, principal.teamId, { apiKeys: 1 })
     const shown = toAccountKey(row)
     const note = noteChange(ctx, { action: 'keys.create', resourceKind: 'key', resourceId: row.id, before: null, after: shown })
-    if (!(await table.insertOwnKey(openDatabase(env.DB), row, [note, ...store({ ...shown, key: null })]))) {
-      await requireBudget(env, principal.teamId, { apiKeys: 1 })
-      throw new Problem('conflict', { detail: "the account's budget of API keys was full for a moment; retry" })
-    }
-    return { ...shown, key }
+    const outcome = await table.insertOwnKey(openDatabase(env.DB), row, [note, ...store({ ...shown, key: null })])
+    return outcome === 'done' ? { ...shown, key } : refuseLimit(ctx, outcome, { apiKeys: 1 })
   })
 }
 

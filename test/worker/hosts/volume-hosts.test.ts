@@ -134,9 +134,9 @@ it('[EDG-1] of a worker is known on its host from the reservation on, and a refu
     volumeId: network,
   }
   const reserve = (id: string, vcpus: number) => reserveCapacity(openDatabase(env.DB), { ...want, id, vcpus, rates: NO_RATES }, Date.now())
-  expect(await reserve('too-large', 1e6)).toBe(false)
+  expect(await reserve('too-large', 1e6)).toBe('capacity')
   expect((await read()).results).toEqual(before.results)
-  expect(await reserve('worker-of-edg', 1)).toBe(true)
+  expect(await reserve('worker-of-edg', 1)).toBe('done')
   expect((await read()).results).toEqual(expect.arrayContaining([...before.results, { host_id: stranger.id }]))
   leave()
 })

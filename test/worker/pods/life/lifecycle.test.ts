@@ -60,7 +60,7 @@ describe('the life of a pod', () => {
     await act(id, 'stop')
     await host.report(`${id}-1`, { state: 'exited' })
     const other = await placed(host)
-    expect(await act(id, 'start')).toBe('noRoom')
+    expect(await act(id, 'start')).toBe('capacity')
     expect(await readPod(id)).toMatchObject({ status: 'EXITED', generation: 1 })
     expect((await readPod(other)).status).toBe('PROVISIONING')
     host.leave()

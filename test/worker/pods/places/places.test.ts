@@ -50,7 +50,7 @@ describe('the host on which a pod continues', () => {
     await host.report(`${id}-1`, { state: 'exited' })
     // As when the driver is broken and the agent says hello without GPUs.
     await env.DB.prepare('DELETE FROM host_gpus WHERE host_id = ?').bind(host.id).run()
-    expect(await act(id, 'start')).toBe('noRoom')
+    expect(await act(id, 'start')).toBe('host')
     expect(await readPod(id)).toMatchObject({ status: 'EXITED', generation: 1 })
     host.leave()
   })

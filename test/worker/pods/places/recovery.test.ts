@@ -37,7 +37,7 @@ describe('a request that ends midway', () => {
     const { host, teamId, stub } = await joined()
     const id = `podx${Date.now()}`
     expect(await stub.markPod(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
-    expect(await insertPod(openRecords(env), rowOn(host, teamId, id), RESOURCES)).toBe(true)
+    expect(await insertPod(openRecords(env), rowOn(host, teamId, id), RESOURCES)).toBe('done')
     await evictDurableObject(stub)
     await ringForMarks(host.id)
     expect(await host.waitFor((w) => w.id === `${id}-1`)).toMatchObject({ desired: 'running' })

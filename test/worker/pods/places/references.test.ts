@@ -1,6 +1,7 @@
 import { openDatabase } from '../../../../src/db/client.ts'
-import { isReferenceFailure, requireReferences } from '../../../../src/db/pods/pod-references.ts'
+import { REFERENCE_REFUSALS, type ReferenceRefusal, requireReferences } from '../../../../src/db/pods/pod-references.ts'
 import type { PodRow } from '../../../../src/db/pods/pods.ts'
+import { outcomeOf } from '../../../../src/db/refusals.ts'
 import { pods } from '../../../../src/db/schema.ts'
 import { api, createAccount, describe, env, expect, it, teamOf } from '../../../support/harness.ts'
 import { draftPod } from '../../../support/pods/pods.ts'
@@ -12,15 +13,9 @@ function row(teamId: string, links: Partial<PodRow>): PodRow {
   return { ...draftPod(teamId, crypto.randomUUID()), ...GRANTED, ...links }
 }
 
-/** Records a pod as its create does, without capacity: 'stored', or 'refused' because of its references. */
-async function record(pod: PodRow): Promise<'stored' | 'refused'> {
-  try {
-    await db.batch([db.insert(pods).values(pod), requireReferences(db, pod)])
-    return 'stored'
-  } catch (error) {
-    if (isReferenceFailure(error)) return 'refused'
-    throw error
-  }
+/** Records a pod as its create does, without capacity. */
+function record(pod: PodRow): Promise<'done' | ReferenceRefusal> {
+  return outcomeOf(db.batch([db.insert(pods).values(pod), ...requireReferences(db, pod)]), REFERENCE_REFUSALS)
 }
 
 async function resources(key: string) {
@@ -38,9 +33,9 @@ describe('the references of a pod', () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const pod = row(teamId, await resources(account.key))
-    expect(await record(pod)).toBe('stored')
+    expect(await record(pod)).toBe('done')
     expect(await env.DB.prepare('SELECT name FROM pods WHERE id = ?').bind(pod.id).first()).toEqual({ name: pod.name })
-    expect(await record(row(teamId, {}))).toBe('stored')
+    expect(await record(row(teamId, {}))).toBe('done')
   })
 
   it.each(['networkVolumeId', 'globalVolumeId', 'registryId'] as const)(
@@ -50,7 +45,7 @@ describe('the references of a pod', () => {
       const foreign = (await resources(theirs.key))[link]
       for (const id of ['nosuchthing', foreign]) {
         const pod = row(await teamOf(mine), { ...(await resources(mine.key)), [link]: id })
-        expect(await record(pod)).toBe('refused')
+        expect(await record(pod)).toBe(link.replace(/Id$/, ''))
         expect(await env.DB.prepare('SELECT id FROM pods WHERE id = ?').bind(pod.id).first()).toBeNull()
       }
     },
@@ -66,7 +61,7 @@ describe('the references of a pod', () => {
       const [first, second] = await Promise.all(round % 2 ? [record(pod), deletion()] : [deletion(), record(pod)])
       const [stored, deleted] = typeof first === 'string' ? [first, second] : [second, first]
       expect([stored, typeof deleted === 'string' ? deleted : deleted?.status]).toEqual(
-        stored === 'stored' ? ['stored', 400] : ['refused', 204],
+        stored === 'done' ? ['done', 400] : ['networkVolume', 204],
       )
     }
   })

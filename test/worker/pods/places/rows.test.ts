@@ -47,8 +47,8 @@ describe('rows under races', () => {
     const ids = [await stoppedPod(), await stoppedPod()]
     const pods = await Promise.all(ids.map(readPod))
     const outcomes = await Promise.all(pods.map((pod) => updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)))
-    expect(outcomes.toSorted()).toEqual(['done', 'noRoom'])
-    const loser = pods[outcomes.indexOf('noRoom')]
+    expect(outcomes.toSorted()).toEqual(['capacity', 'done'])
+    const loser = pods[outcomes.indexOf('capacity')]
     expect(await readPod(loser?.id ?? '')).toEqual(loser)
     expect(await freeGpus(host.id)).toBe(0)
   })
@@ -89,7 +89,7 @@ describe('rows under races', () => {
   it('[POD-17] a pod whose place on its host is gone does not start without one', async () => {
     const pod = await readPod(await stoppedPod())
     await env.DB.prepare('DELETE FROM allocations WHERE id = ?').bind(pod.id).run()
-    expect(await updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)).toBe('noRoom')
+    expect(await updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)).toBe('host')
     expect(await readPod(pod.id)).toEqual(pod)
   })
 
@@ -109,7 +109,7 @@ describe('rows under races', () => {
   it('[POD-17] a pod does not start on a host that its operator has removed', async () => {
     const pod = await readPod(await stoppedPod())
     await env.DB.prepare("UPDATE hosts SET status = 'REMOVED' WHERE id = ?").bind(host.id).run()
-    expect(await updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)).toBe('noRoom')
+    expect(await updatePodTakingCompute(db, pod, decided(pod, 'start').pod, ONE_GPU)).toBe('host')
     expect(await readPod(pod.id)).toEqual(pod)
   })
 })

@@ -258,9 +258,9 @@ describe('[TEAM-13] deleting an organization', () => {
       diskGb: 1,
     }
     const reserve = (workload: string) => reserveCapacity(openDatabase(env.DB), { ...want, id: workload }, Date.now())
-    expect(await reserve('before-the-end')).toBe(true)
+    expect(await reserve('before-the-end')).toBe('done')
     expect((await api(owner.key).delete(path)).status).toBe(204)
-    expect(await reserve('after-the-end')).toBe(false)
+    expect(await reserve('after-the-end')).toBe('inactive')
   })
 })
 
