@@ -18,6 +18,7 @@ export interface NewPodFlags {
   volume?: string
   port?: string[]
   env?: string[]
+  label?: string[]
   dataCenter?: string[]
   template?: string
   ssh?: boolean
@@ -54,6 +55,7 @@ export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Rec
     disk: flags.disk,
     ports: flags.port,
     env: flags.env === undefined ? undefined : readPairs(flags.env, '--env'),
+    labels: flags.label === undefined ? undefined : readPairs(flags.label, '--label'),
     dataCenterIds: flags.dataCenter,
     templateId: flags.template,
     startSsh: flags.ssh,

@@ -1,6 +1,6 @@
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
-import { readNames, readNumber } from '../../../parts/container/text-lists.ts'
+import { readLabels, readNames, readNumber } from '../../../parts/container/text-lists.ts'
 import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import { deadlineAt } from '../deadline.ts'
 
@@ -23,6 +23,8 @@ export interface PodText extends HardwareText {
   startSsh: boolean
   stopAfterHours: string
   idleStopMinutes: string
+  /** `key=value`, comma-separated. */
+  labels: string
 }
 
 export const EMPTY_POD: PodText = {
@@ -45,6 +47,7 @@ export const EMPTY_POD: PodText = {
   startSsh: true,
   stopAfterHours: '',
   idleStopMinutes: '',
+  labels: '',
 }
 
 /** Request body of the form; empty fields are left out. */
@@ -60,12 +63,13 @@ export function podBody(text: PodText, nowMs: number): CreatePodRequest {
     ...(text.startSsh && { startSsh: true }),
     ...(text.stopAfterHours !== '' && { stopAfter: deadlineAt(text.stopAfterHours, nowMs) }),
     ...(text.idleStopMinutes !== '' && { idleStop: { afterSeconds: Number(text.idleStopMinutes) * 60 } }),
+    ...(text.labels !== '' && { labels: readLabels(text.labels) }),
   }
 }
 
-/** Request body of the dry run: the deadlines are left out and the name has a placeholder, since they do not affect placement. */
+/** Request body of the dry run: deadlines and labels are left out and the name has a placeholder, since they do not affect placement. */
 export function askedBody(text: PodText): CreatePodRequest {
-  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '', idleStopMinutes: '' }, 0)
+  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '', idleStopMinutes: '', labels: '' }, 0)
 }
 
 /** Reason why no preview can be requested yet; undefined if it can. */
