@@ -70,7 +70,14 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/client', 'src/node', 'src/contract/key-kinds.ts', 'src/domain/key-text.ts', 'src/domain/text/versions.ts'],
+  'src/cli': [
+    'src/client',
+    'src/node',
+    'src/contract/defaults.ts',
+    'src/contract/key-kinds.ts',
+    'src/domain/key-text.ts',
+    'src/domain/text/versions.ts',
+  ],
 }
 const ROOMS = [...PLANE.flat(), ...Object.keys(PROGRAMS)]
 

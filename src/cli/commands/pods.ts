@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { PROPOSED } from '../../contract/defaults.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
@@ -89,9 +90,9 @@ function addCreate(pods: Command): void {
     .option('--gpu <type>', 'a GPU type such as "NVIDIA L4"')
     .option('--gpus <n>', 'number of GPUs', wholeNumber)
     .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for a pod without GPU')
-    .option('--vcpus <n>', 'number of vCPUs (default: 2)', wholeNumber)
+    .option('--vcpus <n>', `number of vCPUs (default: ${PROPOSED.vcpuCount})`, wholeNumber)
     .option('--disk <gb>', 'size of the container disk', wholeNumber)
-    .option('--persistent <gb>', 'a disk at /workspace that outlives the container', wholeNumber)
+    .option('--persistent <gb>', `a disk at ${PROPOSED.mountPath} that outlives the container`, wholeNumber)
     .option('--volume <volume:path>', 'a network volume and where it is mounted')
     .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; repeatable', collect)
     .option('-e, --env <name=value>', 'an environment variable; repeatable', collect)

@@ -1,4 +1,5 @@
 import type { ApiBody } from '../../client/client.ts'
+import { PROPOSED } from '../../contract/defaults.ts'
 import { given, readBody, readPairs } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
@@ -30,8 +31,6 @@ export interface NewPodFlags {
   wait?: boolean
 }
 
-const DEFAULT_VCPUS = 2
-
 /** Creates a pod, or with `--dry-run` prints its placement. */
 export async function createPod(session: Session, flags: NewPodFlags, command: readonly string[]): Promise<number> {
   const body = bodyOf(flags, command, await readBody(session.io, flags.body), session.io.nowMs())
@@ -51,7 +50,7 @@ export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Rec
     name: flags.name ?? (body.name === undefined ? nameOf(flags.image) : undefined),
     image: flags.image,
     gpu: flags.gpu === undefined ? undefined : given({ id: flags.gpu, count: flags.gpus }),
-    cpu: flags.cpu === undefined ? undefined : { id: flags.cpu, vcpuCount: flags.vcpus ?? DEFAULT_VCPUS },
+    cpu: flags.cpu === undefined ? undefined : { id: flags.cpu, vcpuCount: flags.vcpus ?? PROPOSED.vcpuCount },
     disk: flags.disk,
     ports: flags.port,
     env: flags.env === undefined ? undefined : readPairs(flags.env, '--env'),
@@ -88,7 +87,7 @@ function mountsOf({ persistent, volume }: NewPodFlags): object | undefined {
   const [volumeId, path] = volume?.split(/:(.*)/s) ?? []
   if (volume !== undefined && !path) throw usage(`--volume ${volume}: it must be <volume id>:<path>`)
   return given({
-    persistent: persistent === undefined ? undefined : { size: persistent, path: '/workspace' },
+    persistent: persistent === undefined ? undefined : { size: persistent, path: PROPOSED.mountPath },
     network: volume === undefined ? undefined : [{ volumeId, path }],
   })
 }

@@ -48,7 +48,7 @@ export const CreatePodRequest = z
     dataCenterIds: DataCenterIds.optional().meta({ description: 'In order of preference; empty for any.' }),
     globalNetworking: z.boolean().optional().meta({
       description: 'Gives the pod a private address that other such pods of the account can reach, across data centers.',
-      default: false,
+      default: POD_DEFAULTS.globalNetworking,
     }),
     mounts: PodMountsRequest.optional(),
     onHostLoss: OnHostLoss.optional().meta({ description: '`REPLACE` not with a persistent mount.', default: POD_DEFAULTS.onHostLoss }),

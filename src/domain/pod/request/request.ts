@@ -76,7 +76,7 @@ export function planPod(
     cloud,
     dataCenterIds: body.dataCenterIds ?? [],
     mounts: mounts.mounts,
-    globalNetworking: body.globalNetworking ?? false,
+    globalNetworking: body.globalNetworking ?? POD_DEFAULTS.globalNetworking,
     onHostLoss: body.onHostLoss ?? POD_DEFAULTS.onHostLoss,
     ...(idleStop && { idleStop }),
   }

@@ -1,3 +1,4 @@
+import { POD_DEFAULTS, PROPOSED } from '../../../../contract/defaults.ts'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
 import { readLabels, readNames, readNumber } from '../../../parts/container/text-lists.ts'
@@ -33,18 +34,18 @@ export const EMPTY_POD: PodText = {
   container: EMPTY_CONTAINER,
   kind: 'gpu',
   gpuId: '',
-  gpuCount: '1',
-  cloud: 'SECURE',
+  gpuCount: String(POD_DEFAULTS.gpuCount),
+  cloud: POD_DEFAULTS.cloud,
   isAnyCuda: false,
   cpuId: '',
-  vcpuCount: '2',
+  vcpuCount: String(PROPOSED.vcpuCount),
   dataCenters: '',
   persistentGb: '',
   networkVolumeId: '',
   globalVolumeId: '',
-  mountPath: '/workspace',
-  globalNetworking: false,
-  startSsh: true,
+  mountPath: PROPOSED.mountPath,
+  globalNetworking: POD_DEFAULTS.globalNetworking,
+  startSsh: PROPOSED.startSsh,
   stopAfterHours: '',
   idleStopMinutes: '',
   labels: '',
@@ -59,7 +60,7 @@ export function podBody(text: PodText, nowMs: number): CreatePodRequest {
     ...(text.templateId !== '' && { templateId: text.templateId }),
     ...(text.dataCenters !== '' && { dataCenterIds: readNames(text.dataCenters) }),
     ...mounts(text),
-    ...(text.globalNetworking && { globalNetworking: true }),
+    ...(text.globalNetworking !== POD_DEFAULTS.globalNetworking && { globalNetworking: text.globalNetworking }),
     ...(text.startSsh && { startSsh: true }),
     ...(text.stopAfterHours !== '' && { stopAfter: deadlineAt(text.stopAfterHours, nowMs) }),
     ...(text.idleStopMinutes !== '' && { idleStop: { afterSeconds: Number(text.idleStopMinutes) * 60 } }),
@@ -81,7 +82,7 @@ export function missingOf({ container, templateId, kind, gpuId, cpuId }: PodText
 function hardware({ kind, gpuId, gpuCount, cloud, isAnyCuda, cpuId, vcpuCount }: PodText): Pick<CreatePodRequest, 'gpu' | 'cpu' | 'cloud'> {
   if (kind === 'cpu') return { cpu: { id: cpuId, vcpuCount: readNumber(vcpuCount) ?? 0 } }
   const gpu = { id: gpuId, count: readNumber(gpuCount) ?? 0, ...(isAnyCuda && { allowedCudaVersions: [] }) }
-  return { gpu, ...(cloud === 'COMMUNITY' && { cloud }) }
+  return { gpu, ...(cloud !== POD_DEFAULTS.cloud && { cloud }) }
 }
 
 function mounts({ kind, persistentGb, networkVolumeId, globalVolumeId, mountPath }: PodText): Pick<CreatePodRequest, 'mounts'> {
