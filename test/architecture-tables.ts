@@ -54,7 +54,14 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
   ],
-  'src/cli': ['src/client', 'src/node', 'src/contract/key-kinds.ts', 'src/domain/key-text.ts', 'src/domain/text/versions.ts'],
+  'src/cli': [
+    'src/client',
+    'src/node',
+    'src/contract/defaults.ts',
+    'src/contract/key-kinds.ts',
+    'src/domain/key-text.ts',
+    'src/domain/text/versions.ts',
+  ],
 }
 
 /** Files that may create a proof of ownership (PP-190), and what each proves it by. */

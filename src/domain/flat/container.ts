@@ -1,3 +1,4 @@
+import { PROPOSED } from '../../contract/defaults.ts'
 import type { FlatPodPatch } from '../../contract/flat/bodies.ts'
 
 /** Container fields by their flat and their v2 names (LEG-5). */
@@ -36,7 +37,7 @@ export interface ShownContainer {
 }
 
 /** Default path of a mount that v1 requests; v2 needs a path. */
-export const DEFAULT_MOUNT_PATH = '/workspace'
+export const DEFAULT_MOUNT_PATH: string = PROPOSED.mountPath
 /** Minimum size of a persistent mount in v2; v1 allows them from 1 GB on (LEG-6). */
 const MIN_PERSISTENT_GB = 10
 

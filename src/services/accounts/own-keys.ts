@@ -1,5 +1,5 @@
 import type { AccountKey, CreatedAccountKey, CreateKeyRequest, RotateKeyRequest } from '../../contract/accounts/keys.ts'
-import { KEY_OVERLAP_SECONDS } from '../../contract/defaults.ts'
+import { KEY_DEFAULTS, KEY_OVERLAP_SECONDS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
 import type { ApiKeyRow } from '../../db/accounts/api-keys.ts'
 import * as table from '../../db/accounts/own-keys.ts'
@@ -56,7 +56,7 @@ export async function requireMayGrant(
   const { permission, scopes, expiresAt } = asked
   if (ctx.principal.via !== 'SESSION') requireScope(ctx.principal, 'account:write')
   requireScopesWithRestricted({ permission, scopes })
-  await requireHeld(ctx, { permission: permission ?? 'ALL', scopes: scopes ?? [] })
+  await requireHeld(ctx, { permission: permission ?? KEY_DEFAULTS.permission, scopes: scopes ?? [] })
   await requireNoLonger(ctx, expiresAt === undefined ? null : Date.parse(expiresAt))
 }
 

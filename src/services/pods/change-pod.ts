@@ -104,9 +104,9 @@ export async function decideUpdate(
   body: UpdatePodRequest,
   needs: PatchNeeds,
 ): Promise<PodChange<PodRow> | null> {
-  const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs } = before
+  const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs, labels } = before
   const references = await loadPatchReferences(ctx.env, ctx.principal, body)
-  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, ctx.nowMs)
+  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs, labels }, body, references, ctx.nowMs)
   if (!plan.ok) throw problemOf(plan.problem)
   if (!plan.isChanged) return null
   const container = granted(ctx.principal, plan.pod.spec.container, spec.container.secretGrants)

@@ -22,6 +22,7 @@ const POD = {
   stopAfter: LATER,
   ports: ['22/tcp'],
   env: {},
+  labels: { stage: 'test', team: 'research' },
 }
 const EFFECT = {
   kind: 'POD',

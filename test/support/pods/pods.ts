@@ -60,6 +60,7 @@ export function draftPod(teamId: string, id: string, change: Partial<PodSpec> = 
     diskNanosPerHour: 0,
     stoppedDiskNanosPerHour: 0,
     diskChargedFromMs: null,
+    labels: {},
   }
   return { id, teamId, name: 'p', spec, ...state, ...live, ...links, sshSuffix: '0a1b2c3d', pricePerHour: 0.44 }
 }

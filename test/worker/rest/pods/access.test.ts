@@ -82,7 +82,7 @@ describe('the key of a pod', () => {
   const CHANGES: Readonly<Record<string, unknown>> = {
     ...{ name: 'from inside', image: 'evil.example.com/x', registry: 'r', templateId: 't', env: { STOLEN: '{{ RUNPOD_SECRET_TOPA }}' } },
     ...{ cmd: ['sh'], entrypoint: ['sh'], args: 'sh', disk: 500, ports: ['9/tcp'], mounts: {}, globalNetworking: true, locked: true },
-    ...{ stopAfter: null, terminateAfter: null, idleStop: null, gpu: { count: 2 }, onHostLoss: 'MOVE' },
+    ...{ stopAfter: null, terminateAfter: null, idleStop: null, gpu: { count: 2 }, onHostLoss: 'MOVE', labels: null },
   }
   it('[S1] [PP-102] changes no member of its pod, over REST, API v1 and GraphQL', async () => {
     const known = Object.keys(UpdatePodRequest.shape)

@@ -48,6 +48,7 @@ describe('a pod over REST', () => {
       stopAfter: null,
       terminateAfter: null,
       idleStop: null,
+      labels: {},
     })
     const { id } = reply.body
     await scene.run(id, 1, [
