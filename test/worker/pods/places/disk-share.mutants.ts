@@ -4,7 +4,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'SHR-41: one person keeps all disks of machines by stopped pods',
     file: 'src/db/pods/pods.ts',
-    find: '\n      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb })}',
-    replace: '',
+    find: 'diskShare: withinDiskShare(teamId, hostId, { id: pod.id, diskGb }),',
+    replace: 'diskShare: sql`TRUE`,',
   },
 ]
