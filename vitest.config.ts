@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
-import { LongFirst } from './test/support/long-first.ts'
-import { keepStorageInMemory } from './test/support/memory-disk.ts'
-import { inOneModule } from './test/support/one-module.ts'
 import { answerPlans } from './test/support/plans/collect.ts'
-import { answerOutside } from './test/support/webhook-receivers.ts'
+import { LongFirst } from './test/support/runner/long-first.ts'
+import { keepStorageInMemory } from './test/support/runner/memory-disk.ts'
+import { inOneModule } from './test/support/runner/one-module.ts'
+import { answerOutside } from './test/support/webhooks/webhook-receivers.ts'
 
 /** Test values of the secrets; nothing outside the tests knows them. */
 const SECRETS = {
@@ -15,7 +15,7 @@ const SECRETS = {
   TOKEN_SECRET: 'token-secret-for-tests-only-32-bytes-long',
 }
 
-/** The identity provider that tests of sessions play (test/support/provider.ts). */
+/** The identity provider that tests of sessions play (test/support/access/provider.ts). */
 const PROVIDER = {
   OIDC_ISSUER: 'https://id.example.com',
   OIDC_AUDIENCE: 'podplane-console',
@@ -38,7 +38,7 @@ const RECORDER = process.env.PLANS_RECORDED ? ['test/support/plans/record.ts'] :
 const ON_DISK = { TMPDIR: keepStorageInMemory() }
 
 /** Asks thousands of times for everything there is, and so has a runtime of its own. */
-const ALL_BOUNDS = 'test/worker/rest/documented-bounds.test.ts'
+const ALL_BOUNDS = 'test/worker/rest/requests/documented-bounds.test.ts'
 
 /** Tests inside the runtime that the plane runs on. */
 function inRuntime(name: string, include: string[], exclude: string[]): TestProjectConfiguration {
@@ -59,20 +59,20 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
           r2Buckets: ['LOGS'],
           // Nothing leaves the machine: whatever the plane calls is answered here.
           outboundService: answerOutside,
-          // Has the plans that are to be, and takes which statements were made in each file (GRW-3).
+          // Has the plans that are to be, and takes which statements were made in each file (DEV-9).
           serviceBindings: { STATEMENTS: answerPlans },
         },
       })),
     ],
     test: {
       name,
-      // One runtime for many files: each begins with nothing of the one before (test/support/apply-migrations.ts).
+      // One runtime for many files: each begins with nothing of the one before (test/support/runner/apply-migrations.ts).
       isolate: false,
       retry: SECOND_TRIES,
       testTimeout: SLOW_MACHINE_MS,
       include,
       exclude,
-      setupFiles: ['test/support/apply-migrations.ts', ...RECORDER],
+      setupFiles: ['test/support/runner/apply-migrations.ts', ...RECORDER],
     },
   }
 }

@@ -2,7 +2,7 @@ import { globSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { LongFirst } from './test/support/long-first.ts'
+import { LongFirst } from './test/support/runner/long-first.ts'
 
 const jsonFile = process.env.VITEST_JSON
 
@@ -17,7 +17,7 @@ const SECOND_TRIES = process.env.CI ? 1 : 0
  * so three files share a machine of two cores: with two, these idle two fifths of the time, and with four the whole takes longer.
  */
 const WHOLE_PROGRAMS = {
-  globalSetup: ['test/e2e/support/require-docker.ts'],
+  globalSetup: ['test/e2e/support/machines/require-docker.ts', 'test/e2e/clients/install.ts'],
   testTimeout: 120_000,
   hookTimeout: 120_000,
   maxWorkers: 3,
@@ -54,8 +54,8 @@ export default defineConfig({
         // What the end-to-end tests run: built once, meanwhile, and not by two of them at a time.
         test: {
           name: 'images',
-          include: ['test/e2e/images.test.ts'],
-          globalSetup: ['test/e2e/support/require-docker.ts'],
+          include: ['test/e2e/agent/images.test.ts'],
+          globalSetup: ['test/e2e/support/machines/require-docker.ts'],
           testTimeout: 600_000,
           maxWorkers: 6,
           sequence: { groupOrder: 0 },

@@ -10,7 +10,7 @@ import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { loadBundle } from '../src/local/plane/bundle.ts'
 import { type Plane, startPlane } from '../src/local/plane/plane.ts'
 import { claimPort } from '../src/local/port.ts'
-import { openLocalDatabase } from '../test/e2e/support/local-database.ts'
+import { openLocalDatabase } from '../test/e2e/support/plane/local-database.ts'
 import { type FakeHost, type PingingWorker, startFakeHost, WORKER_VCPUS, WORKERS } from './fake-host.ts'
 
 /** A plane in a fresh directory with one account, whose limits are counted but out of reach. */

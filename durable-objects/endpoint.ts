@@ -31,7 +31,6 @@ import { readQueueFacts } from './endpoint/client/queue-facts.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { workerSpans } from './endpoint/client/timeline.ts'
 import { EndpointCore } from './endpoint/core.ts'
-import { performEffects } from './endpoint/effects/after-commit.ts'
 import { placeThrottled } from './endpoint/effects/worker-effects.ts'
 import { refusal } from './endpoint/openai/openai-outcome.ts'
 import { endpointNotFound, problemReply } from './endpoint/replies.ts'
@@ -53,7 +52,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.core = new EndpointCore(ctx, env, this.timers, performEffects)
+    this.core = new EndpointCore(ctx, env, this.timers)
   }
 
   /** Job API and worker protocol. The Worker has already checked the key and that the caller owns the endpoint. */

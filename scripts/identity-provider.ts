@@ -21,7 +21,7 @@ export interface IdentityProvider {
 }
 
 /**
- * A certified OpenID Connect provider on loopback, for trying out sessions (SES-14). It signs in any address with any password, so it must
+ * A certified OpenID Connect provider on loopback, for trying out sessions (DEV-15). It signs in any address with any password, so it must
  * not be reachable from other machines. It stores nothing: its key, too, is lost when it stops.
  */
 export async function startIdentityProvider(port: number): Promise<IdentityProvider> {

@@ -1,33 +1,16 @@
 import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
-import { AGENT_MUTANTS } from '../test/mutants/agent.ts'
-import { AUDIT_DOMAIN_MUTANTS, AUDIT_WORKER_MUTANTS } from '../test/mutants/audit.ts'
-import { BILLING_DOMAIN_MUTANTS, BILLING_WORKER_MUTANTS } from '../test/mutants/billing.ts'
-import { CLI_MUTANTS } from '../test/mutants/cli.ts'
-import { CLUSTER_DOMAIN_MUTANTS, CLUSTER_WORKER_MUTANTS } from '../test/mutants/clusters.ts'
-import { CONSOLE_DOMAIN_MUTANTS, CONSOLE_WORKER_MUTANTS } from '../test/mutants/console.ts'
-import { DOOR_AGENT_MUTANTS, DOOR_WORKER_MUTANTS } from '../test/mutants/doors.ts'
-import { ENDPOINT_MUTANTS, ENGINE_MUTANTS } from '../test/mutants/engine.ts'
-import { FINDING_MUTANTS, FINDING_STAGES } from '../test/mutants/findings.ts'
-import { GRAPHQL_DOMAIN_MUTANTS, GRAPHQL_WORKER_MUTANTS } from '../test/mutants/graphql.ts'
-import { HOST_DOMAIN_MUTANTS, HOST_OBJECT_MUTANTS } from '../test/mutants/hosts.ts'
-import { POD_CORE_DOMAIN_MUTANTS, POD_CORE_OBJECT_MUTANTS } from '../test/mutants/pod-core.ts'
-import { POD_DOMAIN_MUTANTS, POD_WORKER_MUTANTS } from '../test/mutants/pods.ts'
-import { QUEUE_DOMAIN_MUTANTS, QUEUE_OBJECT_MUTANTS } from '../test/mutants/queue.ts'
-import { RESOURCE_DOMAIN_MUTANTS, RESOURCE_WORKER_MUTANTS } from '../test/mutants/resources.ts'
-import { REST_DOMAIN_MUTANTS, REST_WORKER_MUTANTS } from '../test/mutants/rest.ts'
-import { STATEMENT_MUTANTS } from '../test/mutants/statements.ts'
-import { STRANGER_MUTANTS } from '../test/mutants/strangers.ts'
-import { SUBMIT_DOMAIN_MUTANTS, SUBMIT_OBJECT_MUTANTS } from '../test/mutants/submissions.ts'
-import { DOMAIN_MUTANTS, type Mutant, OBJECT_MUTANTS } from '../test/mutants/table.ts'
+import { type Planted, plantedBugs, withBug } from '../test/support/mutant.ts'
 
-// Mutation tests: plants each bug of the tables in a copy of the sources and runs the tests that must fail. There are as many copies as
-// cores, each with one bug at a time. Exit code 1 if a bug survives. `npm run mutants` runs all, `npm run mutants -- domain`, `-- engine`,
-// `-- resources`, `-- rest`, `-- audit`, `-- pods`, `-- hosts`, `-- clusters`, `-- gangs`, `-- agent`, `-- strangers`, `-- statements`, `--
-// findings` or `-- objects` runs a part, and a second word selects the bugs whose id contains it.
+// Mutation tests: plants each bug of the tables in a copy of the sources, where the test file beside its table must fail. `npm run mutants`
+// tries all bugs, `-- TEXT` those whose name or table contains the text, `-- --seed SEED` ten that the seed selects among those with fast
+// tests. The test files must pass without a bug, which is verified first, except with `--tested`. One line per bug; exit code 1 if one
+// survives.
 
 const COPIED = [
   'src',
@@ -43,212 +26,67 @@ const COPIED = [
   'dist',
   'docs',
 ]
-/** Tests that run longer than this count as hanging because of the bug, milliseconds. */
-const TIME_LIMIT_MS = 10 * 60_000
+/** Number of bugs that a seed selects. They take less than two minutes on two cores, because none needs the Worker's runtime. */
+const SELECTED = 10
+/** A test file that runs longer hangs because of the bug, milliseconds. */
+const TIME_LIMIT_MS = 5 * 60_000
 const MAX_COPIES = 8
-/** Characters of output shown for tests that fail without a bug. */
+/** Characters of output shown for tests that do not run. */
 const SHOWN_CHARS = 4_000
 
-interface Suite {
-  mutants: readonly Mutant[]
-  /** Tests that may find a bug, fast ones first; a bug is killed by the first test that fails. */
-  stages: readonly (readonly string[])[]
+interface Outcome {
+  /** A test failed, or hung. */
+  failed: boolean
+  /** Why no test ran, which proves nothing about a bug; empty: tests ran. */
+  broken: string
 }
 
-/** Tests close to a file, run before all others, because they find most of its bugs. The suite's last stage contains them too. */
-const NEAREST: readonly (readonly [RegExp, readonly string[]])[] = [
-  [/job-(store|row|lists)/, ['queue/state']],
-  [/call-limits|submissions|caller\.ts|objects\/endpoint\.ts|idempotency-store/, ['queue/limits', 'queue/submissions']],
-  [/objects\/webhook|outbox/, ['queue/webhooks']],
-  [/openai|event-/, ['queue/openai', 'queue/event-stream']],
-  [/pod-log|take-logs/, ['rest/worker-logs']],
-  [/capacity|worker-effects/, ['queue/capacity', 'queue/room', 'queue/scaling']],
-  [/make-room|room-effects/, ['queue/room']],
-  [/watched-stream|authenticate/, ['rest/suspension']],
-  [/worker-posts|endpoint-calls|post-body|post-room/, ['queue/deliveries', 'queue/worker-posts']],
-  [/in-flight/, ['queue/large-reads']],
-  [/log-archives/, ['pods/log-budget']],
-  [/graphql-api/, ['graphql/strangers']],
-  [/long-note/, ['hosts/long-note']],
-  [/billing\/stops/, ['plans/foreign-names']],
-  [/db\/resources\/secrets|host\/pods\/pods/, ['secrets/boot', 'secrets/secrets']],
-]
-/** Tests of the resources that pods refer to. */
-const RESOURCE_TESTS = [
-  'network-volumes',
-  'global-volumes',
-  'templates',
-  'registries',
-  'registry-hosts',
-  'ssh-keys',
-  'endpoint-templates',
-  'foreign-endpoint',
-].map((name) => `test/worker/rest/${name}`)
-/** Tests of the behaviour that all routes share. */
-const REST_TESTS = [
-  'rest/idempotency',
-  'rest/rate-limit',
-  'rest/protocol',
-  'rest/validation',
-  'rest/key-floods',
-  'rest/organizations',
-  'secrets/at-rest',
-].map((name) => `test/worker/${name}`)
-const OTHER_REST_TESTS = ['endpoints', 'releases', 'suspension', 'budgets'].map((name) => `test/worker/rest/${name}`)
-/** Tests that find most bugs of the objects; bugs that survive these run against all tests of the queue. */
-const LIKELY_TESTS = ['lifecycle', 'leases', 'lost-leases', 'trouble'].map((name) => `test/worker/queue/${name}`)
-/** Tests of the agent that start no process. */
-const AGENT_TESTS = [
-  'workloads/reconcile',
-  'workloads/supervisor',
-  'mounts',
-  'docker',
-  'full-disk',
-  'exit-reason',
-  'options',
-  'plane/lease',
-  'logs/spool',
-  'logs/shipper',
-  'relay/door.test.ts',
-].map((name) => `test/host-agent/${name}`)
-/** Tests of the CLI that read no document. */
-const CLI_TESTS = ['target', 'exit-codes', 'deploy.test', 'output'].map((name) => `test/local/cli/${name}`)
-/** Tests of plan floods, of bounds on reads and stored data, and of lying hosts. */
-const STRANGER_TESTS = [
-  'rest/in-flight',
-  'plans/no-plan',
-  'plans/foreign-names',
-  'plans/cost',
-  'graphql/strangers',
-  'queue/large-reads',
-  'pods/log-budget',
-  'pods/global-networking',
-  'hosts/long-note',
-].map((name) => `test/worker/${name}`)
-const SUITES: Record<string, Suite> = {
-  domain: {
-    mutants: [
-      ...DOMAIN_MUTANTS,
-      ...QUEUE_DOMAIN_MUTANTS,
-      ...SUBMIT_DOMAIN_MUTANTS,
-      ...RESOURCE_DOMAIN_MUTANTS,
-      ...REST_DOMAIN_MUTANTS,
-      ...GRAPHQL_DOMAIN_MUTANTS,
-      ...BILLING_DOMAIN_MUTANTS,
-      ...AUDIT_DOMAIN_MUTANTS,
-      ...CONSOLE_DOMAIN_MUTANTS,
-      ...HOST_DOMAIN_MUTANTS,
-      ...POD_DOMAIN_MUTANTS,
-      ...POD_CORE_DOMAIN_MUTANTS,
-    ],
-    stages: [
-      ['--project', 'unit', '--bail', '1', 'test/domain', 'test/contract/image-reference'],
-      ['--project', 'unit', 'test/model'],
-    ],
-  },
-  console: { mutants: CONSOLE_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/console']] },
-  doors: { mutants: DOOR_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/doors']] },
-  'doors-agent': {
-    mutants: DOOR_AGENT_MUTANTS,
-    stages: [
-      ['--project', 'agent', '--bail', '1', 'test/host-agent/tunnel/channel-session', 'test/host-agent/docker/exec', 'test/ssh-proxy'],
-    ],
-  },
-  resources: {
-    mutants: RESOURCE_WORKER_MUTANTS,
-    stages: [['--project', 'worker', '--bail', '1', ...RESOURCE_TESTS]],
-  },
-  rest: {
-    mutants: REST_WORKER_MUTANTS,
-    stages: [
-      ['--project', 'worker', '--bail', '1', ...REST_TESTS],
-      ['--project', 'worker', '--bail', '1', 'test/worker/sessions', ...OTHER_REST_TESTS],
-    ],
-  },
-  graphql: { mutants: GRAPHQL_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/graphql']] },
-  audit: {
-    mutants: AUDIT_WORKER_MUTANTS,
-    stages: [['--project', 'worker', '--bail', '1', 'test/worker/audit']],
-  },
-  billing: { mutants: BILLING_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/billing']] },
-  clusters: {
-    mutants: CLUSTER_DOMAIN_MUTANTS,
-    stages: [
-      ['--project', 'unit', '--bail', '1', 'test/domain/cluster', 'test/domain/pod/workloads'],
-      ['--project', 'unit', 'test/model/cluster'],
-    ],
-  },
-  gangs: { mutants: CLUSTER_WORKER_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/clusters']] },
-  hosts: { mutants: HOST_OBJECT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/hosts']] },
-  cli: { mutants: CLI_MUTANTS, stages: [['--project', 'agent', '--bail', '1', ...CLI_TESTS]] },
-  agent: {
-    mutants: AGENT_MUTANTS,
-    stages: [['--project', 'agent', '--bail', '1', ...AGENT_TESTS]],
-  },
-  pods: {
-    mutants: POD_WORKER_MUTANTS,
-    stages: [['--project', 'worker', '--bail', '1', 'test/worker/rest/pods-']],
-  },
-  core: {
-    mutants: POD_CORE_OBJECT_MUTANTS,
-    stages: [['--project', 'worker', '--bail', '1', 'test/worker/pods']],
-  },
-  strangers: {
-    mutants: STRANGER_MUTANTS,
-    stages: [
-      ['--project', 'unit', '--bail', '1', 'test/domain/overlay', 'test/host-protocol/overlays'],
-      ['--project', 'agent', '--bail', '1', 'test/host-agent/network/overlay/overlay-rules'],
-      ['--project', 'worker', '--bail', '1', ...STRANGER_TESTS],
-    ],
-  },
-  statements: { mutants: STATEMENT_MUTANTS, stages: [['--project', 'worker', '--bail', '1', 'test/worker/statements']] },
-  findings: { mutants: FINDING_MUTANTS, stages: FINDING_STAGES },
-  engine: {
-    mutants: ENGINE_MUTANTS,
-    stages: [
-      ['--project', 'unit', '--bail', '1', 'test/queue', 'test/domain/worker', 'test/model'],
-      ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
-      ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/hosts'],
-    ],
-  },
-  objects: {
-    mutants: [...ENDPOINT_MUTANTS, ...QUEUE_OBJECT_MUTANTS, ...SUBMIT_OBJECT_MUTANTS, ...OBJECT_MUTANTS],
-    stages: [
-      ['--project', 'worker', '--bail', '1', ...LIKELY_TESTS],
-      ['--project', 'worker', '--bail', '1', 'test/worker/queue', 'test/worker/rest/worker-logs'],
-    ],
-  },
-}
-
-const [part, words] = process.argv.slice(2)
-let caught = 0
+const { values, positionals } = parseArgs({
+  options: { seed: { type: 'string' }, tested: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const chosen = select(await plantedBugs(PROJECT_ROOT), positionals[0] ?? '', values.seed)
+if (values.seed !== undefined) console.log(`${chosen.length} planted bugs; again: npm run mutants -- --seed ${values.seed}`)
+const copies = Array.from({ length: Math.min(availableParallelism(), MAX_COPIES, chosen.length) }, makeCopy)
 let survived = 0
-for (const [name, suite] of Object.entries(SUITES)) if (!part || part === name) await tryAll(name, suite)
-console.log(`\n${caught} caught, ${survived} survived`)
-process.exit(survived === 0 ? 0 : 1)
+try {
+  if (!values.tested) await verifyTests(copies[0] ?? '', [...new Set(chosen.map(({ test }) => test))])
+  const left = [...chosen]
+  await Promise.all(copies.map((copy) => tryInTurn(copy, left)))
+} finally {
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true })
+}
+console.log(`\n${chosen.length - survived} caught, ${survived} survived`)
+process.exitCode = survived === 0 ? 0 : 1
 
-/** Tests all bugs of one suite, one per copy at a time. */
-async function tryAll(name: string, suite: Suite): Promise<void> {
-  const left = suite.mutants.filter((mutant) => !words || mutant.id.includes(words))
-  if (left.length === 0) return
-  const copies = Array.from({ length: Math.min(availableParallelism(), MAX_COPIES, left.length) }, makeCopy)
-  try {
-    for (const stage of suite.stages) {
-      const { isGood, output } = await tryTests(copies[0] ?? '', stage, ['--retry', '1'])
-      if (!isGood) throw new Error(`the ${name} tests fail without any planted bug:\n${output}`)
-    }
-    await Promise.all(copies.map((copy) => tryInTurn(name, suite, copy, left)))
-  } finally {
-    for (const copy of copies) rmSync(copy, { recursive: true, force: true })
+/** Bugs whose name or table contains the text; with a seed ten of the fast ones, always the same. */
+function select(bugs: readonly Planted[], text: string, seed: string | undefined): Planted[] {
+  const named = bugs.filter(({ id, table }) => id.includes(text) || table.includes(text))
+  if (seed === undefined) return named
+  const rank = ({ id }: Planted) => createHash('sha256').update(`${seed}:${id}`).digest('hex')
+  const fast = named.filter(({ test }) => projectOf(test) !== 'worker')
+  return fast.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)).slice(0, SELECTED)
+}
+
+async function verifyTests(copy: string, tests: readonly string[]): Promise<void> {
+  for (const project of new Set(tests.map(projectOf))) {
+    const outcome = await runTests(
+      copy,
+      project,
+      tests.filter((test) => projectOf(test) === project),
+    )
+    if (outcome.failed || outcome.broken !== '') throw new Error(`the ${project} tests fail without a planted bug: ${outcome.broken}`)
   }
 }
 
-async function tryInTurn(name: string, suite: Suite, copy: string, left: Mutant[]): Promise<void> {
-  for (let mutant = left.shift(); mutant; mutant = left.shift()) {
-    const killed = await kills(mutant, suite, copy)
-    if (killed) caught++
-    else survived++
-    console.log(`${killed ? 'caught  ' : 'SURVIVED'}  ${name}: ${mutant.id}`)
+async function tryInTurn(copy: string, left: Planted[]): Promise<void> {
+  for (let bug = left.shift(); bug; bug = left.shift()) {
+    const started = performance.now()
+    const { failed, broken } = await plant(bug, copy)
+    const seconds = Math.round((performance.now() - started) / 1000)
+    if (!failed) survived += 1
+    const why = broken === '' ? 'survived' : `no test ran: ${broken}`
+    console.log(failed ? `ok    ${bug.id} (${bug.test}, ${seconds} s)` : `FAIL  ${bug.id}: ${bug.test}: ${why}`)
   }
 }
 
@@ -259,43 +97,47 @@ function makeCopy(): string {
   return copy
 }
 
-async function kills(mutant: Mutant, suite: Suite, copy: string): Promise<boolean> {
-  const path = join(copy, mutant.file)
+/** Runs the test of a bug in a copy that has the bug meanwhile. */
+async function plant(bug: Planted, copy: string): Promise<Outcome> {
+  const path = join(copy, bug.file)
   const source = readFileSync(path, 'utf8')
-  const places = source.split(mutant.find).length - 1
-  if (places !== 1) throw new Error(`"${mutant.id}": its text occurs ${places} times in ${mutant.file}, want 1`)
-  writeFileSync(
-    path,
-    source.replace(mutant.find, () => mutant.replace),
-  )
+  writeFileSync(path, withBug(source, bug))
   try {
-    for (const stage of mutant.tests ? [mutant.tests] : [...nearestTests(mutant), ...suite.stages])
-      if (!(await tryTests(copy, stage)).isGood) return true
-    return false
+    return await runTests(copy, projectOf(bug.test), [bug.test])
   } finally {
     writeFileSync(path, source)
   }
 }
 
-function nearestTests({ file }: Mutant): string[][] {
-  const isPure = file.startsWith('src/domain/') || file.startsWith('src/queue/')
-  const tests = NEAREST.flatMap(([files, names]) => (!isPure && files.test(file) ? names.map((name) => `test/worker/${name}`) : []))
-  return tests.length === 0 ? [] : [['--project', 'worker', '--bail', '1', ...tests]]
+/** The project of vitest.config.ts that a test file belongs to. */
+function projectOf(test: string): string {
+  if (test.startsWith('test/worker/')) return 'worker'
+  return /^test\/(host-agent|local|ssh-proxy)\//.test(test) ? 'agent' : 'unit'
 }
 
-function tryTests(copy: string, args: readonly string[], more: readonly string[] = []): Promise<{ isGood: boolean; output: string }> {
+async function runTests(copy: string, project: string, tests: readonly string[]): Promise<Outcome> {
   const vitest = join(PROJECT_ROOT, 'node_modules/.bin/vitest')
-  // One worker per run, because each core already has a copy.
-  const run = spawn(vitest, ['run', '--maxWorkers', '1', ...more, ...args], {
+  // One process per run, because each core has a copy. Only tests of the Worker need its one module, which takes seconds to build.
+  const env = { ...process.env, NO_COLOR: '1', CI: '', ...(project === 'worker' ? {} : { SOURCES: '1' }) }
+  const run = spawn(vitest, ['run', '--maxWorkers', '1', '--bail', '1', '--project', project, '--reporter', 'json', ...tests], {
     cwd: copy,
-    env: { ...process.env, NO_COLOR: '1' },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
     timeout: TIME_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
   let output = ''
+  let errors = ''
   run.stdout.on('data', (text) => {
-    output = (output + text).slice(-SHOWN_CHARS)
+    output += text
   })
-  return new Promise((resolve) => run.once('close', (code) => resolve({ isGood: code === 0, output })))
+  run.stderr.on('data', (text) => {
+    errors = (errors + text).slice(-SHOWN_CHARS)
+  })
+  return new Promise((resolve) =>
+    run.once('close', (code, signal) => {
+      const ran = signal !== null || /"num(Passed|Failed)Tests":[1-9]/.test(output)
+      resolve({ failed: ran && code !== 0, broken: ran ? '' : `${errors}\n${output.slice(-SHOWN_CHARS)}` })
+    }),
+  )
 }

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { promisify } from 'node:util'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
+import { installPackages, runProgram } from './install-packages.ts'
 
 // The SDK is a separate package, because its generator needs another TypeScript than the plane.
 
@@ -13,14 +12,10 @@ export const GENERATED = 'src/generated'
 const DOCUMENT = 'docs/openapi-v2.json'
 /** Parts of the SDK's folder that are made, not written. */
 const SKIPPED: readonly string[] = ['node_modules', 'dist', GENERATED]
-const OUTPUT_MAX_BYTES = 16 * 2 ** 20
-const runFile = promisify(execFile)
 
 /** Installs the generator and the compiler of the SDK, unless the versions in its manifest are already installed. */
-export async function installSdkTools(): Promise<void> {
-  const { devDependencies } = readJson<{ devDependencies: Record<string, string> }>('package.json')
-  const missing = Object.entries(devDependencies).filter(([name, version]) => installedVersion(name) !== version)
-  if (missing.length > 0) await runInSdk('npm', ['ci', '--no-audit', '--no-fund'], SDK_FOLDER)
+export function installSdkTools(): Promise<void> {
+  return installPackages(SDK_FOLDER)
 }
 
 /**
@@ -44,26 +39,5 @@ export async function generateSdk(folder = SDK_FOLDER): Promise<void> {
 
 /** Runs a program from the SDK's dependencies in a folder. */
 export function runSdkTool(name: string, args: readonly string[], cwd: string): Promise<string> {
-  return runInSdk(join(SDK_FOLDER, 'node_modules/.bin', name), args, cwd)
-}
-
-async function runInSdk(program: string, args: readonly string[], cwd: string): Promise<string> {
-  // npm passes paths to its programs in variables that would point npm at the plane's own package.
-  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')))
-  const options = { cwd, env: clean, maxBuffer: OUTPUT_MAX_BYTES }
-  try {
-    return (await runFile(program, args, options)).stdout
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string }
-    throw new Error(`${program} ${args.join(' ')} failed in ${cwd}:\n${stdout}${stderr || String(error)}`)
-  }
-}
-
-function installedVersion(name: string): string | undefined {
-  const manifest = `node_modules/${name}/package.json`
-  return existsSync(join(SDK_FOLDER, manifest)) ? readJson<{ version: string }>(manifest).version : undefined
-}
-
-function readJson<T>(path: string): T {
-  return JSON.parse(readFileSync(join(SDK_FOLDER, path), 'utf8')) as T
+  return runProgram(join(SDK_FOLDER, 'node_modules/.bin', name), args, cwd)
 }

@@ -1,4 +1,4 @@
-import { loadPackage } from './packages.ts'
+import { loadPackage } from '../packages.ts'
 import type { PeerQueue } from './queue.ts'
 
 interface Boss {

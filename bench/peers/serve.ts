@@ -1,6 +1,6 @@
 import { LOOPBACK } from '../../src/local/port.ts'
+import { loadPackage } from '../packages.ts'
 import { openBullMq } from './bullmq.ts'
-import { loadPackage } from './packages.ts'
 import { openPgBoss } from './pg-boss.ts'
 import type { PeerQueue } from './queue.ts'
 import { openSqlite } from './sqlite.ts'

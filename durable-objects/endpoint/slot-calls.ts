@@ -1,11 +1,11 @@
-import { SERVED_WAIT_MS } from '../../src/contract/endpoints/serving.ts'
 import { explainRequests } from '../../src/domain/balancer/waiting-reason.ts'
 import { servingOf } from '../../src/domain/endpoint/serving.ts'
 import { callerOf } from '../../src/objects/caller.ts'
 import { jsonReply } from '../../src/objects/plain-reply.ts'
 import type { SlotGrant } from '../../src/objects/tunnel/served-request.ts'
 import { jobFacts } from '../../src/queue/queue-notes.ts'
-import type { EndpointCore } from './core.ts'
+import type { QueueState } from '../../src/queue/state.ts'
+import type { Clock, Limits, Paced, Rows, Serving } from './parts.ts'
 import { endpointNotFound, problemReply } from './replies.ts'
 import { MAX_WAITING } from './slots.ts'
 
@@ -13,12 +13,12 @@ const RETRY_AFTER = { 'retry-after': '10' }
 const NOT_BALANCED = 'this endpoint has a queue; send jobs to its /run, or create an endpoint of type LOAD_BALANCER'
 
 /** Reserves a slot at a worker for one request, at once or within the time that a request may wait (LB-6). */
-export async function takeSlot(core: EndpointCore, request: Request): Promise<Response> {
+export async function takeSlot(core: Clock & Limits & Paced & Rows & Serving, request: Request): Promise<Response> {
   const config = core.config()
   if (!config) return endpointNotFound()
   if (config.type !== 'LOAD_BALANCER') return problemReply('badRequest', NOT_BALANCED)
   if (core.state.meta.suspended()) return problemReply('accountSuspended', SUSPENDED)
-  if (config.workers.max === 0) return problemReply('unavailable', waitingReason(core), RETRY_AFTER)
+  if (config.workers.max === 0) return problemReply('unavailable', waitingReason(core.state), RETRY_AFTER)
   const caller = callerOf(request)
   const entry = caller.exempt
     ? { release: () => undefined }
@@ -26,14 +26,14 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
   if (entry.refusal) return problemReply(entry.refusal.key, entry.refusal.detail, entry.refusal.headers)
   if (core.slots.waiting() >= MAX_WAITING) {
     entry.release()
-    return problemReply('unavailable', `${MAX_WAITING} requests already wait for a worker: ${waitingReason(core)}`, RETRY_AFTER)
+    return problemReply('unavailable', `${MAX_WAITING} requests already wait for a worker: ${waitingReason(core.state)}`, RETRY_AFTER)
   }
-  const waitMs = core.waitMs ?? SERVED_WAIT_MS
+  const waitMs = core.pace.slotWaitMs
   const lease = new URL(request.url).searchParams.get('lease') ?? crypto.randomUUID()
   const slot = await core.slots.take(lease, entry.release, request.signal, waitMs)
   if (!core.config()) return endpointNotFound()
   if (!slot && core.state.meta.suspended()) return problemReply('accountSuspended', SUSPENDED)
-  if (!slot) return problemReply('unavailable', `no worker was free within ${waitMs / 1000} s: ${waitingReason(core)}`, RETRY_AFTER)
+  if (!slot) return problemReply('unavailable', `no worker was free within ${waitMs / 1000} s: ${waitingReason(core.state)}`, RETRY_AFTER)
   const grant: SlotGrant = { slot, port: servingOf(config).port, timeoutMs: config.timeoutMs }
   return jsonReply(JSON.stringify(grant))
 }
@@ -41,6 +41,6 @@ export async function takeSlot(core: EndpointCore, request: Request): Promise<Re
 const SUSPENDED = 'this account is suspended by the operator of the plane: none of its workloads runs'
 
 /** Explains why requests wait, or would wait. */
-export function waitingReason({ state }: EndpointCore): string {
+export function waitingReason(state: QueueState): string {
   return explainRequests(jobFacts(state, { state: 'IN_QUEUE', lowPriority: false }, { normal: 0, low: 0 }), state.workers.all())
 }

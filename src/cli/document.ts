@@ -101,7 +101,7 @@ endpoint, \`chat-dev\`, in the plane of this machine, runs the smoke job, and fo
 whenever a saved file changes the image. \`IMAGE\` need not be set for it.
 `
 
-/** Text of docs/cli.md, generated from the help of the program (CL-44). */
+/** Text of docs/cli.md, generated from the help of the program (DEV-3). */
 export function cliDocument(): string {
   const program = buildProgram(true)
   const codes = ['| Code | Meaning |', '|---|---|', ...EXIT_CODES.map(({ code, meaning }) => `| ${code} | ${meaning} |`)]

@@ -1,6 +1,7 @@
 import { readEvents, readEventsOnce, type ServerEvent, type StreamOptions } from './events.ts'
 import type { AnswerOf, BodyOf, Method, Operation, PathOf } from './operation.ts'
 import { OPERATIONS } from './operations/operations.ts'
+import { PREVIEWS } from './operations/previews.ts'
 import { type CallOptions, type Sent, Transport, type TransportOptions } from './transport.ts'
 
 export { ApiError, ConnectionError } from './errors.ts'
@@ -8,7 +9,7 @@ export { ApiError, ConnectionError } from './errors.ts'
 type QueryValue = string | number | boolean | undefined
 export type Query = Readonly<Record<string, QueryValue | readonly string[]>>
 
-type Table = typeof OPERATIONS
+type Table = typeof OPERATIONS & typeof PREVIEWS
 type Given<Op> = ([keyof PathOf<Op>] extends [never] ? { path?: PathOf<Op> } : { path: PathOf<Op> }) &
   ([BodyOf<Op>] extends [never] ? { body?: undefined } : { body: BodyOf<Op> }) & { query?: Query }
 /** The first argument is optional only if the operation has no path parameter and no body. */
@@ -25,8 +26,8 @@ type Call<Op> = Op extends { by: 'events' }
 export type ApiBody<Id extends keyof Table> = BodyOf<Table[Id]>
 
 /**
- * One function per operation of the REST API, the job API and the operator API, by its id in their documents. An operation with server-sent
- * events returns a generator; one with a WebSocket returns its address, which the caller opens.
+ * One function per operation of the REST API, the job API and the operator API, by its id in their documents, and per preview. An operation
+ * with server-sent events returns a generator; one with a WebSocket returns its address, which the caller opens.
  */
 export type ApiCalls = { [Id in keyof Table]: Call<Table[Id]> }
 
@@ -51,7 +52,10 @@ interface AnyGiven extends CallOptions {
 /** Creates a client of one plane. It holds no connection, so it needs no closing. */
 export function connect(options: TransportOptions): ApiClient {
   const transport = new Transport(options)
-  const calls = Object.entries<AnyOperation>(OPERATIONS).map(([id, operation]) => [id, callOf(transport, operation, options.url)])
+  const calls = Object.entries<AnyOperation>({ ...OPERATIONS, ...PREVIEWS }).map(([id, operation]) => [
+    id,
+    callOf(transport, operation, options.url),
+  ])
   const request = (method: Method, path: string, body?: unknown, call: CallOptions = {}) =>
     transport.json({ ...call, method, path, ...(body === undefined ? {} : { body }) })
   const events: ApiClient['events'] = (method, path, body, { lastEventId, onLink, ...call } = {}) => {

@@ -26,7 +26,11 @@ export default defineConfig({
         'load-again': resolve(import.meta.dirname, 'offline/load-again.ts'),
       },
       // Fixed names: a browser finds a new service worker at the old address, and `load-again` must load when hashed names are outdated.
-      output: { entryFileNames: ({ name }) => (name === 'index' ? 'assets/[name]-[hash].js' : '[name].js') },
+      // The first page names every later chunk, and hashes do not compress: seven characters tell the builds of a chunk apart.
+      output: {
+        entryFileNames: ({ name }) => (name === 'index' ? 'assets/[name]-[hash].js' : '[name].js'),
+        chunkFileNames: 'assets/[name]-[hash:7].js',
+      },
     },
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

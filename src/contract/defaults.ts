@@ -2,10 +2,10 @@
  * Defaults that apply whatever else a create contains: the document names them as `default` (PP-122), and decisions use them. Members that
  * a template may fill have no default here.
  */
-export const POD_DEFAULTS = { cloud: 'SECURE', onHostLoss: 'WAIT', gpuCount: 1 } as const
+export const POD_DEFAULTS = { cloud: 'SECURE', onHostLoss: 'WAIT', gpuCount: 1, globalNetworking: false } as const
 
 /** Defaults of clusters (CLU-11). */
-export const CLUSTER_DEFAULTS = { onHostLoss: 'WAIT' } as const
+export const CLUSTER_DEFAULTS = { onHostLoss: 'WAIT', startJupyter: false, startSsh: false } as const
 
 /** Defaults of Serverless endpoints (END-2, END-6, END-7). */
 export const ENDPOINT_DEFAULTS = {
@@ -14,6 +14,8 @@ export const ENDPOINT_DEFAULTS = {
   gpuCount: 1,
   workers: { min: 0, max: 3, idleTimeout: 5 },
   scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
+  /** Scaling of a load-balancing endpoint. */
+  balancerScaling: { type: 'REQUEST_COUNT', requestCount: 4 },
   timeout: 600_000,
   flashboot: 'OFF',
 } as const
@@ -33,6 +35,18 @@ export const TEMPLATE_DEFAULTS = {
 
 /** Defaults of jobs: their policy (TMO-1); the wait of a held call (RUN-4) in milliseconds; the page size of `/requests` (PP-47). */
 export const JOB_DEFAULTS = { ttl: 86_400_000, lowPriority: false, wait: 90_000, streamWait: 10_000, requests: 100, interval: 'h' } as const
+
+/** Defaults of join tokens. */
+export const JOIN_DEFAULTS = { cloud: 'SECURE' } as const
+
+/** Values that the console and the command line send where a request must name one and the user has not. */
+export const PROPOSED = { vcpuCount: 2, mountPath: '/workspace', startSsh: true } as const
+
+/** Default of API keys and of command lines that are allowed in the console. */
+export const KEY_DEFAULTS = { permission: 'ALL' } as const
+
+/** Default of links that sign in to the console. */
+export const SIGN_IN_LINK_DEFAULTS = { isOperator: false } as const
 
 /** Time for which a rotated key stays valid, seconds (TEAM-22). */
 export const KEY_OVERLAP_SECONDS = 86_400

@@ -3,7 +3,7 @@ import { IDEMPOTENCY_KEEP_MS, MAX_ANSWER_BYTES } from '../domain/idempotency.ts'
 import type { Place } from '../platform/seal.ts'
 import { withinBudget } from './accounts/budgets.ts'
 import type { Database, Statement } from './client.ts'
-import { isNullFailure } from './refusals.ts'
+import { refusalOf, refuse } from './refusals.ts'
 import { idempotencyKeys } from './schema.ts'
 
 /** The vault place of a sealed first answer. */
@@ -60,7 +60,9 @@ export function storeResponse(db: Database, name: KeyName, claim: string, respon
   const mine = sql`(SELECT team_id FROM idempotency_keys WHERE ${and(named(name), eq(idempotencyKeys.claim, claim))})`
   return db
     .insert(idempotencyKeys)
-    .select(sql`SELECT ${mine}, ${name.operation}, ${name.key}, ${claim}, '', 0, ${response} WHERE changes() > 0`)
+    .select(
+      sql`SELECT COALESCE(${mine}, ${refuse('claim')}), ${name.operation}, ${name.key}, ${claim}, '', 0, ${response} WHERE changes() > 0`,
+    )
     .onConflictDoUpdate({
       target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
       set: { response: sql`excluded.response` },
@@ -69,7 +71,7 @@ export function storeResponse(db: Database, name: KeyName, claim: string, respon
 
 /** Whether a batch failed because the claim of `storeResponse` was taken over. */
 export function isClaimLost(error: unknown): boolean {
-  return isNullFailure(error, 'idempotency_keys.team_id')
+  return refusalOf(error) === 'claim'
 }
 
 /** Releases a key after a refusal, so that it can be used again. A stored answer stays. */

@@ -3,6 +3,12 @@ import { yieldThread } from '../platform/yield-thread.ts'
 /** Rows that are read and opened at a time, where each contains a spec: a few milliseconds. */
 const OPENED_AT_ONCE = 128
 
+/** Position in a list: newest first, with the id to break ties. */
+export interface ListPosition {
+  createdAt: number
+  id: string
+}
+
 /** The first `limit` rows after a position, in the order of a list, in pieces; other requests run in between (RATE-20). */
 export async function* rowsInPieces<Row extends { position: Position }, Position>(
   after: Position | null,

@@ -13,7 +13,7 @@ export interface ListPosition {
 
 /**
  * Cuts a page out of rows that were read with one row more than `limit`; that row shows whether another page follows. `found` shows it when
- * the rows themselves were cut short. `binding` names the operation and everything that shapes the list except `limit` (PAG-3).
+ * the rows themselves were cut short, and `end` how far they were read then. `binding` names the operation and everything that shapes the list except `limit` (PAG-3).
  */
 export function pageOf<Row>(
   rows: readonly Row[],
@@ -21,10 +21,12 @@ export function pageOf<Row>(
   binding: string,
   positionOf: (row: Row) => ListPosition,
   found = rows.length,
+  end: ListPosition | null = null,
 ): { shown: Row[]; pagination: Pagination } {
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
-  const nextCursor = found > shown.length && last ? encodeCursor(binding, positionOf(last)) : null
+  const position = (rows.length > limit ? null : end) ?? (last ? positionOf(last) : null)
+  const nextCursor = found > shown.length && position ? encodeCursor(binding, position) : null
   return { shown, pagination: { nextCursor, hasNextPage: nextCursor !== null } }
 }
 

@@ -7,7 +7,7 @@ import { pictureOf } from '../e2e/console/support/pictures.ts'
 const DOCS = resolve(import.meta.dirname, '../../docs')
 const MOST_BYTES = 40_000
 
-it('[UI-59] every page has a picture in docs/console.md, all pictures are small, and none shows a removed page', () => {
+it('[DEV-1] every page has a picture in docs/console.md, all pictures are small, and none shows a removed page', () => {
   const shown = [...readFileSync(join(DOCS, 'console.md'), 'utf8').matchAll(/\]\(images\/console\/([\w-]+)\.webp\)/g)].map(
     ([, name]) => name ?? '',
   )

@@ -7,7 +7,7 @@ import { changesOf, needsNewContainer, settingsText } from '../../src/console/pa
 import { ACT_ORDER, whyNot } from '../../src/console/pages/pods/pod-acts.ts'
 import { heard, protocolsFor, resized, typed } from '../../src/console/pages/pods/terminal/channels.ts'
 import { Shell, type ShellState } from '../../src/console/pages/pods/terminal/shell.ts'
-import { readEnv, readPorts, writeEnv } from '../../src/console/parts/container/text-lists.ts'
+import { matchesLabels, readEnv, readLabels, readPorts, writeEnv, writeLabels } from '../../src/console/parts/container/text-lists.ts'
 import { POD_EXAMPLE } from '../../src/contract/pods/pod-example.ts'
 import { Pod } from '../../src/contract/pods/pods.ts'
 import { decodeChannel, encodeChannel, exited } from '../../src/host-protocol/tunnel/channels.ts'
@@ -31,6 +31,7 @@ describe('[UI-21] a new pod', () => {
   it('is requested as it is typed, without empty fields', () => {
     expect(podBody(text, 0)).toEqual({ name: 'lab', image: 'python:3', gpu: { id: 'NVIDIA L4', count: 1 }, startSsh: true })
     expect(podBody({ ...text, idleStopMinutes: '30' }, 0)).toMatchObject({ idleStop: { afterSeconds: 1800 } })
+    expect(podBody({ ...text, labels: 'team=research, gpu' }, 0)).toMatchObject({ labels: { team: 'research', gpu: '' } })
     const more = { ...text, persistentGb: '20', networkVolumeId: 'vol', dataCenters: 'EU-RO-1', stopAfterHours: '2', startSsh: false }
     expect(podBody(more, Date.parse('2026-06-01T12:00:00Z'))).toEqual({
       name: 'lab',
@@ -46,7 +47,10 @@ describe('[UI-21] a new pod', () => {
     expect(missingOf({ ...text, gpuId: '' })).toBe('Choose the hardware.')
     expect(missingOf({ ...text, container: EMPTY_POD.container })).toBe('Enter an image, or choose a template.')
     expect(missingOf(text)).toBeUndefined()
-    expect(askedBody({ ...text, name: '', stopAfterHours: '2', idleStopMinutes: '10' })).toEqual({ ...podBody(text, 0), name: 'pod' })
+    expect(askedBody({ ...text, name: '', stopAfterHours: '2', idleStopMinutes: '10', labels: 'a=1' })).toEqual({
+      ...podBody(text, 0),
+      name: 'pod',
+    })
   })
 
   it('shows the messages of a refusal beside its fields', () => {
@@ -76,6 +80,19 @@ describe('[UI-22] names with values and ports, as they are typed', () => {
     expect(readEnv('A=1\n\nnonsense')).toEqual({ ok: false, problem: 'Line 3: enter NAME=value.' })
   })
 
+  it('[LBL-7] labels are words, and a filter has their beginnings', () => {
+    const labels = { stage: '', team: 'research' }
+    expect(readLabels(' team=research,\nstage ')).toEqual(labels)
+    expect(readLabels(writeLabels(labels))).toEqual(labels)
+    expect(['', 'te', 'team=re st', 'research', 'team=x'].map((text) => matchesLabels(labels, text))).toEqual([
+      true,
+      true,
+      true,
+      false,
+      false,
+    ])
+  })
+
   it('a bare port is one of HTTP', () => {
     expect(readPorts(' 8888, 22/tcp\n80/http ')).toEqual(['8888/http', '22/tcp', '80/http'])
   })
@@ -85,6 +102,7 @@ describe('[UI-23] settings of a pod', () => {
   it('send only the differences, and know which of them replace the container', () => {
     const before = settingsText(POD)
     expect(changesOf(before, before)).toEqual({})
+    expect(changesOf({ ...before, labels: '' }, before)).toEqual({ labels: {} })
     const named = changesOf({ ...before, name: 'other', locked: true }, before)
     expect([named, needsNewContainer(named)]).toEqual([{ name: 'other', locked: true }, false])
     const changed = changesOf({ ...before, persistentGb: '30', container: { ...before.container, ports: '', registry: 'r1' } }, before)

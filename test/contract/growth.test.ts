@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BUDGET_NAMES } from '../../src/contract/accounts/budgets.ts'
 import { splitStatements } from '../../src/local/plane/migrations.ts'
-import { D1, OBJECTS } from '../support/table-bounds.ts'
+import { D1, OBJECTS } from '../support/cost/table-bounds.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -37,7 +37,7 @@ function tablesOfObjects(): Record<string, string[]> {
 const sortedKeys = (record: object) => Object.keys(record).toSorted()
 const bounds = [D1, ...Object.values(OBJECTS)].flatMap((tables) => Object.entries(tables))
 
-describe('[GRW-1] every table', () => {
+describe('[DEV-7] every table', () => {
   it('of D1 has its bound named', () => {
     expect(sortedKeys(D1)).toEqual(tablesOfD1())
   })

@@ -1,23 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import type { Mutant } from '../mutants/table.ts'
+import { plantedBugs, withBug } from '../support/mutant.ts'
 
 const ROOT = fileURLToPath(import.meta.resolve('../../'))
-const FOLDER = join(ROOT, 'test/mutants')
-/** Every table of every file, so that none is missed here. */
-const MODULES = await Promise.all(readdirSync(FOLDER).map((name) => import(join(FOLDER, name)) as Promise<Record<string, unknown>>))
-const TABLES = MODULES.flatMap((module) =>
-  Object.entries(module).flatMap(([name, table]) => (name.endsWith('_MUTANTS') ? [table as Mutant[]] : [])),
-)
-// One table may be a part of another.
-const ALL = [...new Set(TABLES.flat())]
+const BUGS = await plantedBugs(ROOT)
 
-test.each(ALL)('planted bug "$id" still has its place in the sources', ({ file, find }) => {
-  expect(readFileSync(`${ROOT}${file}`, 'utf8').split(find)).toHaveLength(2)
+test('the text of each planted bug occurs exactly once in its file', () => {
+  for (const bug of BUGS) expect(withBug(readFileSync(join(ROOT, bug.file), 'utf8'), bug), bug.id).not.toBe('')
 })
 
-test('planted bugs have names of their own', () => {
-  expect(new Set(ALL.map((mutant) => mutant.id)).size).toBe(ALL.length)
+test('each table of planted bugs lies beside the test file that must fail', () => {
+  expect(BUGS.filter((bug) => !existsSync(join(ROOT, bug.test)))).toEqual([])
+})
+
+test('each planted bug has its own name', () => {
+  expect(new Set(BUGS.map(({ id }) => id)).size).toBe(BUGS.length)
 })

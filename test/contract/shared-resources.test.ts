@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { BUDGET_NAMES, SHARED_BUDGETS } from '../../src/contract/accounts/budgets.ts'
 import { CHARGED, SHARED_RESOURCES, type SharedResource } from '../../src/contract/shared-resources.ts'
-import { D1, OBJECTS } from '../support/table-bounds.ts'
+import { D1, OBJECTS } from '../support/cost/table-bounds.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')

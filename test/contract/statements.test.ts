@@ -28,7 +28,7 @@ const NOT_PASSED: Readonly<Record<string, string>> = {
 describe('functions that make statements', () => {
   const sections = Object.values(readPlans()).flat()
 
-  it('[GRW-3] each of them has made a statement that is in test/plans', () => {
+  it('[DEV-9] each of them has made a statement that is in test/plans', () => {
     const missed = sitesOf(ROOT).flatMap(({ name, places }) => {
       const passed = new Set(sections.filter(({ site }) => site === name).flatMap((section) => section.places))
       const left = Array.from({ length: places }, (_, i) => i + 1).filter((place) => !passed.has(place))
@@ -37,7 +37,7 @@ describe('functions that make statements', () => {
     expect(missed, 'no test makes them; write one, then `npm run plans -- <its file>`').toEqual([])
   })
 
-  it('[GRW-3] each function named in test/plans exists', () => {
+  it('[DEV-9] each function named in test/plans exists', () => {
     const names = new Map(sitesOf(ROOT).map(({ name, places }) => [name, places]))
     const gone = sections.filter(({ site, places }) => site !== ELSEWHERE && places.some((place) => place > (names.get(site) ?? 0)))
     expect(
@@ -71,7 +71,7 @@ describe('plans of statements', () => {
   })
   const made = (text: string): Made => ({ store: 'd1', site: 'src/db/a.ts find', place: 1, text, values: [] })
 
-  it('[GRW-2] a scan or a sort needs a reason, and the rows that a statement makes itself need none', () => {
+  it('[DEV-8] a scan or a sort needs a reason, and the rows that a statement makes itself need none', () => {
     const whole = statement('SELECT 1 FROM jobs', ['SCAN jobs'], ['USE TEMP B-TREE FOR ORDER BY'], ['SEARCH jobs USING INDEX a'])
     expect(unreasoned(whole)).toEqual(['SCAN jobs', 'USE TEMP B-TREE FOR ORDER BY'])
     expect(
@@ -81,17 +81,17 @@ describe('plans of statements', () => {
     expect(unreasoned(statement(own, ['SCAN made'], ['SCAN one VIRTUAL TABLE INDEX 1:'], ['SCAN (subquery-2)']))).toEqual([])
   })
 
-  it('[GRW-2] keeps the steps that read or sort, each once', () => {
+  it('[DEV-8] keeps the steps that read or sort, each once', () => {
     expect(stepsOf(['SCAN CONSTANT ROW', 'SCALAR SUBQUERY 1', 'SCAN jobs', 'SCAN jobs', 'UNION ALL'])).toEqual(['SCAN jobs'])
   })
 
-  it('[GRW-2] a plan that differs from the recorded one is a fault', () => {
+  it('[DEV-8] a plan that differs from the recorded one is a fault', () => {
     const one = statement('SELECT 1 FROM pods WHERE id = ?', ['SEARCH pods USING INDEX a'])
     expect(faultsOf(one, ['SEARCH pods USING INDEX a'])).toEqual([])
     expect(faultsOf(one, ['SCAN pods'])).toHaveLength(1)
   })
 
-  it('[GRW-3] an update keeps reasons, adds none, and drops statements that no test makes', () => {
+  it('[DEV-9] an update keeps reasons, adds none, and drops statements that no test makes', () => {
     const known = statement('SELECT 1 FROM pods', ['SCAN pods', 'ten at most'])
     const plans = { d1: [{ site: 'src/db/a.ts find', places: [1], statements: [known, statement('SELECT 2')] }] }
     const sites = new Set(['src/db/a.ts find'])

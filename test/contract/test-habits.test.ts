@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { describe, expect, it } from '../support/unit.ts'
 
 const TESTS = join(import.meta.dirname, '..')
@@ -8,12 +8,15 @@ const WAITING = 'support/time.ts'
 const SLEEP = /\btimers\/promises'|new Promise\b[^;\n]*\bsetTimeout\(|\bscheduler\.wait\(|\bAtomics\.wait\(/
 
 const files = readdirSync(TESTS, { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.parentPath.includes('node_modules'))
   .map((entry) => join(entry.parentPath, entry.name))
 
 const PLATFORM = /^(import|\}).* from 'cloudflare:test'/m
 /** Files that may import the platform's own test functions: tests get them from the harness. */
-const HARNESS = ['support/apply-migrations.ts', 'support/harness.ts']
+const HARNESS = ['support/harness.ts', 'support/runner/apply-migrations.ts']
+
+/** A longer folder hides the file that a change belongs to. */
+const MOST_FILES = 20
 
 const ASKING_AGAIN = /\bvi\.waitFor\(|\bvi\.waitUntil\(|\bexpect\s*\.poll\(/g
 const HOW_LONG = /\bSOON\b|\btimeout:|, [\d_]+$/
@@ -30,6 +33,11 @@ describe('tests', () => {
   it('use the platform only through the harness', () => {
     const direct = files.filter((file) => PLATFORM.test(readFileSync(file, 'utf8'))).map((file) => relative(TESTS, file))
     expect(direct.toSorted()).toEqual(HARNESS)
+  })
+
+  it(`are sorted by noun: no folder of tests holds more than ${MOST_FILES} files`, () => {
+    const sizes = Map.groupBy(files, (file) => relative(TESTS, dirname(file)))
+    expect([...sizes].flatMap(([folder, { length }]) => (length > MOST_FILES ? [`${folder}: ${length}`] : []))).toEqual([])
   })
 
   it(`wait for time in ${WAITING} alone: elsewhere they poll for the condition`, () => {

@@ -24,7 +24,7 @@ import {
 } from '../../src/domain/pod/pod.ts'
 import type { PodSpec } from '../../src/domain/pod/record.ts'
 import { desiredContainers } from '../../src/domain/pod/workloads.ts'
-import { makePod } from '../support/pod-state.ts'
+import { makePod } from '../support/pods/pod-state.ts'
 
 // A cluster over plain maps: rows, hosts with their containers, and an object that may end at any moment.
 

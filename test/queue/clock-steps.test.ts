@@ -4,8 +4,8 @@ import { moveDeadlines, stepOverRestOf } from '../../src/queue/clock-steps.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
 import { settleDue } from '../../src/queue/deadlines.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
-import { MemoryState } from '../support/memory-state.ts'
-import { workerIn } from '../support/workers.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { workerIn } from '../support/queue/workers.ts'
 
 const HOUR_MS = 3_600_000
 const START_MS = 10 * HOUR_MS

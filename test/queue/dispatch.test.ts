@@ -6,9 +6,9 @@ import { dispatch } from '../../src/queue/dispatch.ts'
 import { takeConfig } from '../../src/queue/endpoint-life.ts'
 import type { OpenTake } from '../../src/queue/state.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
-import { MemoryState } from '../support/memory-state.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { workerIn } from '../support/queue/workers.ts'
 import { describe, expect, it } from '../support/unit.ts'
-import { workerIn } from '../support/workers.ts'
 
 const NOW_MS = 1000
 const FAILED = { failures: 3, notBeforeMs: 90_000 }

@@ -11,8 +11,8 @@ import type { DecisionRows } from '../../src/queue/state.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { askRoom, giveWay } from '../../src/queue/workers/give-way.ts'
 import { isJobWaiting, leavingWorkers } from '../../src/queue/workers/outside-calls.ts'
-import { MemoryState } from '../support/memory-state.ts'
-import { workerIn } from '../support/workers.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { workerIn } from '../support/queue/workers.ts'
 
 const NOW_MS = 100_000
 const OWN = { endpointId: 'other', own: true }

@@ -1,9 +1,9 @@
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { Effects } from '../../src/queue/tx.ts'
 import { applyWorkloadReport } from '../../src/queue/workers/host-reports.ts'
-import { MemoryState } from '../support/memory-state.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { workerIn } from '../support/queue/workers.ts'
 import { describe, expect, it } from '../support/unit.ts'
-import { workerIn } from '../support/workers.ts'
 
 /** The worker after the report of its host; null when its row is deleted. */
 function leftOf(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exited') {

@@ -6,8 +6,8 @@ import { beginCommit } from '../../src/queue/commit.ts'
 import { nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
 import { takePing } from '../../src/queue/pings.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
-import { MemoryState } from '../support/memory-state.ts'
-import { workerIn } from '../support/workers.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { workerIn } from '../support/queue/workers.ts'
 
 const P = 10_000
 const TERM = 4 * P

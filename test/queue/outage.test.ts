@@ -4,8 +4,8 @@ import type { Worker } from '../../src/domain/worker/worker.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
 import { settleDue } from '../../src/queue/deadlines.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
-import { MemoryState } from '../support/memory-state.ts'
-import { workerIn } from '../support/workers.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { workerIn } from '../support/queue/workers.ts'
 
 // The plane was away: its alarm, due at ARMED_MS, runs only at BACK_MS.
 const ARMED_MS = 10_000

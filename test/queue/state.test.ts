@@ -1,6 +1,6 @@
 import { test } from 'vitest'
-import { MemoryState } from '../support/memory-state.ts'
-import { STATE_CASES } from '../support/queue-state.ts'
+import { MemoryState } from '../support/queue/memory-state.ts'
+import { STATE_CASES } from '../support/queue/queue-state.ts'
 
 test.each(STATE_CASES)('a state in memory: $title', ({ check }) => {
   check(new MemoryState({ open: () => [] }))

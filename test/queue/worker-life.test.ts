@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Worker, WorkerPhase } from '../../src/domain/worker/worker.ts'
 import { nextWorker, type WorkerEvent } from '../../src/queue/worker-life.ts'
-import { workerIn } from '../support/workers.ts'
+import { workerIn } from '../support/queue/workers.ts'
 
 const NOW = 1_000_000
 const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } = {

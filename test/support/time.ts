@@ -20,6 +20,19 @@ export async function eventually<T>(probe: () => T | null | Promise<T | null>): 
   }
 }
 
+/**
+ * Waits until `done`, or, if that does not become true, until `value` has not changed for two seconds: for work that goes on after its
+ * answer and sends no notification.
+ */
+export async function untilQuiet(value: () => number, done: () => boolean): Promise<void> {
+  let last = value()
+  for (let since = performance.now(); !done() && performance.now() - since < 2_000; await pass(ASK_AGAIN_MS))
+    if (value() !== last) {
+      last = value()
+      since = performance.now()
+    }
+}
+
 type Maybe<T> = T | undefined | false | null
 
 /** Waits until `probe` returns something truthy; the error names what was waited for. */

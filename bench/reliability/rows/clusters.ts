@@ -1,5 +1,5 @@
-import { MachineRow, type RowMachine } from '../../../test/e2e/support/machine-row.ts'
-import { busyboxImage } from '../../../test/e2e/support/worker-image.ts'
+import { busyboxImage } from '../../../test/e2e/support/agent/worker-image.ts'
+import { MachineRow, type RowMachine } from '../../../test/e2e/support/machines/machine-row.ts'
 import { startAgent, waitOnline } from '../support/agent.ts'
 import { type Lab, within } from '../support/lab.ts'
 import { call, freePort, must, type Plane, startPlane } from '../support/plane.ts'

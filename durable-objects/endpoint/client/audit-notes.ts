@@ -3,11 +3,11 @@ import { auditRow, type Change } from '../../../src/effects/audit.ts'
 import type { Cause } from '../../../src/objects/cause.ts'
 import type { BulkAction } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Outboxes, Outside, Rows } from '../parts.ts'
 import type { Bulk } from '../store/jobs/bulk-store.ts'
 
 /** Adds an audit row for a change, in its transaction (AUD-1). */
-export function note(core: EndpointCore, tx: Tx, cause: Cause, change: Change): void {
+export function note(core: Outboxes & Outside & Rows, tx: Tx, cause: Cause, change: Change): void {
   const config = core.config()
   if (config) core.audit.add(auditRow(core.env, tx.nowMs, cause, config.teamId, change))
 }

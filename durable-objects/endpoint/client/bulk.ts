@@ -10,12 +10,16 @@ import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Commits, Outboxes, Outside, Rows } from '../parts.ts'
 import { problemReply, readText } from '../replies.ts'
 import type { Bulk, BulkWant } from '../store/jobs/bulk-store.ts'
+import type { SqlState } from '../store/sql-state.ts'
 import { bulkStarted, note } from './audit-notes.ts'
 import { rangeOf } from './job-list.ts'
 import { estimateUsd } from './timeline.ts'
+
+/** Parts that a bulk change uses. */
+type BulkParts = Commits & Outboxes & Outside & Rows
 
 /** Bulk changes that may run at a time, so that a tenant cannot pile them up. */
 const MAX_RUNNING = 4
@@ -23,7 +27,7 @@ const SHOWN_IDS = 20
 const CHANGEABLE = { cancel: ['IN_QUEUE', 'IN_PROGRESS'], retry: ['FAILED', 'TIMED_OUT'] } as const
 
 /** `/requests/cancel` and `/requests/retry` (JL-30): returns a preview, or starts the change. */
-export async function startBulk(core: EndpointCore, call: JobCall, request: Request, action: BulkAction): Promise<Response> {
+export async function startBulk(core: BulkParts, call: JobCall, request: Request, action: BulkAction): Promise<Response> {
   const said = readPlanAsked(call.query)
   if ('fault' in said) return problemReply('badRequest', said.fault)
   const limit = call.route.maxBodyBytes ?? 0
@@ -33,28 +37,22 @@ export async function startBulk(core: EndpointCore, call: JobCall, request: Requ
   if ('fault' in read) return problemReply('badRequest', read.fault)
   const estimate = action === 'retry' ? await estimateUsd(core) : null
   if (said.isPlan)
-    return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core, tx, action, read.wish, estimate)), true)))
+    return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core.state, tx, action, read.wish, estimate)), true)))
   return begin(core, action, read.wish, estimate, causeOf(request))
 }
 
 /** `/requests/bulk/<id>`: progress of a bulk change. */
-export function bulkProgress(core: EndpointCore, call: JobCall): Response {
+export function bulkProgress(core: Rows, call: JobCall): Response {
   const bulk = core.state.bulks.get(call.rest)
   return bulk ? jsonReply(JSON.stringify(bulkView(bulk, false))) : problemReply('notFound', 'no such bulk')
 }
 
-async function begin(
-  core: EndpointCore,
-  action: BulkAction,
-  wish: JobBulkRequest,
-  estimate: number | null,
-  cause: Cause,
-): Promise<Response> {
+async function begin(core: BulkParts, action: BulkAction, wish: JobBulkRequest, estimate: number | null, cause: Cause): Promise<Response> {
   return core.transact((tx) => {
     const running = core.state.bulks.running().length
     if (running >= MAX_RUNNING)
       return problemReply('conflict', `${running} bulk changes of this endpoint are already running; wait until one ends`)
-    const bulk = planOf(core, tx, action, wish, estimate)
+    const bulk = planOf(core.state, tx, action, wish, estimate)
     if (wish.expected !== undefined && wish.expected !== bulk.matched) {
       return problemReply('conflict', `the plan is stale: it expects ${wish.expected} jobs, but ${bulk.matched} match`)
     }
@@ -67,22 +65,21 @@ async function begin(
 }
 
 // Jobs that arrive later are excluded: their sequence numbers are higher than those of the plan.
-function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkRequest, estimate: number | null): Bulk {
-  const { state } = core
+function planOf(state: SqlState, tx: Tx, action: BulkAction, wish: JobBulkRequest, estimate: number | null): Bulk {
   const states = CHANGEABLE[action].filter((one) => wish.status === undefined || wish.status.includes(one))
   const time = (text: string | undefined) => (text === undefined ? null : Date.parse(text))
   const filter: JobFilter = { states, fromMs: time(wish.from), toMs: time(wish.to), idPrefix: null }
   const range = rangeOf(state, filter)
-  const named = wish.ids && [...new Set(wish.ids)].flatMap((id) => jobNumber(core, id)).sort((a, b) => a - b)
+  const named = wish.ids && [...new Set(wish.ids)].flatMap((id) => jobNumber(state, id)).sort((a, b) => a - b)
   const want: BulkWant = {
     states,
     fromMs: filter.fromMs,
     toMs: filter.toMs,
     fromSeq: range.fromSeq,
     beforeSeq: Math.min(range.beforeSeq, state.lists.firstSince(Number.POSITIVE_INFINITY)),
-    seqs: named?.filter((seq) => isMeant(core, action, seq, filter)) ?? null,
+    seqs: named?.filter((seq) => isMeant(state, action, seq, filter)) ?? null,
   }
-  const byStatus = want.seqs ? countStates(core, want.seqs) : state.lists.countByState(states, want)
+  const byStatus = want.seqs ? countStates(state, want.seqs) : state.lists.countByState(states, want)
   const matched = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
   const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.lists.seqsAfter(states, want, SHOWN_IDS)
   return {
@@ -91,7 +88,7 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
     want,
     matched,
     byStatus,
-    refused: refusedOf(core, action, wish, { ...filter, states: wish.status ?? null }, want),
+    refused: refusedOf(state, action, wish, { ...filter, states: wish.status ?? null }, want),
     left: [],
     sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
     estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
@@ -105,36 +102,36 @@ function planOf(core: EndpointCore, tx: Tx, action: BulkAction, wish: JobBulkReq
 }
 
 /** JL-41: jobs that the request names by status or id, and that the action cannot change. */
-function refusedOf(core: EndpointCore, action: BulkAction, wish: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
+function refusedOf(state: SqlState, action: BulkAction, wish: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
   const able: readonly JobState[] = CHANGEABLE[action]
-  const states = JOB_STATES.filter((state) => !able.includes(state) && (asked.states?.includes(state) ?? true))
+  const states = JOB_STATES.filter((status) => !able.includes(status) && (asked.states?.includes(status) ?? true))
   const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
-  if (!wish.ids) return list(core.state.lists.countByState(states, want))
+  if (!wish.ids) return list(state.lists.countByState(states, want))
   const ids = [...new Set(wish.ids)]
-  const seqs = ids.flatMap((id) => jobNumber(core, id))
+  const seqs = ids.flatMap((id) => jobNumber(state, id))
   const others = seqs.filter((seq) => {
-    const job = core.state.jobs.bySeq(seq)
+    const job = state.jobs.bySeq(seq)
     return job !== null && matchesFilter(job, asked)
   })
   const unknown = ids.length - seqs.length
-  return [...list(countStates(core, others)), ...(unknown > 0 ? [{ status: null, jobs: unknown }] : [])]
+  return [...list(countStates(state, others)), ...(unknown > 0 ? [{ status: null, jobs: unknown }] : [])]
 }
 
-function jobNumber(core: EndpointCore, id: string): number[] {
-  const seq = parseJobSeq(id, core.state.meta.idMask())
-  return seq !== null && core.state.jobs.bySeq(seq)?.id === id ? [seq] : []
+function jobNumber(state: SqlState, id: string): number[] {
+  const seq = parseJobSeq(id, state.meta.idMask())
+  return seq !== null && state.jobs.bySeq(seq)?.id === id ? [seq] : []
 }
 
-function isMeant(core: EndpointCore, action: BulkAction, seq: number, filter: JobFilter): boolean {
-  const job = core.state.jobs.bySeq(seq)
+function isMeant(state: SqlState, action: BulkAction, seq: number, filter: JobFilter): boolean {
+  const job = state.jobs.bySeq(seq)
   return job !== null && mayChange(action, job) && matchesFilter(job, filter)
 }
 
-function countStates(core: EndpointCore, seqs: readonly number[]): Bulk['byStatus'] {
+function countStates(state: SqlState, seqs: readonly number[]): Bulk['byStatus'] {
   const counts: Bulk['byStatus'] = {}
   for (const seq of seqs) {
-    const state = core.state.jobs.bySeq(seq)?.state
-    if (state) counts[state] = (counts[state] ?? 0) + 1
+    const status = state.jobs.bySeq(seq)?.state
+    if (status) counts[status] = (counts[status] ?? 0) + 1
   }
   return counts
 }

@@ -7,23 +7,26 @@ import { cancelBatch } from '../../../src/queue/endpoint-life.ts'
 import { cancelJob, requeueJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
-import type { EndpointCore } from '../core.ts'
-import { openai } from '../openai/openai.ts'
+import { type OpenaiParts, openai } from '../openai/openai.ts'
+import type { Background, Clock, Commits, Outboxes, Outside, Rows, Serving } from '../parts.ts'
 import { jobNotFound, problemReply } from '../replies.ts'
 import { cancelled, note, purgedQueue } from './audit-notes.ts'
 import { bulkProgress, startBulk } from './bulk.ts'
-import { health, holdForRecord, status, stream } from './client-reads.ts'
+import { type HoldParts, health, holdForRecord, status, stream } from './client-reads.ts'
 import { streamEvents } from './event-stream.ts'
 import { explain } from './explain.ts'
 import { listRequests, metrics } from './inspection.ts'
-import { recordReply } from './record-reply.ts'
-import { submit } from './submissions.ts'
+import { type RecordParts, recordReply } from './record-reply.ts'
+import { type SubmitParts, submit } from './submissions.ts'
 import { timeline } from './timeline.ts'
+
+/** Parts that the client job API uses. */
+export type ClientParts = HoldParts & OpenaiParts & Outboxes & Serving & SubmitParts
 
 const PURGE_ANSWER_MS = 1_500
 
 /** Runs one call of the client job API, on an existing endpoint that the caller owns. */
-export async function clientOperation(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
+export async function clientOperation(core: ClientParts, call: ClientCall, request: Request): Promise<Response> {
   switch (call.operation) {
     case 'run':
     case 'runsync':
@@ -63,7 +66,7 @@ export async function clientOperation(core: EndpointCore, call: ClientCall, requ
   }
 }
 
-async function cancel(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
+async function cancel(core: Commits & Outboxes & RecordParts, call: ClientCall, request: Request): Promise<Response> {
   const cause = causeOf(request)
   const job = await core.transact((tx) => {
     const current = currentJob(tx, call.jobId)
@@ -76,7 +79,7 @@ async function cancel(core: EndpointCore, call: ClientCall, request: Request): P
   return job ? recordReply(core, job, request.signal) : jobNotFound()
 }
 
-async function retry(core: EndpointCore, call: ClientCall): Promise<Response> {
+async function retry(core: Commits, call: ClientCall): Promise<Response> {
   const refusal = await core.transact((tx): Response | null => {
     const job = currentJob(tx, call.jobId)
     if (!job) return jobNotFound()
@@ -89,7 +92,7 @@ async function retry(core: EndpointCore, call: ClientCall): Promise<Response> {
 }
 
 /** CTL-3. A very long queue is emptied in the background, so that the reply is in time (INV-2). */
-async function purge(core: EndpointCore, call: ClientCall, cause: Cause): Promise<Response> {
+async function purge(core: Background & Clock & Commits & Outboxes & Outside & Rows, call: ClientCall, cause: Cause): Promise<Response> {
   const queued = core.state.jobs.queuedNormal + core.state.jobs.queuedLow
   // Written with the first batch; the other batches follow even if the caller disconnects.
   const purged = cancelQueued(core, (tx) => {
@@ -104,7 +107,7 @@ async function purge(core: EndpointCore, call: ClientCall, cause: Cause): Promis
  * CTL-3: cancels every queued job; returns how many. Works in batches, so that a long queue does not block other calls. `first` runs in the
  * transaction of the first batch.
  */
-export async function cancelQueued(core: EndpointCore, first: (tx: Tx) => void = () => {}): Promise<number> {
+export async function cancelQueued(core: Commits, first: (tx: Tx) => void = () => {}): Promise<number> {
   let removed = 0
   for (let isFirst = true; ; isFirst = false) {
     const { cancelled, more } = await core.transact((tx) => {

@@ -5,20 +5,23 @@ import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import { jsonReply, type PlainReply } from '../../../src/objects/plain-reply.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Commits, Jobs, Rows, Serving, Waiting } from '../parts.ts'
 import { JOB_NOT_FOUND, jobNotFound, plainProblem, problemReply } from '../replies.ts'
 import { waitingReason } from '../slot-calls.ts'
-import { JobWatch } from './job-watch.ts'
-import { type owedRecordReply, recordReply, shortRecordJson } from './record-reply.ts'
+import { JobWatch, type WatchParts } from './job-watch.ts'
+import { type owedRecordReply, type RecordParts, recordReply, shortRecordJson } from './record-reply.ts'
+
+/** Parts that a held call uses. */
+export type HoldParts = RecordParts & WatchParts
 
 /** `/status`: answers without waiting (STA-1). */
-export async function status(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function status(core: RecordParts, call: JobCall, request: Request): Promise<Response> {
   const job = await core.findJob(call.jobId)
   return job ? recordReply(core, job, request.signal) : jobNotFound()
 }
 
 /** The `/status` reply as plain data; null when the record is too large for an RPC. */
-export async function plainStatus(core: EndpointCore, jobId: string): Promise<PlainReply | null> {
+export async function plainStatus(core: Jobs & Rows, jobId: string): Promise<PlainReply | null> {
   const job = await core.findJob(jobId)
   if (!job) return plainProblem('notFound', JOB_NOT_FOUND)
   return shortRecordJson(core, job)
@@ -29,7 +32,7 @@ export async function plainStatus(core: EndpointCore, jobId: string): Promise<Pl
  * ttl deleted it during the wait, `answer` otherwise.
  */
 export async function holdForRecord(
-  core: EndpointCore,
+  core: HoldParts,
   call: JobCall,
   request: Request,
   whenExpired: (record: string) => Response,
@@ -50,7 +53,7 @@ export async function holdForRecord(
 }
 
 /** `/stream`: waits for chunks or the end of the job, then returns the buffered chunks (STR-6). */
-export async function stream(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function stream(core: Clock & Commits & Jobs & Rows & Waiting, call: JobCall, request: Request): Promise<Response> {
   const read = readQuery(StreamQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)
   const untilMs = core.timers.steadyMs() + read.values.wait
@@ -66,7 +69,7 @@ export async function stream(core: EndpointCore, call: JobCall, request: Request
 }
 
 /** STR-4, STR-5: returns and removes buffered chunks; the reply with the last chunks carries the terminal status. */
-async function drain(core: EndpointCore, jobId: string): Promise<Response> {
+async function drain(core: Commits & Rows, jobId: string): Promise<Response> {
   const reply = await core.transact((tx) => {
     const job = currentJob(tx, jobId)
     if (!job) return null
@@ -80,7 +83,7 @@ async function drain(core: EndpointCore, jobId: string): Promise<Response> {
 }
 
 /** `/health` (HLT-1). */
-export function health(core: EndpointCore): Response {
+export function health(core: Rows & Serving): Response {
   const totals = core.state.meta.totals()
   const jobs = {
     completed: totals.completed,
@@ -94,8 +97,8 @@ export function health(core: EndpointCore): Response {
 }
 
 /** LB-15: open requests of a load-balancing endpoint, and the reason why some wait. */
-function openRequests(core: EndpointCore) {
+function openRequests(core: Rows & Serving) {
   const waiting = core.slots.waiting()
   const inFlight = [...core.slots.held().values()].reduce((sum, requests) => sum + requests, 0)
-  return { inFlight, waiting, ...(waiting > 0 && { reason: waitingReason(core) }) }
+  return { inFlight, waiting, ...(waiting > 0 && { reason: waitingReason(core.state) }) }
 }

@@ -2,17 +2,17 @@ import type { ClientCall, LimitBucket } from '../../../src/contract/jobs/job-rou
 import { type Caller, callerOf } from '../../../src/objects/caller.ts'
 import type { PlainReply } from '../../../src/objects/plain-reply.ts'
 import { type Entry, holdToEnd } from '../call-limits.ts'
-import type { EndpointCore } from '../core.ts'
 import { refusal } from '../openai/openai-outcome.ts'
+import type { Clock, Limits, Rows } from '../parts.ts'
 import { plainProblem, problemReply } from '../replies.ts'
-import { clientOperation } from './client-operations.ts'
+import { type ClientParts, clientOperation } from './client-operations.ts'
 
 /** Operations that an endpoint without a queue supports (LB-14). */
 const WITHOUT_QUEUE: readonly string[] = ['health', 'metrics']
 const NO_QUEUE = 'a load-balancing endpoint has no jobs; send requests to its requestUrls.base'
 
 /** Runs a call of the client job API, within its caller's limits (LIM-1). */
-export async function clientCall(core: EndpointCore, call: ClientCall, request: Request): Promise<Response> {
+export async function clientCall(core: ClientParts & Limits, call: ClientCall, request: Request): Promise<Response> {
   const refuse = call.operation === 'openai' ? refusal : problemReply
   if (!hasQueue(core) && !WITHOUT_QUEUE.includes(call.operation)) return refuse('badRequest', NO_QUEUE)
   const operation = () => clientOperation(core, call, request)
@@ -24,7 +24,7 @@ export async function clientCall(core: EndpointCore, call: ClientCall, request: 
 
 /** The same for plain data over RPC (adr/0010). */
 export async function plainCall<Reply extends PlainReply | null>(
-  core: EndpointCore,
+  core: Clock & Limits & Rows,
   bucket: LimitBucket,
   caller: Caller,
   operation: () => Promise<Reply>,
@@ -40,11 +40,11 @@ export async function plainCall<Reply extends PlainReply | null>(
   }
 }
 
-function hasQueue(core: EndpointCore): boolean {
+function hasQueue(core: Rows): boolean {
   return core.config()?.type !== 'LOAD_BALANCER'
 }
 
 /** Takes a concurrency slot; null for a caller without limits. */
-function enter(core: EndpointCore, bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
+function enter(core: Clock & Limits & Rows, bucket: LimitBucket, { userId, exempt }: Caller): Entry | null {
   return exempt ? null : core.limits.enter(bucket, userId, core.now(), () => core.state.workers.readyCount())
 }

@@ -2,14 +2,17 @@ import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { readQuery, StreamQuery } from '../../../src/contract/jobs/queries.ts'
 import { isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { eventText, PING, readLastSeen } from '../../../src/domain/text/sse.ts'
-import type { EndpointCore } from '../core.ts'
 import { eventReply, PORTION_BYTES } from '../event-reply.ts'
+import type { Outside, Paced } from '../parts.ts'
 import { jobNotFound, problemReply } from '../replies.ts'
-import { JobWatch } from './job-watch.ts'
+import { JobWatch, type WatchParts } from './job-watch.ts'
 import { longRecordForEvents, readBoundOf, shortRecordJson } from './record-reply.ts'
 
+/** Parts that an event stream uses. */
+type EventParts = Outside & Paced & WatchParts
+
 /** STR-10: `/stream` as server-sent events. Read-only: it removes no chunk, and a disconnect changes nothing. */
-export async function streamEvents(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function streamEvents(core: EventParts, call: JobCall, request: Request): Promise<Response> {
   const read = readQuery(StreamQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)
   const watch = new JobWatch(core, call.jobId)
@@ -24,13 +27,13 @@ export async function streamEvents(core: EndpointCore, call: JobCall, request: R
 
 /** The events of one job for one reader. */
 class JobEvents {
-  private readonly core: EndpointCore
+  private readonly core: EventParts
   private readonly left = new AbortController()
   private readonly watch: JobWatch
   private lastSeen: number
   private ended = false
 
-  constructor(core: EndpointCore, watch: JobWatch, lastSeen: number) {
+  constructor(core: EventParts, watch: JobWatch, lastSeen: number) {
     this.core = core
     this.watch = watch
     this.lastSeen = lastSeen
@@ -45,7 +48,7 @@ class JobEvents {
     if (this.ended) return null
     const ready = await this.read()
     if (ready !== null) return ready
-    await this.watch.wait(this.core.keepaliveMs, this.left.signal)
+    await this.watch.wait(this.core.pace.keepaliveMs, this.left.signal)
     return (await this.read()) ?? PING
   }
 

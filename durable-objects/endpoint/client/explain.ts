@@ -15,12 +15,12 @@ import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { jobFacts } from '../../../src/queue/queue-notes.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Commits, Jobs, Outside, Rows } from '../parts.ts'
 import { jobNotFound } from '../replies.ts'
 import { decideNow, retryAtMs } from './queue-facts.ts'
 
 /** `/explain/<job>` (HLT-6): loads the rows; the domain decides the reason. */
-export async function explain(core: EndpointCore, call: JobCall): Promise<Response> {
+export async function explain(core: Clock & Commits & Jobs & Outside & Rows, call: JobCall): Promise<Response> {
   if (!core.state.decisions.last()) await decideNow(core)
   const job = await core.findJob(call.jobId)
   const decision = core.state.decisions.last()
@@ -44,7 +44,7 @@ export async function explain(core: EndpointCore, call: JobCall): Promise<Respon
     })),
     scaling: decisionView(decision),
   }
-  const verdict = verdictOfJob({ ...job, reason, detail, position, counts: facts.workers, decision, retryAtMs: retryAtMs(core) })
+  const verdict = verdictOfJob({ ...job, reason, detail, position, counts: facts.workers, decision, retryAtMs: retryAtMs(core.state) })
   const why = await whyOf(core, job, verdict, reason, decision)
   const placement = isQueued && core.state.workers.all().some(isThrottled) ? await placementOf(core) : null
   const reply: ExplainReply = { ...told, ...(placement && { placement }), ...why }
@@ -58,7 +58,7 @@ export function decisionView({ desired, current, max, reason, atMs, inputs }: De
 
 /** The explanation in the common form of all explanations, with options that would start the job (WHY-11). */
 async function whyOf(
-  core: EndpointCore,
+  core: Clock & Outside & Rows,
   { state }: Pick<Job, 'state'>,
   verdict: ReturnType<typeof verdictOfJob>,
   reason: WhyCode,
@@ -81,7 +81,7 @@ async function whyOf(
 }
 
 // The reply is useful without the placement.
-async function placementOf(core: EndpointCore) {
+async function placementOf(core: Outside & Rows) {
   const config = core.config()
   if (!config) return null
   return explainPlacement(core.env, config).catch((error: unknown) => {

@@ -8,25 +8,26 @@ import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Commits, Rows } from '../parts.ts'
 import { problemReply } from '../replies.ts'
+import type { SqlState } from '../store/sql-state.ts'
 import { pageOfJobs, paginationOf, readListing } from './job-list.ts'
 
 /** Longer outputs and errors are left to `/status`, so that a thousand jobs fit in one reply. */
 const MAX_LISTED_CHARS = 4 * 1024
 
 /** HLT-4, JL-1: `/requests`, the newest jobs first. */
-export async function listRequests(core: EndpointCore, call: JobCall): Promise<Response> {
+export async function listRequests(core: Clock & Commits & Rows, call: JobCall): Promise<Response> {
   const listing = readListing(core, call)
   if ('fault' in listing) return problemReply('badRequest', listing.fault)
   const page = await pageOfJobs(core, listing.filter, listing.beforeSeq, listing.limit)
-  const elements = page.jobs.map((job) => requestJson(core, job))
+  const elements = page.jobs.map((job) => requestJson(core.state, job))
   return jsonReply(`{"requests":[${elements.join(',')}],"pagination":${JSON.stringify(paginationOf(page))}}`)
 }
 
 /** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` replaces an output that is too large to list. */
-function requestJson(core: EndpointCore, job: Job): string {
-  const output = core.state.payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
+function requestJson({ payloads }: SqlState, job: Job): string {
+  const output = payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
   const record = jobRecordJson({ ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) }, output ?? undefined)
   const omitted = output === null ? ',"outputOmitted":true' : ''
   return `{"createdAt":"${formatTime(job.createdAtMs)}",${record.slice(1, -1)}${omitted}}`
@@ -37,7 +38,7 @@ function shorten(text: string | null): string | null {
 }
 
 /** HLT-4: `/metrics`. Workers that poll or run jobs are listed as ready; the counters are those of `/health`. */
-export function metrics(core: EndpointCore, call: JobCall): Response {
+export function metrics(core: Clock & Rows, call: JobCall): Response {
   if (call.rest === 'request_ts_v1') return requestSeries(core, call)
   if (call.rest !== '') return problemReply('pathNotFound', 'The requested path was not found.')
   const workers = core.state.workers.all()
@@ -46,7 +47,7 @@ export function metrics(core: EndpointCore, call: JobCall): Response {
 }
 
 /** PP-49: `/metrics/request_ts_v1`, ended requests per interval. */
-function requestSeries(core: EndpointCore, call: JobCall): Response {
+function requestSeries(core: Clock & Rows, call: JobCall): Response {
   const read = readQuery(SeriesQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)
   const { interval } = read.values

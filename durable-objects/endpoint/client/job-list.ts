@@ -12,7 +12,7 @@ import {
   type SeqRange,
 } from '../../../src/domain/job/job-filter.ts'
 import { settleDue } from '../../../src/queue/deadlines.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Commits, Rows } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
 /** Largest number of jobs that one call scans (JL-3). Most calls scan as many as they list; only id prefixes with few matches need more. */
@@ -36,10 +36,7 @@ export function rangeOf(state: SqlState, { fromMs, toMs, idPrefix }: JobFilter):
 }
 
 /** The filter, position and limit of a call, or a description of what is wrong with them. */
-export function readListing(
-  core: EndpointCore,
-  call: JobCall,
-): { filter: JobFilter; beforeSeq: number; limit: number } | { fault: string } {
+export function readListing(core: Rows, call: JobCall): { filter: JobFilter; beforeSeq: number; limit: number } | { fault: string } {
   const filter = readJobFilter(call.query)
   if ('fault' in filter) return filter
   const beforeSeq = readCursor(call.query.get('cursor'), core.state.meta.idMask())
@@ -49,7 +46,7 @@ export function readListing(
 }
 
 /** A page of the jobs of a filter in their current state (JL-1). */
-export async function pageOfJobs(core: EndpointCore, filter: JobFilter, beforeSeq: number, limit: number): Promise<JobPage> {
+export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter, beforeSeq: number, limit: number): Promise<JobPage> {
   const nowMs = core.now()
   // Due transitions are written first, so that the rows have the state that is listed.
   if ((core.state.jobs.nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= nowMs) await core.transact(settleDue)

@@ -1,16 +1,19 @@
 import { finishJob, isTerminal, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { peekJob } from '../../../src/queue/jobs.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Jobs, Rows, Waiting } from '../parts.ts'
+
+/** Parts that a watched job uses. */
+export type WatchParts = Clock & Jobs & Rows & Waiting
 
 /** Watches one job for a waiting caller, and still has its record after its ttl has deleted it. */
 export class JobWatch {
-  private readonly core: EndpointCore
+  private readonly core: WatchParts
   private readonly jobId: string
   /** The job as last read; null before the first read. */
   private seen: Job | null = null
 
-  constructor(core: EndpointCore, jobId: string) {
+  constructor(core: WatchParts, jobId: string) {
     this.core = core
     this.jobId = jobId
   }

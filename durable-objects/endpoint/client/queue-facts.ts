@@ -1,11 +1,12 @@
 import { findTrouble } from '../../../src/domain/job/explain.ts'
 import type { QueueFacts } from '../../../src/domain/why/endpoint.ts'
 import { countWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
+import type { QueueState } from '../../../src/queue/state.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Commits, Rows } from '../parts.ts'
 
 /** State of an endpoint's queue for its explanation (WHY-10), from rows in memory and one pass over the workers. */
-export async function readQueueFacts(core: EndpointCore): Promise<QueueFacts | null> {
+export async function readQueueFacts(core: Commits & Rows): Promise<QueueFacts | null> {
   if (!core.isStored) return null
   if (!core.state.decisions.last()) await decideNow(core)
   const { workers, jobs, requests, decisions } = core.state
@@ -16,12 +17,12 @@ export async function readQueueFacts(core: EndpointCore): Promise<QueueFacts | n
     queued: { normal: jobs.queuedNormal + waiting, low: jobs.queuedLow },
     trouble: findTrouble(all),
     decision: decisions.last() ?? null,
-    retryAtMs: retryAtMs(core),
+    retryAtMs: retryAtMs(core.state),
   }
 }
 
 /** When the next placement attempt of a worker without a host is due; null when no worker waits for one. */
-export function retryAtMs({ state }: EndpointCore): number | null {
+export function retryAtMs(state: Pick<QueueState, 'workers'>): number | null {
   const times = state.workers
     .all()
     .filter(isThrottled)
@@ -30,7 +31,7 @@ export function retryAtMs({ state }: EndpointCore): number | null {
 }
 
 /** Makes a scaling decision. The last one is only in memory, so an object that has just started must decide first. */
-export function decideNow(core: EndpointCore): Promise<void> {
+export function decideNow(core: Commits): Promise<void> {
   return core.transact(({ effects }) => {
     effects.scale = true
   })

@@ -4,8 +4,11 @@ import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { enterRead, readUse, tryEnterRead } from '../../../src/effects/in-flight.ts'
 import { jsonReply, toResponse } from '../../../src/objects/plain-reply.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Jobs, Outside, Rows } from '../parts.ts'
 import { jobNotFound, plainJson, problemReply } from '../replies.ts'
+
+/** Parts that the reply with a record uses. */
+export type RecordParts = Jobs & Outside & Rows
 
 /** Results up to this size cost less to read than to account for. */
 const UNCOUNTED_CHARS = 64 * 1024
@@ -15,12 +18,12 @@ const RETRY_SECONDS = '1'
 const encoder = new TextEncoder()
 
 /** The status record of a job in its current state. */
-function recordJson(core: EndpointCore, job: Job): string {
+function recordJson(core: Jobs & Rows, job: Job): string {
   return shortRecordJson(core, job) ?? jobRecordJson(job, core.state.payloads.get(job.seq, OUTPUT))
 }
 
 /** The status record, or null when the output is so large that reading it counts against the account's limit. */
-export function shortRecordJson(core: EndpointCore, job: Job): string | null {
+export function shortRecordJson(core: Jobs & Rows, job: Job): string | null {
   // The output of an attempt is deleted before its job is queued again (LSE-12), so a queued job needs no second read.
   if (job.state === 'IN_QUEUE') return jobRecordJson(job, undefined, core.queueNote(job.lowPriority))
   const output = core.state.payloads.getShort(job.seq, OUTPUT, UNCOUNTED_CHARS)
@@ -28,7 +31,7 @@ export function shortRecordJson(core: EndpointCore, job: Job): string | null {
 }
 
 /** Replies with a job's record, or with 429 before reading the result while the account exceeds its limit of concurrent reads (SEC-13). */
-export async function recordReply(core: EndpointCore, seen: Job, signal: AbortSignal, headers = {}): Promise<Response> {
+export async function recordReply(core: RecordParts, seen: Job, signal: AbortSignal, headers = {}): Promise<Response> {
   const short = shortRecordJson(core, seen)
   if (short !== null) return toResponse(plainJson(short, headers))
   const teamId = teamOf(core)
@@ -45,7 +48,7 @@ export async function recordReply(core: EndpointCore, seen: Job, signal: AbortSi
 }
 
 /** The record for a caller that waited for this job and could not request it again. The read is counted but never refused. */
-export function owedRecordReply(core: EndpointCore, job: Job, signal: AbortSignal): Response {
+export function owedRecordReply(core: Jobs & Rows, job: Job, signal: AbortSignal): Response {
   const short = shortRecordJson(core, job)
   if (short !== null) return jsonReply(short)
   const text = recordJson(core, job)
@@ -53,7 +56,7 @@ export function owedRecordReply(core: EndpointCore, job: Job, signal: AbortSigna
 }
 
 /** A long record for an event stream, which can wait; null when the account's limit does not allow it yet. */
-export function longRecordForEvents(core: EndpointCore, job: Job, bound: number): string | null {
+export function longRecordForEvents(core: Jobs & Rows, job: Job, bound: number): string | null {
   const entry = tryEnterRead(teamOf(core), core.state.payloads.size(job.seq, OUTPUT), bound, Date.now())
   if ('used' in entry) return null
   entry.ended()
@@ -61,11 +64,11 @@ export function longRecordForEvents(core: EndpointCore, job: Job, bound: number)
 }
 
 /** Limit of the account's concurrent reads, in bytes. */
-export async function readBoundOf(core: EndpointCore): Promise<number> {
+export async function readBoundOf(core: Outside & Rows): Promise<number> {
   return (await readUse(core.env, teamOf(core), Date.now())).bound
 }
 
-function teamOf(core: EndpointCore): string {
+function teamOf(core: Rows): string {
   return core.state.meta.config()?.teamId ?? ''
 }
 

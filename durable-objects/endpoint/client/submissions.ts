@@ -9,18 +9,21 @@ import type { SubmitCall } from '../../../src/objects/endpoint.ts'
 import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/plain-reply.ts'
 import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Commits, Outside, Room, Rows, Secrets } from '../parts.ts'
 import { s3ConfigPlace } from '../places.ts'
 import { jobNotFound, plainJson, plainProblem, problemReply, readText } from '../replies.ts'
-import { holdForRecord } from './client-reads.ts'
-import { owedRecordReply, recordReply } from './record-reply.ts'
+import { type HoldParts, holdForRecord } from './client-reads.ts'
+import { owedRecordReply, type RecordParts, recordReply } from './record-reply.ts'
+
+/** Parts that a submission uses. */
+export type SubmitParts = Commits & Outside & Room & Rows & Secrets
 
 type Outcome = Accepted | { repeatOf: string }
 
 const REPLAYED = { 'idempotency-replayed': 'true' }
 
 /** `/runsync`, and `/run` with a body too large for `run`. */
-export async function submit(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function submit(core: HoldParts & SubmitParts, call: JobCall, request: Request): Promise<Response> {
   const limit = call.route.maxBodyBytes ?? 0
   const body = await readText(request, limit)
   if (body === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
@@ -41,7 +44,7 @@ export async function submit(core: EndpointCore, call: JobCall, request: Request
 }
 
 /** `/run`. */
-export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainReply> {
+export async function run(core: SubmitParts, call: SubmitCall): Promise<PlainReply> {
   const outcome = await readAndAccept(core, call)
   if ('refused' in outcome) return plainRefusal(outcome.refused)
   // PP-72: a repeated request gets the first reply again.
@@ -49,7 +52,7 @@ export async function run(core: EndpointCore, call: SubmitCall): Promise<PlainRe
   return queuedReply(outcome.job.id)
 }
 
-async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outcome> {
+async function readAndAccept(core: SubmitParts, call: SubmitCall): Promise<Outcome> {
   const read = readSubmission(call.body, call.ttl, await webhookAllowOfBody(core.env, call.endpointId, call.body))
   if (!read.ok) return { refused: { key: 'badRequest', detail: read.detail, headers: {} } }
   const key = readIdempotencyKey(call.idempotencyKey)
@@ -69,7 +72,7 @@ async function readAndAccept(core: EndpointCore, call: SubmitCall): Promise<Outc
 }
 
 // The sealed value is bound to the job id, which is known only in the commit.
-function sealerOf(core: EndpointCore, endpointId: string, s3Config: string | null): JobRequest['sealS3Config'] {
+function sealerOf(core: Secrets, endpointId: string, s3Config: string | null): JobRequest['sealS3Config'] {
   return s3Config === null ? null : (jobId) => core.vault.seal(s3ConfigPlace(endpointId, jobId), s3Config)
 }
 
@@ -86,7 +89,7 @@ function queuedReply(jobId: string): string {
 }
 
 /** PP-72: the result of the first request if it is terminal; 409 while the first request is still waiting for it. */
-async function repeatSync(core: EndpointCore, jobId: string, signal: AbortSignal): Promise<Response> {
+async function repeatSync(core: RecordParts, jobId: string, signal: AbortSignal): Promise<Response> {
   const job = await core.findJob(jobId)
   if (!job) return jobNotFound()
   if (isTerminal(job.state)) return recordReply(core, job, signal, REPLAYED)

@@ -11,8 +11,9 @@ import type { WorkerSpan } from '../../../src/objects/endpoint.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { INPUT } from '../../../src/queue/state.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Jobs, Outboxes, Outside, Rows } from '../parts.ts'
 import { jobNotFound } from '../replies.ts'
+import type { SqlState } from '../store/sql-state.ts'
 
 /** Largest number of attempts shown per job. */
 const MAX_ATTEMPTS = 50
@@ -22,14 +23,14 @@ const COMPARED_JOBS = 200
 const ESTIMATED_BY = 10
 
 /** `/timeline/<job>` (JL-20): loads the rows; the domain decides the phases. */
-export async function timeline(core: EndpointCore, call: JobCall): Promise<Response> {
+export async function timeline(core: Clock & Jobs & Outboxes & Outside & Rows, call: JobCall): Promise<Response> {
   const job = await core.findJob(call.jobId)
   const config = core.config()
   if (!job || !config) return jobNotFound()
   const past = core.state.attempts.of(job.seq, MAX_ATTEMPTS)
   const lives = core.state.workers.lives.of([...past.map(({ workerId }) => workerId), ...(job.holder ? [job.holder.workerId] : [])])
   const attempts = attemptsOf(job, past, lives).slice(-MAX_ATTEMPTS)
-  const medians = medianPhases(comparedAttempts(core))
+  const medians = medianPhases(comparedAttempts(core.state))
   const ids = [...new Set(attempts.map(({ workerId }) => workerId))]
   const [rates, webhooks] = await Promise.all([ratesOf(core, config.teamId, ids), core.outbox.deliveriesOf(job)])
   const nowMs = core.now()
@@ -39,7 +40,7 @@ export async function timeline(core: EndpointCore, call: JobCall): Promise<Respo
     status: job.state,
     createdAt: timeText(job.createdAtMs),
     finishedAt: timeOrNull(job.finishedAtMs),
-    input: inputOf(core, job),
+    input: inputOf(core.state, job),
     waitingSince: timeOrNull(waitingSinceMs(job, past)),
     chunks: job.chunks,
     costUsd: sumOf(shown.map(({ costUsd }) => costUsd)),
@@ -51,13 +52,13 @@ export async function timeline(core: EndpointCore, call: JobCall): Promise<Respo
 }
 
 /** JL-42: the beginning of the job's input, available while the job may run again (CTL-2). Sealed values are not part of it. */
-function inputOf(core: EndpointCore, { seq }: Job): JobTimeline['input'] {
-  const begin = core.state.payloads.beginning(seq, INPUT, SHOWN_INPUT_BYTES)
+function inputOf({ payloads }: SqlState, { seq }: Job): JobTimeline['input'] {
+  const begin = payloads.beginning(seq, INPUT, SHOWN_INPUT_BYTES)
   return begin && { json: begin.text, bytes: begin.bytes, isWhole: begin.bytes <= SHOWN_INPUT_BYTES }
 }
 
 /** JL-14: worker lifetimes whose logs form an endpoint's log, or with a job those of its attempts. Null: no such job. */
-export async function workerSpans(core: EndpointCore, jobId: string | null): Promise<WorkerSpan[] | null> {
+export async function workerSpans(core: Jobs & Rows, jobId: string | null): Promise<WorkerSpan[] | null> {
   const { workers, attempts } = core.state
   const isKnown = (workerId: string) => workers.get(workerId) !== null
   if (jobId === null) {
@@ -75,9 +76,9 @@ export async function workerSpans(core: EndpointCore, jobId: string | null): Pro
 }
 
 /** Estimated cost of a completed job in USD: the median running time at the rate of the newest worker; null when either is unknown. */
-export async function estimateUsd(core: EndpointCore): Promise<number | null> {
+export async function estimateUsd(core: Outside & Rows): Promise<number | null> {
   const config = core.config()
-  const ms = medianPhases(comparedAttempts(core)).RUNNING
+  const ms = medianPhases(comparedAttempts(core.state)).RUNNING
   if (!config || ms === null) return null
   const ids = core.state.workers.lives.newest(ESTIMATED_BY).map(({ id }) => id)
   const [newest] = (await ratesOf(core, config.teamId, ids)).sort((a, b) => b.fromMs - a.fromMs)
@@ -85,14 +86,14 @@ export async function estimateUsd(core: EndpointCore): Promise<number | null> {
 }
 
 /** Attempts of the newest completed jobs that needed a single attempt. */
-function comparedAttempts(core: EndpointCore): AttemptSpan[] {
-  const jobs: Job[] = core.state.lists.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
-  const lives = core.state.workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
+function comparedAttempts({ lists, workers }: SqlState): AttemptSpan[] {
+  const jobs: Job[] = lists.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
+  const lives = workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
   return jobs.flatMap((job) => attemptsOf(job, [], lives))
 }
 
 // The reply is useful without rates.
-async function ratesOf(core: EndpointCore, teamId: string, workerIds: string[]): Promise<WorkerRate[]> {
+async function ratesOf(core: Outside, teamId: string, workerIds: string[]): Promise<WorkerRate[]> {
   return readWorkerRates(openDatabase(core.env.DB), teamId, workerIds).catch((error: unknown) => {
     logEvent('warn', 'rates of workers could not be read', { error })
     return []

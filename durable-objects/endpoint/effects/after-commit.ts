@@ -1,12 +1,12 @@
 import type { CommitEnd } from '../../../src/queue/commit.ts'
 import type { Effects } from '../../../src/queue/tx.ts'
-import type { EndpointCore } from '../core.ts'
-import { answerTake } from '../worker/take-replies.ts'
+import type { Outboxes, Serving } from '../parts.ts'
+import { answerTake, type TakeReplies } from '../worker/take-replies.ts'
 import { tellOfRoom } from './room-effects.ts'
-import { runWorkerEffects } from './worker-effects.ts'
+import { runWorkerEffects, type WorkerCalls } from './worker-effects.ts'
 
 /** Performs the effects of a commit: replies to waiting requests and external calls. */
-export function performEffects(core: EndpointCore, effects: Effects, { taken }: CommitEnd): void {
+export function performEffects(core: Outboxes & Serving & TakeReplies & WorkerCalls, effects: Effects, { taken }: CommitEnd): void {
   for (const reply of taken) answerTake(core, reply)
   for (const id of effects.releasedTakes) core.parking.releaseTake(id)
   for (const id of effects.stopPolls) core.parking.wakeStopPoll(id)
@@ -15,7 +15,7 @@ export function performEffects(core: EndpointCore, effects: Effects, { taken }: 
     runWorkerEffects(core)
     core.slots.grant()
   }
-  for (const id of effects.roomSeekers) void tellOfRoom(core, id)
+  for (const id of effects.roomSeekers) void tellOfRoom(core.env, id)
   void core.outbox.drain()
   void core.audit.drain()
 }

@@ -5,7 +5,7 @@ import { readWorkerError } from '../../../src/domain/openai/error.ts'
 import { toResponse } from '../../../src/objects/plain-reply.ts'
 import { cancelJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Commits } from '../parts.ts'
 
 const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.unavailable.status]
 
@@ -35,7 +35,7 @@ function errorReply(error: OpenaiError, headers: Record<string, string>): Respon
 }
 
 /** OAI-8: the client has disconnected and no other can read the answer, so the job is cancelled. */
-export async function abandon(core: EndpointCore, jobId: string): Promise<void> {
+export async function abandon(core: Commits, jobId: string): Promise<void> {
   await core.transact((tx) => {
     const job = currentJob(tx, jobId)
     if (job) cancelJob(tx, job)

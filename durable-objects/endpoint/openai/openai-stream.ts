@@ -5,9 +5,12 @@ import { readErrorOutput } from '../../../src/domain/openai/error.ts'
 import { brokenText, chunkOutput, doneText, NOTHING_SENT, noteSent, outputToEvents, pingText } from '../../../src/domain/openai/stream.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
-import type { EndpointCore } from '../core.ts'
 import { eventReply, PORTION_BYTES } from '../event-reply.ts'
+import type { Background, Commits, Jobs, Paced, Rows, Waiting } from '../parts.ts'
 import { abandon, failure, jobError } from './openai-outcome.ts'
+
+/** Parts that a streamed answer uses. */
+export type StreamParts = Background & Commits & Jobs & Paced & Rows & Waiting
 
 /** Next part of the reply: `nothing` yet, text, an error or the end. */
 type Step = { kind: 'nothing' } | { kind: 'text'; text: string } | { kind: 'failed'; error: OpenaiError } | { kind: 'complete' }
@@ -15,7 +18,7 @@ type Step = { kind: 'nothing' } | { kind: 'text'; text: string } | { kind: 'fail
 const LOST = openaiError(500, 'the worker was lost in the middle of its response')
 
 /** OAI-5: streams the worker's own events to the client as they arrive. */
-export async function streamAnswer(core: EndpointCore, job: Job, request: Request): Promise<Response> {
+export async function streamAnswer(core: StreamParts, job: Job, request: Request): Promise<Response> {
   const answer = new StreamedAnswer(core, job)
   // The HTTP status waits for the worker's first output, for a short time, so that a call that fails at once is an HTTP error (PP-44).
   const first = await answer.step(request.signal)
@@ -32,7 +35,7 @@ export async function streamAnswer(core: EndpointCore, job: Job, request: Reques
 
 /** The answer of one job for its one client. Chunks are removed once read, so that a long answer does not accumulate. */
 class StreamedAnswer {
-  private readonly core: EndpointCore
+  private readonly core: StreamParts
   private readonly accepted: Job
   private readonly left = new AbortController()
   private ready: Step | null = null
@@ -43,7 +46,7 @@ class StreamedAnswer {
   private error: OpenaiError | null = null
   private ended = false
 
-  constructor(core: EndpointCore, accepted: Job) {
+  constructor(core: StreamParts, accepted: Job) {
     this.core = core
     this.accepted = accepted
   }
@@ -73,7 +76,7 @@ class StreamedAnswer {
   async step(signal: AbortSignal): Promise<Step> {
     const step = await this.look()
     if (step.kind !== 'nothing' || signal.aborted) return step
-    await this.core.parking.waitForJob(this.accepted.seq, this.core.keepaliveMs, signal)
+    await this.core.parking.waitForJob(this.accepted.seq, this.core.pace.keepaliveMs, signal)
     return this.look()
   }
 

@@ -8,16 +8,21 @@ import { chunkOutput } from '../../../src/domain/openai/stream.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { acceptJob } from '../../../src/queue/accept.ts'
 import { OUTPUT } from '../../../src/queue/state.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Commits, Jobs, Room, Rows, Waiting } from '../parts.ts'
 import { readText } from '../replies.ts'
+import type { PayloadStore } from '../store/jobs/payload-store.ts'
+import type { SqlState } from '../store/sql-state.ts'
 import { abandon, failure, jobError, refusal } from './openai-outcome.ts'
-import { streamAnswer } from './openai-stream.ts'
+import { type StreamParts, streamAnswer } from './openai-stream.ts'
+
+/** Parts that `/openai/*` uses. */
+export type OpenaiParts = Clock & Room & StreamParts
 
 /** PP-43: the answer cannot be requested later, so the job lives at most as long as a client would wait. */
 const OPENAI_TTL_MS = 3_600_000
 
 /** `/openai/*` (OAI-1): a call becomes a job, and the reply is the worker's output without the status record. */
-export async function openai(core: EndpointCore, call: JobCall, request: Request): Promise<Response> {
+export async function openai(core: OpenaiParts, call: JobCall, request: Request): Promise<Response> {
   const limit = call.route.maxBodyBytes ?? 0
   const text = await readText(request, limit)
   if (text === null) return refusal('payloadTooLarge', `request body exceeds ${limit} bytes`)
@@ -33,21 +38,21 @@ export async function openai(core: EndpointCore, call: JobCall, request: Request
 }
 
 /** Waits for the end of the job, which its ttl bounds. */
-async function holdForAnswer(core: EndpointCore, accepted: Job, request: Request): Promise<Response> {
+async function holdForAnswer(core: Clock & Commits & Jobs & Rows & Waiting, accepted: Job, request: Request): Promise<Response> {
   for (;;) {
     const job = await core.findJob(accepted.id)
     const error = jobError(job)
     if (error) return failure(error)
-    if (job && isTerminal(job.state)) return answer(core, job)
+    if (job && isTerminal(job.state)) return answer(core.state, job)
     if (request.signal.aborted) await abandon(core, accepted.id)
     else await core.parking.waitForJob(accepted.seq, accepted.ttlAtMs - core.now(), request.signal)
   }
 }
 
 /** OAI-4. A worker that streamed without being asked to, and stores no aggregate, has left its answer in the chunks. */
-function answer(core: EndpointCore, job: Job): Response {
-  const output = core.state.payloads.get(job.seq, OUTPUT) ?? 'null'
-  const pieces = output === '[]' ? streamedOutputs(core, job.seq) : []
+function answer({ payloads }: SqlState, job: Job): Response {
+  const output = payloads.get(job.seq, OUTPUT) ?? 'null'
+  const pieces = output === '[]' ? streamedOutputs(payloads, job.seq) : []
   if (pieces === null) return failure(openaiError(500, `the response is larger than the limit of ${MAX_RESULT_BYTES} bytes`))
   const text = unwrapOutput(pieces.length > 0 ? `[${pieces.join(',')}]` : output)
   const error = readErrorOutput(text)
@@ -55,15 +60,15 @@ function answer(core: EndpointCore, job: Job): Response {
 }
 
 /** The outputs of all chunks; null when together they exceed the limit of a result. */
-function streamedOutputs(core: EndpointCore, seq: number): string[] | null {
+function streamedOutputs(payloads: PayloadStore, seq: number): string[] | null {
   const outputs: string[] = []
   let chars = 0
-  for (let portion = core.state.payloads.readChunks(seq, 0); portion.length > 0; ) {
+  for (let portion = payloads.readChunks(seq, 0); portion.length > 0; ) {
     const read = portion.map(({ json }) => chunkOutput(json))
     outputs.push(...read)
     chars += read.reduce((sum, output) => sum + output.length, 0)
     if (chars > MAX_RESULT_BYTES) return null
-    portion = core.state.payloads.readChunks(seq, portion.at(-1)?.number ?? 0)
+    portion = payloads.readChunks(seq, portion.at(-1)?.number ?? 0)
   }
   return outputs
 }

@@ -128,7 +128,7 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   TIMELINE_SCHEMA,
   // Bulk changes, which cancel or requeue many jobs in steps (JL-30).
   `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
-  // JOB-21: with an index over every state, SQLite reads and sorts the whole queue for its head. Lists by state use the two indexes of live
+  // DEV-10: with an index over every state, SQLite reads and sorts the whole queue for its head. Lists by state use the two indexes of live
   // states, this one of ended jobs, and one of queued jobs whose order key differs from their sequence number, which holds retried jobs
   // only.
   `DROP INDEX jobs_state;

@@ -2,7 +2,7 @@ import { describeExcess } from '../../../src/contract/accounts/budgets.ts'
 import { announcedBytes } from '../../../src/domain/text/body-length.ts'
 import { ArrivingBody } from '../../../src/effects/arriving-body.ts'
 import { drainRefused, enterInFlight, inFlightUse } from '../../../src/effects/in-flight.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Outside, Rows } from '../parts.ts'
 import { readText } from '../replies.ts'
 
 /** A body up to this size costs less to read than to account for. */
@@ -29,7 +29,7 @@ export interface PostLimit {
  * Reads the body of a worker's post, which can be large, once it is known to matter (PP-230): by the state of the job and the worker, and
  * within the bytes that the endpoint's account may send at a time. A refused body is drained, so that its sender receives the reply.
  */
-export async function readPost(core: EndpointCore, request: Request, limit: PostLimit, matters: () => boolean): Promise<PostBody> {
+export async function readPost(core: Outside & Rows, request: Request, limit: PostLimit, matters: () => boolean): Promise<PostBody> {
   const announced = announcedBytes(request.headers)
   if (announced !== null && announced <= UNASKED_BYTES) return readWhole(request, limit)
   const teamId = core.state.meta.config()?.teamId ?? ''
@@ -42,7 +42,7 @@ export async function readPost(core: EndpointCore, request: Request, limit: Post
 }
 
 /** A body without an announced length counts by the bytes read so far. */
-async function readArriving({ env }: EndpointCore, request: Request, teamId: string, limit: PostLimit): Promise<PostBody> {
+async function readArriving({ env }: Outside, request: Request, teamId: string, limit: PostLimit): Promise<PostBody> {
   if (request.body === null) return readWhole(request, limit)
   const body = new ArrivingBody(request.body, { env, teamId, maxCountedBytes: limit.maxBytes, maxDrainedBytes: limit.maxBytes })
   try {
@@ -65,7 +65,7 @@ export function passOver(request: Request, endpointId: string): Promise<void> {
 }
 
 /** Counts a body against the account's limit; returns the refusal beyond it, else null. */
-async function enter(core: EndpointCore, teamId: string, bytes: number, limit: PostLimit): Promise<PostBody | null> {
+async function enter(core: Outside, teamId: string, bytes: number, limit: PostLimit): Promise<PostBody | null> {
   if (bytes > limit.maxBytes) return { kind: 'refused', reason: limit.tooLarge }
   const nowMs = Date.now()
   const { used, bound } = await inFlightUse(core.env, teamId, nowMs)

@@ -2,12 +2,15 @@ import { finishJob } from '../../../src/domain/job/job.ts'
 import type { TakenJob, TakeReply } from '../../../src/queue/dispatch.ts'
 import { applyJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
-import type { EndpointCore } from '../core.ts'
 import type { ParkedTake } from '../parking.ts'
+import type { Commits, Rows, Secrets, Waiting } from '../parts.ts'
 import { formerS3ConfigSeal, s3ConfigPlace } from '../places.ts'
 
+/** Parts that the replies to takes use. */
+export type TakeReplies = Commits & Rows & Secrets & Waiting
+
 /** Replies to a take with the jobs that were leased to it. */
-export function answerTake(core: EndpointCore, { take: open, jobs }: TakeReply): void {
+export function answerTake(core: TakeReplies, { take: open, jobs }: TakeReply): void {
   const take = core.parking.claimTake(open)
   if (!take) return
   const records = jobs.map((job) => openRecord(core, job))
@@ -15,7 +18,7 @@ export function answerTake(core: EndpointCore, { take: open, jobs }: TakeReply):
   take.answer(readable.length > 0 || jobs.length === 0 ? bodyOf(take, readable) : null)
 }
 
-function openRecord(core: EndpointCore, job: TakenJob): string | null {
+function openRecord(core: Commits & Rows & Secrets, job: TakenJob): string | null {
   if (job.sealed === null) return `${job.text}}`
   const endpointId = core.config()?.id ?? ''
   const opened = core.vault.open(s3ConfigPlace(endpointId, job.jobId), job.sealed, formerS3ConfigSeal(endpointId))
@@ -25,7 +28,7 @@ function openRecord(core: EndpointCore, job: TakenJob): string | null {
 }
 
 // The operator changed the plane's secret while the job was queued. Without its bucket the job's result would be stored in the wrong place.
-async function failUnreadable(core: EndpointCore, jobId: string): Promise<void> {
+async function failUnreadable(core: Commits, jobId: string): Promise<void> {
   await core.transact((tx) => {
     const job = currentJob(tx, jobId)
     if (job?.state !== 'IN_PROGRESS') return

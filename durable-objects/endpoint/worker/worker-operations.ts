@@ -4,16 +4,15 @@ import type { Holder } from '../../../src/domain/job/job.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../../../src/host-protocol/delivery.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type Ping, takePing } from '../../../src/queue/pings.ts'
-import type { EndpointCore } from '../core.ts'
 import { problemReply } from '../replies.ts'
-import { stopPoll, takeBatch, takeOne } from './worker-polls.ts'
-import { postChunk, postResult } from './worker-posts.ts'
+import { type PollParts, stopPoll, takeBatch, takeOne } from './worker-polls.ts'
+import { type PostParts, postChunk, postResult } from './worker-posts.ts'
 
 const MAX_UNHEALTHY_CHARS = 512
 const RETRY_SECONDS = '5'
 
 /** Runs one call of the worker protocol over HTTP; the worker's key has been checked. The rules of each call are in src/queue. */
-export async function workerOperation(core: EndpointCore, call: WorkerCall, request: Request): Promise<Response> {
+export async function workerOperation(core: PollParts & PostParts, call: WorkerCall, request: Request): Promise<Response> {
   const boot = readBoot(call.query)
   if (boot === null) return refuseBoot(call, request)
   const from: Holder = { workerId: call.workerId, boot }

@@ -3,8 +3,11 @@ import type { Holder } from '../../../src/domain/job/job.ts'
 import { TAKE_AGAIN_HEADER } from '../../../src/host-protocol/delivery.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type Ask, askForWork, collectStops } from '../../../src/queue/polls.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Clock, Commits, Waiting } from '../parts.ts'
 import { nothing, problemReply } from '../replies.ts'
+
+/** Parts that polls use. */
+export type PollParts = Clock & Commits & Waiting
 
 /** How long a poll is held (TMO-5). */
 const HOLD_MS = 25_000
@@ -13,7 +16,7 @@ const DRAINING_HOLD_MS = 1_000
 const MAX_BATCH = 1_000
 
 /** `job-take-batch`: like `job-take`, for up to `batch_size` jobs, answered as an array (WRK-11). */
-export function takeBatch(core: EndpointCore, call: JobCall, from: Holder, request: Request): Promise<Response> {
+export function takeBatch(core: PollParts, call: JobCall, from: Holder, request: Request): Promise<Response> {
   return take(core, askOf(call, request), from, readBatchSize(call.query.get('batch_size')), true, request.signal)
 }
 
@@ -23,7 +26,7 @@ function readBatchSize(text: string | null): number {
 }
 
 /** `job-take`: waits until a job is available or the hold is over. */
-export async function takeOne(core: EndpointCore, call: JobCall, from: Holder, request: Request): Promise<Response> {
+export async function takeOne(core: PollParts, call: JobCall, from: Holder, request: Request): Promise<Response> {
   return take(core, askOf(call, request), from, 1, false, request.signal)
 }
 
@@ -31,7 +34,7 @@ function askOf(call: JobCall, request: Request): Ask {
   return { idle: call.query.get('job_in_progress') === '0', again: request.headers.has(TAKE_AGAIN_HEADER) }
 }
 
-async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number, batch: boolean, signal: AbortSignal): Promise<Response> {
+async function take(core: PollParts, ask: Ask, from: Holder, capacity: number, batch: boolean, signal: AbortSignal): Promise<Response> {
   let answer: (body: string | null) => void = () => undefined
   const answered = new Promise<string | null>((resolve) => {
     answer = resolve
@@ -63,7 +66,7 @@ async function take(core: EndpointCore, ask: Ask, from: Holder, capacity: number
 }
 
 /** `job-stop`: waits until a job of this worker has to be stopped (WRK-25). */
-export async function stopPoll(core: EndpointCore, from: Holder, signal: AbortSignal): Promise<Response> {
+export async function stopPoll(core: PollParts, from: Holder, signal: AbortSignal): Promise<Response> {
   const untilMs = core.timers.steadyMs() + HOLD_MS
   for (;;) {
     const poll = await core.transact((tx) => {

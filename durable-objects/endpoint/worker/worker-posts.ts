@@ -5,9 +5,12 @@ import { logEvent } from '../../../src/platform/log.ts'
 import type { RoomAnswer } from '../../../src/queue/post-room.ts'
 import { type ChunkPost, mayMatter, noteUnread, type PostOutcome, type Sender, takeChunk, takeResult } from '../../../src/queue/posts.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
-import type { EndpointCore } from '../core.ts'
+import type { Commits, Outside, Room, Rows } from '../parts.ts'
 import { problemReply } from '../replies.ts'
 import { type PostLimit, type ReadBody, readPost } from './post-body.ts'
+
+/** Parts that posts use. */
+export type PostParts = Commits & Outside & Room & Rows
 
 /** Allowance for the JSON around a result of the largest size. */
 const BODY_SLACK_BYTES = 64 * 1024
@@ -39,21 +42,21 @@ const CHUNK: PostKind = {
  * `job-done`: a result or a progress update. Answers 200 whatever its outcome, because a worker drops a refused post (WRK-18); 503 while
  * the account sends too much at a time, which is temporary.
  */
-export function postResult(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
+export function postResult(core: PostParts, jobId: string, from: Sender, request: Request): Promise<Response> {
   return answerPost(core, RESULT, jobId, from, request)
 }
 
 /** Applies a `job-done` given as text. */
-export function takeResultText(core: EndpointCore, jobId: string, from: Sender, text: string): Promise<void> {
+export function takeResultText(core: Commits & Room & Rows, jobId: string, from: Sender, text: string): Promise<void> {
   return commitPost(core, RESULT.applyOf(jobId, from, { kind: 'text', text }))
 }
 
 /** `job-stream`: one chunk of a job's stream. */
-export function postChunk(core: EndpointCore, jobId: string, from: Sender, request: Request): Promise<Response> {
+export function postChunk(core: PostParts, jobId: string, from: Sender, request: Request): Promise<Response> {
   return answerPost(core, CHUNK, jobId, from, request)
 }
 
-async function answerPost(core: EndpointCore, kind: PostKind, jobId: string, from: Sender, request: Request): Promise<Response> {
+async function answerPost(core: PostParts, kind: PostKind, jobId: string, from: Sender, request: Request): Promise<Response> {
   const body = await readPost(core, request, kind, () => mayMatter(core.state, jobId, from, kind.final))
   if (body.kind === 'busy') return problemReply('unavailable', body.detail, { 'retry-after': RETRY_SECONDS })
   if (body.kind === 'unread') await core.transact((tx) => noteUnread(tx, jobId, from, kind.final))
@@ -62,14 +65,14 @@ async function answerPost(core: EndpointCore, kind: PostKind, jobId: string, fro
 }
 
 // Most posts fit in the existing grant. Otherwise the account's quota is queried outside the transaction, and the post is applied again.
-async function commitPost(core: EndpointCore, apply: Apply): Promise<void> {
+async function commitPost(core: Commits & Room & Rows, apply: Apply): Promise<void> {
   const outcome = await core.transact((tx) => apply(tx, null))
   if (outcome === 'done') return
   const answer = await askRoom(core, outcome.askRoomFor)
   await core.transact((tx) => apply(tx, answer))
 }
 
-async function askRoom(core: EndpointCore, chars: number): Promise<RoomAnswer> {
+async function askRoom(core: Room & Rows, chars: number): Promise<RoomAnswer> {
   const config = core.config()
   if (!config) return { refusal: null }
   try {

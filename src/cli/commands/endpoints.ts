@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { PROPOSED } from '../../contract/defaults.ts'
 import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, collect, examples, noun, plannable, wholeNumber } from '../session/act.ts'
@@ -70,7 +71,7 @@ function addChanges(endpoints: Command): void {
     .option('--gpu <pool>', 'a GPU pool such as ADA_24; repeatable, in order of preference', collect)
     .option('--gpus <n>', 'number of GPUs per worker', wholeNumber)
     .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for workers without GPU')
-    .option('--vcpus <n>', 'number of vCPUs per worker (default: 2)', wholeNumber)
+    .option('--vcpus <n>', `number of vCPUs per worker (default: ${PROPOSED.vcpuCount})`, wholeNumber)
     .option('--min <n>', 'minimum number of workers, running even without jobs', wholeNumber)
     .option('--max <n>', 'maximum number of workers', wholeNumber)
     .option('-e, --env <name=value>', 'an environment variable; repeatable', collect)

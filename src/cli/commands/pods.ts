@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { PROPOSED } from '../../contract/defaults.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
@@ -18,6 +19,14 @@ export const POD_COLUMNS: readonly Column<Pod>[] = [
   { name: 'dataCenter', of: ({ dataCenterId }) => dataCenterId },
   { name: 'createdAt', of: ({ createdAt }) => createdAt, as: 'time' },
   { name: 'image', of: ({ image }) => image },
+  {
+    name: 'labels',
+    // A plane of an older release sends none.
+    of: ({ labels = {} }) =>
+      Object.entries(labels)
+        .map((label) => label.join('='))
+        .join(','),
+  },
 ]
 export const POD_LIST = { columns: POD_COLUMNS, idOf: ({ id }: Pod) => id, empty: 'no pods; create one with podplane pods create' }
 
@@ -39,12 +48,19 @@ function addReads(pods: Command): void {
     .description('list pods')
     .option('--all', 'show all, not only the first 50')
     .option('--clusters', 'include members of clusters')
-  act(list, async (session, { all, clusters }: { all?: boolean; clusters?: boolean }) => {
+    .option('--label <key=value>', 'only pods with this label, or with this key; repeatable, for all of them', collect)
+  act(list, async (session, { all, clusters, label }: { all?: boolean; clusters?: boolean; label?: string[] }) => {
     const { api } = session
-    const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters } }), all)
+    const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters, label } }), all)
     session.out.list(answer, answer.pods, POD_LIST)
   })
-  examples(list, 'pods list', 'pods list --json id,status', 'pods list -q | xargs -n1 podplane pods stop --yes')
+  examples(
+    list,
+    'pods list',
+    'pods list --label team=research',
+    'pods list --json id,status',
+    'pods list -q | xargs -n1 podplane pods stop --yes',
+  )
   act(pods.command('get <pod>').description('show a pod'), async (session, _options, id: string) => {
     session.out.record(await session.api.getPod({ path: { id } }), id)
   })
@@ -74,12 +90,13 @@ function addCreate(pods: Command): void {
     .option('--gpu <type>', 'a GPU type such as "NVIDIA L4"')
     .option('--gpus <n>', 'number of GPUs', wholeNumber)
     .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for a pod without GPU')
-    .option('--vcpus <n>', 'number of vCPUs (default: 2)', wholeNumber)
+    .option('--vcpus <n>', `number of vCPUs (default: ${PROPOSED.vcpuCount})`, wholeNumber)
     .option('--disk <gb>', 'size of the container disk', wholeNumber)
-    .option('--persistent <gb>', 'a disk at /workspace that outlives the container', wholeNumber)
+    .option('--persistent <gb>', `a disk at ${PROPOSED.mountPath} that outlives the container`, wholeNumber)
     .option('--volume <volume:path>', 'a network volume and where it is mounted')
     .option('-p, --port <port>', 'a port such as 8888/http or 22/tcp; repeatable', collect)
     .option('-e, --env <name=value>', 'an environment variable; repeatable', collect)
+    .option('--label <key=value>', 'a label by which lists are filtered; repeatable', collect)
     .option('--data-center <id>', 'a data center where the pod may run; repeatable', collect)
     .option('--template <template>', 'a template for the settings that are left out')
     .option('--ssh', 'allow SSH access with your SSH keys')

@@ -63,6 +63,7 @@ const MEMBERS = {
     globalNetworking: true,
     gpu: true,
     idleStop: true,
+    labels: true,
     mounts: true,
     onHostLoss: true,
     startJupyter: true,

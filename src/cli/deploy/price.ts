@@ -34,12 +34,7 @@ async function priceOfPod(session: Session, step: Step): Promise<Price> {
   }
   // The manifest reader checks the names of the fields; the plane checks their values.
   const body = { ...step.declared.members, name: step.name } as never
-  // The operation has two answers; the document names the one without `dryRun`.
-  const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as {
-    fits: boolean
-    cost: number
-    hosts: { failed: string[] }[]
-  }
+  const answer = await session.api.previewPod({ body })
   if (answer.fits) return { usdPerHour: answer.cost }
   const [nearest] = answer.hosts.toSorted((a, b) => a.failed.length - b.failed.length)
   return { usdPerHour: answer.cost, note: `no host has room now${nearest === undefined ? '' : `: ${nearest.failed.join('; ')}`}` }
@@ -49,13 +44,7 @@ async function priceOfPod(session: Session, step: Step): Promise<Price> {
 async function priceOfNewEndpoint(session: Session, step: Step): Promise<Price> {
   // The manifest reader checks the names of the fields; the plane checks their values.
   const body = { ...step.declared.members, name: step.name } as never
-  // As for pods, the answer to a dry run is another type.
-  const answer = (await session.api.createEndpoint({ body, query: { dryRun: true } })) as unknown as {
-    fits: boolean
-    costAtMost: number
-    missing: string[]
-    options: { summary: string }[]
-  }
+  const answer = await session.api.previewEndpoint({ body })
   if (answer.fits) return { usdPerHour: answer.costAtMost }
   const [option] = answer.options
   const wayOut = option === undefined ? '' : `; what would fit: ${option.summary}`

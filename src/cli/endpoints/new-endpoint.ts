@@ -1,4 +1,5 @@
 import type { ApiBody } from '../../client/client.ts'
+import { PROPOSED } from '../../contract/defaults.ts'
 import { given, readBody, readPairs } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
@@ -21,8 +22,6 @@ export interface NewEndpointFlags {
   wait?: boolean
 }
 
-const DEFAULT_VCPUS = 2
-
 export async function createEndpoint(session: Session, flags: NewEndpointFlags): Promise<number> {
   const body = bodyOf(flags, await readBody(session.io, flags.body))
   const endpoint = await session.api.createEndpoint({ body })
@@ -38,7 +37,7 @@ function bodyOf(flags: NewEndpointFlags, body: Record<string, unknown>): ApiBody
     name: flags.name ?? (body.name === undefined ? image : undefined),
     image: flags.image,
     gpu: flags.gpu === undefined ? undefined : given({ pools: flags.gpu, count: flags.gpus }),
-    cpu: flags.cpu === undefined ? undefined : [{ id: flags.cpu, vcpuCount: flags.vcpus ?? DEFAULT_VCPUS }],
+    cpu: flags.cpu === undefined ? undefined : [{ id: flags.cpu, vcpuCount: flags.vcpus ?? PROPOSED.vcpuCount }],
     workers: flags.min === undefined && flags.max === undefined ? undefined : given({ min: flags.min, max: flags.max }),
     env: flags.env === undefined ? undefined : readPairs(flags.env, '--env'),
     templateId: flags.template,

@@ -8,8 +8,7 @@ import { untilDone } from '../session/wait.ts'
 export async function createCluster(session: Session, flags: { body: string; dryRun?: boolean; wait?: boolean }): Promise<number> {
   const body = (await readBody(session.io, flags.body)) as ApiBody<'createCluster'>
   if (flags.dryRun) {
-    // The operation has two answers; the document names the one without `dryRun`.
-    const preview = (await session.api.createCluster({ body, query: { dryRun: true } })) as unknown as { fits: boolean; missing: string[] }
+    const preview = await session.api.previewCluster({ body })
     session.out.record(preview)
     if (preview.fits) return EXIT.OK
     throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `the cluster does not fit: ${preview.missing.join('; ')}`)

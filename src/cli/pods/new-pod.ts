@@ -1,4 +1,5 @@
 import type { ApiBody } from '../../client/client.ts'
+import { PROPOSED } from '../../contract/defaults.ts'
 import { given, readBody, readPairs } from '../core/body.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
@@ -18,6 +19,7 @@ export interface NewPodFlags {
   volume?: string
   port?: string[]
   env?: string[]
+  label?: string[]
   dataCenter?: string[]
   template?: string
   ssh?: boolean
@@ -28,8 +30,6 @@ export interface NewPodFlags {
   dryRun?: boolean
   wait?: boolean
 }
-
-const DEFAULT_VCPUS = 2
 
 /** Creates a pod, or with `--dry-run` prints its placement. */
 export async function createPod(session: Session, flags: NewPodFlags, command: readonly string[]): Promise<number> {
@@ -50,10 +50,11 @@ export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Rec
     name: flags.name ?? (body.name === undefined ? nameOf(flags.image) : undefined),
     image: flags.image,
     gpu: flags.gpu === undefined ? undefined : given({ id: flags.gpu, count: flags.gpus }),
-    cpu: flags.cpu === undefined ? undefined : { id: flags.cpu, vcpuCount: flags.vcpus ?? DEFAULT_VCPUS },
+    cpu: flags.cpu === undefined ? undefined : { id: flags.cpu, vcpuCount: flags.vcpus ?? PROPOSED.vcpuCount },
     disk: flags.disk,
     ports: flags.port,
     env: flags.env === undefined ? undefined : readPairs(flags.env, '--env'),
+    labels: flags.label === undefined ? undefined : readPairs(flags.label, '--label'),
     dataCenterIds: flags.dataCenter,
     templateId: flags.template,
     startSsh: flags.ssh,
@@ -86,7 +87,7 @@ function mountsOf({ persistent, volume }: NewPodFlags): object | undefined {
   const [volumeId, path] = volume?.split(/:(.*)/s) ?? []
   if (volume !== undefined && !path) throw usage(`--volume ${volume}: it must be <volume id>:<path>`)
   return given({
-    persistent: persistent === undefined ? undefined : { size: persistent, path: '/workspace' },
+    persistent: persistent === undefined ? undefined : { size: persistent, path: PROPOSED.mountPath },
     network: volume === undefined ? undefined : [{ volumeId, path }],
   })
 }
@@ -95,16 +96,8 @@ function timeAfter(ms: number | undefined, nowMs: number): string | undefined {
   return ms === undefined ? undefined : new Date(nowMs + ms).toISOString()
 }
 
-interface Preview {
-  fits: boolean
-  cost: number
-  dataCenterId: string | null
-  hosts: { failed: string[] }[]
-}
-
 async function preview(session: Session, body: ApiBody<'createPod'>): Promise<number> {
-  // The operation has two answers; the document names the one without `dryRun`.
-  const answer = (await session.api.createPod({ body, query: { dryRun: true } })) as unknown as Preview
+  const answer = await session.api.previewPod({ body })
   session.out.record(answer)
   if (answer.fits) return EXIT.OK
   throw new CliError(EXIT.NO_CAPACITY, 'NO_CAPACITY', `no host has room: ${nearestMiss(answer.hosts)}`)

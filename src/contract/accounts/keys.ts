@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { KEY_OVERLAP_SECONDS } from '../defaults.ts'
+import { KEY_DEFAULTS, KEY_OVERLAP_SECONDS } from '../defaults.ts'
 import { PERMISSIONS } from '../enums.ts'
 import { Name, Timestamp } from '../fields.ts'
 import { form } from '../forms.ts'
@@ -20,7 +20,7 @@ export const KeyScopes = z.array(z.string().regex(SCOPE_FORM))
 export const CreateKeyRequest = z
   .strictObject({
     name: Name,
-    permission: KeyPermission.optional().meta({ default: 'ALL' }),
+    permission: KeyPermission.optional().meta({ default: KEY_DEFAULTS.permission }),
     scopes: KeyScopes.optional().meta({ description: 'Scopes of a RESTRICTED key, such as `jobs:write@<endpoint_id>`.' }),
     expiresAt: z.iso.datetime({ offset: true }).optional().meta({ description: 'The key is refused from this time. RFC 3339.' }),
   })

@@ -58,8 +58,8 @@ export const CreateClusterRequest = z
       description: 'Applies to each member, which keeps its rank and address. `REPLACE` excludes a persistent mount.',
       default: CLUSTER_DEFAULTS.onHostLoss,
     }),
-    startJupyter: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: false }),
-    startSsh: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: false }),
+    startJupyter: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: CLUSTER_DEFAULTS.startJupyter }),
+    startSsh: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: CLUSTER_DEFAULTS.startSsh }),
     templateId: ResourceId.optional().meta({
       description: 'A pod template for every member, instead of a container configuration. Members can use only its registry credential.',
     }),

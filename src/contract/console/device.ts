@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { KeyPermission, KeyScopes } from '../accounts/keys.ts'
+import { KEY_DEFAULTS } from '../defaults.ts'
 import { Name, Timestamp } from '../fields.ts'
 
 const MAX_CODE_CHARS = 64
@@ -89,7 +90,7 @@ export type WaitingDevice = z.infer<typeof WaitingDevice>
 export const ApproveDeviceRequest = z
   .strictObject({
     userCode: UserCode,
-    permission: KeyPermission.optional().meta({ default: 'ALL' }),
+    permission: KeyPermission.optional().meta({ default: KEY_DEFAULTS.permission }),
     scopes: KeyScopes.optional(),
   })
   .meta({ id: 'ApproveDeviceRequest', example: { userCode: 'WDJB-MJHT-KLQP', permission: 'ALL' } })

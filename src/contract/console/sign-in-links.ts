@@ -1,10 +1,14 @@
 import { z } from 'zod'
+import { SIGN_IN_LINK_DEFAULTS } from '../defaults.ts'
 import { ResourceId, Timestamp } from '../fields.ts'
 
 export const CreateSignInLinkRequest = z
   .strictObject({
     userId: ResourceId.max(64).meta({ description: 'The user whom the link signs in.' }),
-    isOperator: z.boolean().optional().meta({ default: false, description: 'Its session is valid for /admin/v1 too.' }),
+    isOperator: z
+      .boolean()
+      .optional()
+      .meta({ default: SIGN_IN_LINK_DEFAULTS.isOperator, description: 'Its session is valid for /admin/v1 too.' }),
   })
   .meta({ id: 'CreateSignInLinkRequest', example: { userId: '7q1w3e4k8h2m9x' } })
 export type CreateSignInLinkRequest = z.infer<typeof CreateSignInLinkRequest>

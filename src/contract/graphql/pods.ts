@@ -10,7 +10,9 @@ const CONTAINER_INPUT = `
   "0: no persistent volume."
   volumeInGb: Int
   volumeMountPath: String
-  containerRegistryAuthId: String`
+  containerRegistryAuthId: String
+  "All labels of the pod; an empty list removes them."
+  labels: [PodLabelInput]`
 
 const DEPLOY_INPUT = `${CONTAINER_INPUT}
   cloudType: CloudType
@@ -108,12 +110,18 @@ type Pod {
   runtime: PodRuntime @cost(weight: 2)
   createdAt: String
   locked: Boolean
+  labels: [PodLabel]
   "Number in its cluster."
   clusterIdx: Int
   "PRIMARY or SECONDARY."
   clusterRole: String
   clusterIp: String
   clusterId: String
+}
+
+type PodLabel {
+  key: String
+  value: String
 }
 
 type PodMachineInfo {
@@ -156,6 +164,11 @@ type PodRuntimeContainer {
 
 input PodFilter {
   podId: String
+}
+
+input PodLabelInput {
+  key: String
+  value: String
 }
 
 input ObjectMountInput {

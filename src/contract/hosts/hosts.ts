@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
+import { JOIN_DEFAULTS } from '../defaults.ts'
 import { CLOUDS, HOST_HEALTHS, HOST_STATUSES } from '../enums.ts'
 import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 import { HostPrivateNetworks, PRIVATE_NETWORKS } from './private-networks.ts'
@@ -14,7 +15,7 @@ export const CreateJoinTokenRequest = z
   .strictObject({
     dataCenterId: DataCenterId.optional().meta({ default: DEFAULT_DATA_CENTER_ID }),
     name: Name.max(128).optional().meta({ description: 'Replaces the name that the machine reports.' }),
-    cloud: Cloud.optional().meta({ default: 'SECURE' }),
+    cloud: Cloud.optional().meta({ default: JOIN_DEFAULTS.cloud }),
   })
   .meta({ id: 'CreateJoinTokenRequest', example: { dataCenterId: 'EU-RO-1', name: 'gpu-07' } })
 export type CreateJoinTokenRequest = z.infer<typeof CreateJoinTokenRequest>

@@ -38,4 +38,5 @@ export const POD_EXAMPLE = {
   stopAfter: '2026-06-01T18:00:00Z',
   terminateAfter: null,
   idleStop: { afterSeconds: 1800 },
+  labels: { team: 'research' },
 }

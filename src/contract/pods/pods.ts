@@ -9,6 +9,7 @@ import { WhyOptions } from '../why-options.ts'
 import { containerRequestFields, containerResponseFields } from './container.ts'
 import { deadlineRequestFields } from './deadlines.ts'
 import { idleStopRequestFields, PodIdleStop } from './idle-stop.ts'
+import { labelQueryFields, labelRequestFields, labelResponseFields } from './labels.ts'
 import { PodMountsRequest, PodMountsView } from './mounts.ts'
 import { POD_EXAMPLE } from './pod-example.ts'
 import {
@@ -47,7 +48,7 @@ export const CreatePodRequest = z
     dataCenterIds: DataCenterIds.optional().meta({ description: 'In order of preference; empty for any.' }),
     globalNetworking: z.boolean().optional().meta({
       description: 'Gives the pod a private address that other such pods of the account can reach, across data centers.',
-      default: false,
+      default: POD_DEFAULTS.globalNetworking,
     }),
     mounts: PodMountsRequest.optional(),
     onHostLoss: OnHostLoss.optional().meta({ description: '`REPLACE` not with a persistent mount.', default: POD_DEFAULTS.onHostLoss }),
@@ -57,6 +58,7 @@ export const CreatePodRequest = z
       .meta({ description: 'Gives the pod a random `JUPYTER_PASSWORD`, unless `env` has one. A later `env` keeps it.' }),
     ...deadlineRequestFields,
     ...idleStopRequestFields,
+    ...labelRequestFields,
     startSsh: z
       .boolean()
       .optional()
@@ -83,6 +85,7 @@ export const UpdatePodRequest = z
     onHostLoss: OnHostLoss.optional(),
     ...deadlineRequestFields,
     ...idleStopRequestFields,
+    ...labelRequestFields,
     templateId: z.string().regex(PLAIN_TEXT).optional().meta({ description: "Applied once to the container; not the template's mounts." }),
   })
   .meta({
@@ -125,6 +128,7 @@ export const Pod = z
     stopAfter: Timestamp.nullable().meta({ description: 'When the platform stops the pod; null: no automatic stop, or done.' }),
     terminateAfter: Timestamp.nullable().meta({ description: 'When the platform terminates the pod; null: no automatic termination.' }),
     idleStop: z.union([PodIdleStop, z.null()]).meta({ description: 'Idle time after which the platform stops it; null: never.' }),
+    ...labelResponseFields,
     spend: ListedSpend.optional(),
   })
   .meta({ id: 'Pod', description: 'A container on a machine.', example: POD_EXAMPLE })
@@ -171,6 +175,7 @@ export const ListPodsQuery = PageQuery.extend({
     description: 'Also members of clusters.',
     param: { name: 'includeClusterPods', in: 'query' },
   }),
+  ...labelQueryFields,
 })
 export type ListPodsQuery = z.infer<typeof ListPodsQuery>
 

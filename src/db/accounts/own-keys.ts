@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { Role } from '../../domain/access.ts'
 import type { Database, Statement } from '../client.ts'
-import { isNullFailure } from '../refusals.ts'
+import { outcomeOf, required } from '../refusals.ts'
 import { apiKeys, memberships } from '../schema.ts'
 import type { ApiKeyRow } from './api-keys.ts'
 import { withinBudget } from './budgets.ts'
@@ -41,16 +41,10 @@ export function findTeamKey(db: Database, teamId: string, id: string): Promise<A
   return db.select().from(apiKeys).where(ownedBy(teamId, id)).get()
 }
 
-/** Stores a key together with other statements; false when the team's budget is used up (PP-203). Deletes keys that ended long ago. */
-export async function insertOwnKey(db: Database, row: ApiKeyRow, together: readonly Statement[]): Promise<boolean> {
-  const id = sql<string>`(CASE WHEN ${withinBudget(row.teamId, 'apiKeys', 1)} THEN ${row.id} END)`
-  try {
-    await db.batch([removeLongEnded(db, row), db.insert(apiKeys).values({ ...row, id }), ...together])
-    return true
-  } catch (error) {
-    if (isNullFailure(error, 'api_keys.id')) return false
-    throw error
-  }
+/** Stores a key together with other statements, or says that the team's budget is used up (PP-203). Deletes keys that ended long ago. */
+export async function insertOwnKey(db: Database, row: ApiKeyRow, together: readonly Statement[]): Promise<'done' | 'apiKeys'> {
+  const id = sql<string>`(CASE WHEN ${required({ apiKeys: withinBudget(row.teamId, 'apiKeys', 1) })} THEN ${row.id} END)`
+  return outcomeOf(db.batch([removeLongEnded(db, row), db.insert(apiKeys).values({ ...row, id }), ...together]), ['apiKeys'])
 }
 
 /**

@@ -1,10 +1,24 @@
 import { and, eq, isNotNull, lt, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { allocations, networkVolumes, pods, usage } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { microsOf } from './amounts.ts'
 
 // Statements that end charges in place, without reading them, in the batch that ends them and before the statement that deletes or changes
 // the row. Ending a charge twice finds nothing the second time.
+
+const NONE = sql`NULL`
+const ZERO = sql`0`
+/** The columns of an interval in which a disk alone is charged. */
+const DISK_ALONE = {
+  gpuTypeId: NONE,
+  gpuCount: ZERO,
+  vcpus: ZERO,
+  gpuNanosPerHour: ZERO,
+  cpuNanosPerHour: ZERO,
+  gpuMicros: ZERO,
+  cpuMicros: ZERO,
+}
 
 /** Begins a worker's charge when its container runs (BIL-10). A worker is charged only once, whatever its host reports later. */
 export async function beginWorkerCharge(db: Database, id: string, hostId: string, { atMs, nowMs }: { atMs: number; nowMs: number }) {
@@ -56,12 +70,28 @@ function insertOfWorkers(db: Database, which: SQL | undefined, endedAtMs: number
   const end = sql`MAX(${from}, CAST(${Math.floor(endedAtMs)} AS INTEGER))`
   const ms = sql`(${end} - ${from})`
   const [gpu, cpu, disk] = [sql`${allocations.gpuNanosPerHour}`, sql`${allocations.cpuNanosPerHour}`, sql`${allocations.diskNanosPerHour}`]
-  // Columns in the order of the table.
-  return db
-    .insert(usage)
-    .select(sql`SELECT id, ${from}, 'SERVERLESS', owner_id, team_id, ${from}, ${end}, NULL, gpu_type_id, gpu_count, vcpu,
-    disk_gb, NULL, ${gpu}, ${cpu}, ${disk}, ${microsOf(gpu, ms)}, ${microsOf(cpu, ms)}, ${microsOf(disk, ms)}
-    FROM allocations WHERE ${and(which, isNotNull(allocations.chargedFromMs))}`)
+  const interval = {
+    workloadId: sql`id`,
+    sequence: from,
+    kind: sql`'SERVERLESS'`,
+    resourceId: sql`owner_id`,
+    teamId: sql`team_id`,
+    startedAtMs: from,
+    endedAtMs: end,
+    cloud: NONE,
+    gpuTypeId: sql`gpu_type_id`,
+    gpuCount: sql`gpu_count`,
+    vcpus: sql`vcpu`,
+    diskGb: sql`disk_gb`,
+    volumeType: NONE,
+    gpuNanosPerHour: gpu,
+    cpuNanosPerHour: cpu,
+    diskNanosPerHour: disk,
+    gpuMicros: microsOf(gpu, ms),
+    cpuMicros: microsOf(cpu, ms),
+    diskMicros: microsOf(disk, ms),
+  }
+  return db.insert(usage).select(selectOf(usage, interval, sql`FROM allocations WHERE ${and(which, isNotNull(allocations.chargedFromMs))}`))
 }
 
 /** The statement that ends charges of network volumes, for the batch that resizes or deletes them (BIL-11). */
@@ -69,11 +99,24 @@ export function closeVolumeCharges(db: Database, which: SQL | undefined, endedAt
   const from = sql`${networkVolumes.chargedFromMs}`
   const end = sql`MAX(${from}, CAST(${endedAtMs} AS INTEGER))`
   const nanos = sql`${networkVolumes.nanosPerHour}`
+  const interval = {
+    workloadId: sql`id`,
+    sequence: sql`charge_sequence`,
+    kind: sql`'NETWORK_VOLUME'`,
+    resourceId: sql`id`,
+    teamId: sql`team_id`,
+    startedAtMs: from,
+    endedAtMs: end,
+    cloud: NONE,
+    ...DISK_ALONE,
+    diskGb: sql`size_gb`,
+    volumeType: sql`type`,
+    diskNanosPerHour: nanos,
+    diskMicros: microsOf(nanos, sql`(${end} - ${from})`),
+  }
   return db
     .insert(usage)
-    .select(sql`SELECT id, charge_sequence, 'NETWORK_VOLUME', id, team_id, ${from}, ${end}, NULL, NULL, 0, 0, size_gb, type,
-    0, 0, ${nanos}, 0, 0, ${microsOf(nanos, sql`(${end} - ${from})`)}
-    FROM network_volumes WHERE ${and(which, isNotNull(networkVolumes.chargedFromMs))}`)
+    .select(selectOf(usage, interval, sql`FROM network_volumes WHERE ${and(which, isNotNull(networkVolumes.chargedFromMs))}`))
 }
 
 /** Ends the charges of a removed host's disks of stopped pods (BIL-18). Idempotent. */
@@ -83,13 +126,23 @@ export async function endDiskChargesOn(db: Database, hostId: string, endedAtMs: 
   const end = sql`MAX(${from}, CAST(${Math.floor(endedAtMs)} AS INTEGER))`
   const nanos = sql`${pods.stoppedDiskNanosPerHour}`
   const sizeGb = sql`COALESCE(json_extract(${pods.spec}, '$.mounts.persistent.sizeGb'), 0)`
-  const insert = db
-    .insert(usage)
-    .select(sql`SELECT id, version + 1, iif(cluster_id IS NULL, 'POD', 'CLUSTER'), COALESCE(cluster_id, id), team_id,
-    ${from}, ${end}, json_extract(${pods.spec}, '$.cloud'), NULL, 0, 0, ${sizeGb}, NULL, 0, 0, ${nanos}, 0, 0,
-    ${microsOf(nanos, sql`(${end} - ${from})`)} FROM pods WHERE ${areThose}`)
+  const interval = {
+    workloadId: sql`id`,
+    sequence: sql`version + 1`,
+    kind: sql`iif(cluster_id IS NULL, 'POD', 'CLUSTER')`,
+    resourceId: sql`COALESCE(cluster_id, id)`,
+    teamId: sql`team_id`,
+    startedAtMs: from,
+    endedAtMs: end,
+    cloud: sql`json_extract(${pods.spec}, '$.cloud')`,
+    ...DISK_ALONE,
+    diskGb: sizeGb,
+    volumeType: NONE,
+    diskNanosPerHour: nanos,
+    diskMicros: microsOf(nanos, sql`(${end} - ${from})`),
+  }
   await db.batch([
-    insert,
+    db.insert(usage).select(selectOf(usage, interval, sql`FROM pods WHERE ${areThose}`)),
     db
       .update(pods)
       .set({ diskChargedFromMs: null, version: sql`${pods.version} + 1` })

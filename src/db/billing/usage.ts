@@ -3,10 +3,13 @@ import type { VolumeType } from '../../contract/enums.ts'
 import { type Amounts, partAmounts, type Rates } from '../../domain/money.ts'
 import type { Database } from '../client.ts'
 import { usage, usageRemovals } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 
 type UsageRow = typeof usage.$inferInsert
 /** A closed interval; its amounts follow from its times and rates. */
 export type ClosedInterval = Rates & Omit<UsageRow, keyof Amounts | keyof Rates>
+
+const UNHELD = { cloud: null, gpuTypeId: null, gpuCount: 0, vcpus: 0, diskGb: 0, volumeType: null }
 
 /**
  * A statement that writes a closed interval if the preceding statement changed a row: it must directly follow the one that ends the
@@ -15,11 +18,7 @@ export type ClosedInterval = Rates & Omit<UsageRow, keyof Amounts | keyof Rates>
 export function insertClosed(db: Database, row: ClosedInterval) {
   const { startedAtMs, endedAtMs } = row
   const amounts = partAmounts(row, startedAtMs, { fromMs: startedAtMs, toMs: endedAtMs })
-  // Columns in the order of the table.
-  return db.insert(usage).select(sql`SELECT ${row.workloadId}, ${row.sequence}, ${row.kind}, ${row.resourceId}, ${row.teamId},
-    ${startedAtMs}, ${endedAtMs}, ${row.cloud ?? null}, ${row.gpuTypeId ?? null}, ${row.gpuCount ?? 0}, ${row.vcpus ?? 0},
-    ${row.diskGb ?? 0}, ${row.volumeType ?? null}, ${row.gpuNanosPerHour}, ${row.cpuNanosPerHour}, ${row.diskNanosPerHour},
-    ${amounts.gpuMicros}, ${amounts.cpuMicros}, ${amounts.diskMicros} WHERE changes() > 0`)
+  return db.insert(usage).select(selectOf(usage, { ...UNHELD, ...row, ...amounts }, sql`WHERE changes() > 0`))
 }
 
 /** The number of a row of `usage`: later rows have higher ones. */

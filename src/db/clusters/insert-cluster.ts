@@ -7,8 +7,9 @@ import type { Records, Statement } from '../client.ts'
 import { recomputeHosts } from '../hosts/capacity.ts'
 import { withinDiskShare } from '../hosts/disk-share.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
+import { REFERENCE_REFUSALS } from '../pods/pod-references.ts'
 import type { PodResources, PodRow } from '../pods/pods.ts'
-import { isCheckFailure, isNullFailure } from '../refusals.ts'
+import { outcomeOf, refuse, required } from '../refusals.ts'
 import { allocations, clusters, overlays, pods } from '../schema.ts'
 import { sealPodSpec } from '../sealed-pod.ts'
 
@@ -18,35 +19,39 @@ export type ClusterRow = typeof clusters.$inferSelect
 const CHUNK_CHARS = 1_000_000
 const POOL = OVERLAY_POOLS.cluster
 
+/** Refusals of `insertCluster` by the chosen hosts; others may take the cluster. `host`: offline, cordoned, or kept for other accounts. */
+const SEAT_REFUSALS = ['capacity', 'host', 'diskShare'] as const
+/** Refusals of `insertCluster` wherever it would be placed. `network`: no private network is free. */
+const CLUSTER_REFUSALS = ['inactive', 'clusters', 'pods', 'gpus', 'specBytesPerHost', 'spend', 'network', ...REFERENCE_REFUSALS] as const
+type SeatRefusal = (typeof SEAT_REFUSALS)[number]
+export type ClusterRefusal = (typeof CLUSTER_REFUSALS)[number]
+
+export function isSeatRefusal(refusal: SeatRefusal | ClusterRefusal): refusal is SeatRefusal {
+  return SEAT_REFUSALS.some((name) => name === refusal)
+}
+
 /**
  * Reserves the resources of all members and stores the cluster with them and its private network, in one batch that fails as a whole
- * (CLU-8). The number of statements hardly grows with the members, which are passed as one parameter. False when a host lacks capacity or
- * is cordoned, when a budget of the team or its spend limit is exceeded, or when no network is free.
+ * (CLU-8): 'done', or why nothing was written. The number of statements hardly grows with the members, which are passed as one parameter.
  */
 export async function insertCluster(
   db: Records,
   cluster: ClusterRow,
   members: readonly PodRow[],
   { each, spend, together }: { each: PodResources; spend: SpendDemand; together: readonly Statement[] },
-): Promise<boolean> {
+): Promise<'done' | SeatRefusal | ClusterRefusal> {
   const kept = members.map((member) => ({ ...member, spec: sealPodSpec(db.vault, member, member.spec) }))
   const seats = JSON.stringify(members.map(({ id, hostId }) => ({ id, hostId })))
   const hostIds = JSON.stringify([...new Set(members.map(({ hostId }) => hostId))])
-  try {
-    await db.batch([
-      insertRow(db, cluster, members, { each, spend }),
-      insertOverlay(db, cluster),
-      allocate(db, cluster, seats, each),
-      ...recomputeHosts(db, sql`(SELECT value FROM json_each(${hostIds}))`),
-      ...chunksOf(kept.map(encode)).map((chunk) => insertMembers(db, cluster.id, chunk)),
-      ...together,
-    ])
-    return true
-  } catch (error) {
-    const refused = ['clusters.id', 'pods.id', 'overlays.slot'].some((column) => isNullFailure(error, column))
-    if (refused || isCheckFailure(error)) return false
-    throw error
-  }
+  const batch = db.batch([
+    insertRow(db, cluster, members, { each, spend }),
+    insertOverlay(db, cluster),
+    allocate(db, cluster, seats, each),
+    ...recomputeHosts(db, sql`(SELECT value FROM json_each(${hostIds}))`),
+    ...chunksOf(kept.map(encode)).map((chunk) => insertMembers(db, cluster.id, chunk)),
+    ...together,
+  ])
+  return outcomeOf(batch, [...SEAT_REFUSALS, ...CLUSTER_REFUSALS])
 }
 
 function insertRow(
@@ -57,10 +62,15 @@ function insertRow(
 ) {
   const { id, teamId } = cluster
   const gpus = (each.gpu?.count ?? 0) * members.length
-  const may = sql`${isActive(teamId)} AND ${withinBudget(teamId, 'clusters', 1)} AND ${withinBudget(teamId, 'pods', members.length)}
-    AND ${withinBudget(teamId, 'gpus', gpus)} AND ${withinSpend(teamId, spend)} AND ${withinBytes(teamId, members)}
-    AND ${withinShares(teamId, members, each)}`
-  // A refusal must fail the batch: the column is NOT NULL.
+  const may = required({
+    inactive: isActive(teamId),
+    clusters: withinBudget(teamId, 'clusters', 1),
+    pods: withinBudget(teamId, 'pods', members.length),
+    gpus: withinBudget(teamId, 'gpus', gpus),
+    spend: withinSpend(teamId, spend),
+    specBytesPerHost: withinBytes(teamId, members),
+    diskShare: withinShares(teamId, members, each),
+  } satisfies { [Name in SeatRefusal | ClusterRefusal]?: SQL })
   return db.insert(clusters).values({ ...cluster, id: sql<string>`(SELECT CASE WHEN ${may} THEN ${id} END)` })
 }
 
@@ -82,29 +92,30 @@ function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: Po
   return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(seats)}) seat WHERE NOT ${withinDiskShare(teamId, hostId, want)})`
 }
 
-// The smallest free slot of a network; if there is none it is NULL, which the column rejects. The network starts with check number 1.
+// The smallest free slot of a network. The network starts with check number 1.
 function insertOverlay(db: Records, { id, teamId, createdAtMs }: ClusterRow) {
   const taken = sql`(SELECT slot FROM overlays WHERE kind = 'cluster')`
   const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'cluster')
     WHERE candidate NOT IN ${taken} AND candidate < ${POOL.slots})`
-  return db.insert(overlays).select(sql`SELECT ${id}, ${teamId}, 'cluster', ${id}, ${free}, 1, ${createdAtMs}`)
+  return db
+    .insert(overlays)
+    .select(sql`SELECT ${id}, ${teamId}, 'cluster', ${id}, COALESCE(${free}, ${refuse('network')}), 1, ${createdAtMs}`)
 }
 
 function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: string, { gpu, vcpus, memoryMb, diskGb }: PodResources) {
   const id = sql`json_extract(seat.value, '$.id')`
   const hostId = sql`json_extract(seat.value, '$.hostId')`
+  const takes = sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${hostId} AND status = 'ONLINE' AND cordoned_at IS NULL AND ${takesAccount(hostId, teamId)})`
   // The check of the accounts on a host precedes the first member's allocation.
   return db.insert(allocations).select(sql`SELECT ${id}, ${teamId}, ${hostId}, 'pod', ${id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${createdAtMs}, NULL, 0, 0, 0
     FROM json_each(${seats}) seat
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${hostId} AND status = 'ONLINE' AND cordoned_at IS NULL AND ${takesAccount(hostId, teamId)})`)
+    WHERE ${required({ host: takes })}`)
 }
 
 function insertMembers(db: Records, clusterId: string, chunk: string) {
   const columns = Object.values(getTableColumns(pods)).map(({ name }) => {
     const value = sql`json_extract(member.value, ${`$.${name}`})`
-    // Without its allocation a member has no id, which fails the batch.
-    if (name === 'id') return sql`CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${value}) THEN ${value} END`
     return name === 'cluster_ip' ? addressOf(clusterId, sql`json_extract(member.value, '$.cluster_rank')`) : value
   })
   return db.insert(pods).select(sql`SELECT ${sql.join(columns, sql`, `)} FROM json_each(${chunk}) member`)

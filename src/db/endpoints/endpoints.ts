@@ -1,8 +1,9 @@
 import { and, desc, eq, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
+import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
-import { isNullFailure } from '../refusals.ts'
+import { outcomeOf, required } from '../refusals.ts'
 import { readInPieces } from '../rows-in-pieces.ts'
 import { endpoints, networkVolumes, releases } from '../schema.ts'
 import { openConfig, sealConfig } from './endpoint-config.ts'
@@ -15,29 +16,31 @@ export interface EndpointPosition {
   id: string
 }
 
-/**
- * Stores an endpoint with its first release (END-14) and further statements of its create. False when the team's budgets are exceeded
- * (PP-203), or one of its network volumes does not exist; then nothing is stored.
- */
+/** Why an endpoint may not be stored: a budget of the team (PP-203), or one of its network volumes does not exist. */
+export type EndpointRefusal = 'endpoints' | 'storedBytes' | 'networkVolume'
+
+/** Stores an endpoint with its first release (END-14) and further statements of its create, or says why nothing was stored. */
 export async function insertEndpoint(
   db: Records,
   config: EndpointConfig,
   createdAtMs: number,
   release: ReleaseRow,
   together: readonly Statement[],
-): Promise<boolean> {
+): Promise<'done' | EndpointRefusal> {
   const { teamId, name, revision } = config
   const sealed = sealConfig(db.vault, config)
-  // A NULL fails the batch as a whole, so that a refused create stores nothing.
-  const hasRoom = sql`${withinBudget(teamId, 'endpoints', 1)} AND ${withinBudget(teamId, 'storedBytes', bytesOf(sealed))}
-    AND ${hasVolumes(config)}`
-  const id = sql<string>`(CASE WHEN ${hasRoom} THEN ${config.id} END)`
-  const insert = db.batch([
+  const conditions: Record<EndpointRefusal, SQL> = {
+    endpoints: withinBudget(teamId, 'endpoints', 1),
+    storedBytes: withinBudget(teamId, 'storedBytes', bytesOf(sealed)),
+    networkVolume: hasVolumes(config),
+  }
+  const id = sql<string>`(CASE WHEN ${required(conditions)} THEN ${config.id} END)`
+  const batch = db.batch([
     db.insert(endpoints).values({ id, teamId, name, config: sealed, revision, createdAt: createdAtMs, deletedAt: null }),
     db.insert(releases).values(release),
     ...together,
   ])
-  return unlessNull(insert, 'endpoints.id')
+  return outcomeOf(batch, ['endpoints', 'storedBytes', 'networkVolume'])
 }
 
 /** A team's endpoint; null when it is unknown, deleted or another team's. */
@@ -106,9 +109,9 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
 }
 
 /**
- * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, 'noRoom' when growth exceeds the team's
- * budget or a network volume does not exist. The release row is inserted only if the guarded update changed a row, because D1 commits a
- * batch whose update matched nothing. Releases beyond the team's bound are deleted (PP-206).
+ * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, else why it may not be stored. The release
+ * row is inserted only if the guarded update changed a row, because D1 commits a batch whose update matched nothing. Releases beyond the
+ * team's bound are deleted (PP-206).
  */
 export async function updateEndpoint(
   db: Records,
@@ -116,38 +119,28 @@ export async function updateEndpoint(
   revision: number,
   release: ReleaseRow | null,
   note: Statement,
-): Promise<'done' | 'lost' | 'noRoom'> {
+): Promise<'done' | 'lost' | 'storedBytes' | 'networkVolume'> {
   const sealed = sealConfig(db.vault, config)
   const more = sql`${bytesOf(sealed) + (release ? bytesOf(release.diff) : 0)} - octet_length(config)`
-  const hasRoom = sql`${more} <= 0 OR ${withinBudget(config.teamId, 'storedBytes', more)}`
+  const storedBytes = sql`${more} <= 0 OR ${withinBudget(config.teamId, 'storedBytes', more)}`
+  const may = required({ storedBytes, networkVolume: hasVolumes(config) })
   const update = db
     .update(endpoints)
-    .set({ name: sql`CASE WHEN (${hasRoom}) AND ${hasVolumes(config)} THEN ${config.name} END`, config: sealed, revision: config.revision })
+    .set({ name: sql`CASE WHEN ${may} THEN ${config.name} END`, config: sealed, revision: config.revision })
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
-  let changes = 0
-  const written = await unlessNull(
-    writeUpdate(db, update, config, release, note).then((updated) => {
-      changes = updated.meta.changes
-    }),
-    'endpoints.name',
-  )
-  if (!written) return 'noRoom'
-  return changes > 0 ? 'done' : 'lost'
+  const added =
+    release &&
+    db.insert(releases).select(sql`SELECT ${release.endpointId}, ${release.version}, ${release.id},
+    ${release.createdByUserId}, ${JSON.stringify(release.diff)}, ${release.createdAt} WHERE changes() > 0`)
+  const dropped = release && dropOldReleases(db, config.teamId, release)
+  const batch = runNamed(db, { updated: update, note, added, dropped })
+  const outcome = await outcomeOf(batch, ['storedBytes', 'networkVolume'])
+  return outcome === 'done' && (await batch).updated === 0 ? 'lost' : outcome
 }
 
-async function writeUpdate(db: Database, update: Statement, config: EndpointConfig, release: ReleaseRow | null, note: Statement) {
-  if (!release) return (await db.batch([update, note]))[0] as D1Result
-  const oldest = sql`${release.version} - ${boundOf(config.teamId, 'releasesPerEndpoint')}`
-  const [updated] = await db.batch([
-    update,
-    note,
-    db.insert(releases).select(
-      sql`SELECT ${release.endpointId}, ${release.version}, ${release.id}, ${release.createdByUserId},
-        ${JSON.stringify(release.diff)}, ${release.createdAt} WHERE changes() > 0`,
-    ),
-    db.delete(releases).where(and(eq(releases.endpointId, release.endpointId), sql`${releases.version} <= ${oldest}`)),
-  ])
-  return updated as D1Result
+function dropOldReleases(db: Database, teamId: string, { endpointId, version }: ReleaseRow): Statement {
+  const oldest = sql`${version} - ${boundOf(teamId, 'releasesPerEndpoint')}`
+  return db.delete(releases).where(and(eq(releases.endpointId, endpointId), sql`${releases.version} <= ${oldest}`))
 }
 
 /** The deletion of a volume checks for endpoints in the same way, so of two concurrent requests one is refused (END-22). */
@@ -164,17 +157,6 @@ export function configBytes(config: EndpointConfig): number {
 
 function bytesOf(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length
-}
-
-/** Awaits a batch; false when it failed because a refused statement wrote NULL into the column. */
-async function unlessNull(batch: Promise<unknown>, column: string): Promise<boolean> {
-  try {
-    await batch
-    return true
-  } catch (error) {
-    if (isNullFailure(error, column)) return false
-    throw error
-  }
 }
 
 /**

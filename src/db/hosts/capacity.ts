@@ -10,7 +10,7 @@ import { isActive } from '../accounts/suspension.ts'
 import { closeWorkerCharge } from '../billing/charges.ts'
 import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
-import { isCheckFailure } from '../refusals.ts'
+import { outcomeOf, required } from '../refusals.ts'
 import { noteMount } from '../resources/volume-hosts.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
@@ -133,26 +133,31 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 }
 
 /**
- * Reserves capacity in one batch that fails as a whole. False when the host lacks capacity (a CHECK fails), is not online or is cordoned,
- * or when the team's GPU budget (PP-203) or spend limit (BIL-22) is exceeded. A second reservation under the same id is a caller's error:
- * check for the allocation first.
+ * Refusals of `reserveCapacity`: the host lacks capacity; it is offline, cordoned or kept for other accounts; the account is suspended or deleted; its
+ * GPU budget (PP-203) or its spend limit (BIL-22) is exceeded.
  */
-export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<boolean> {
+const REFUSALS = ['capacity', 'host', 'inactive', 'gpus', 'spend'] as const
+export type ReservationRefusal = (typeof REFUSALS)[number]
+
+/**
+ * Reserves capacity in one batch that fails as a whole: 'done', or why nothing was reserved. A second reservation under the same id is a
+ * caller's error: check for the allocation first.
+ */
+export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<'done' | ReservationRefusal> {
+  const conditions: Record<Exclude<ReservationRefusal, 'capacity'>, SQL> = {
+    host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
+      AND ${takesAccount(want.hostId, want.teamId)})`,
+    inactive: isActive(want.teamId),
+    gpus: withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0),
+    spend: withinSpend(want.teamId, want.spend ?? NO_DEMAND),
+  }
   // Columns in the order of the table.
   const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
     ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL,
     ${want.rates.gpuNanosPerHour}, ${want.rates.cpuNanosPerHour}, ${want.rates.diskNanosPerHour}
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(want.hostId, want.teamId)}) AND ${isActive(want.teamId)}
-      AND ${withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0)} AND ${withinSpend(want.teamId, want.spend ?? NO_DEMAND)}`)
+    WHERE ${required(conditions)}`)
   const mount = want.volumeId === undefined ? [] : [noteMount(db, { ...want, volumeId: want.volumeId }, nowMs)]
-  try {
-    await db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount])
-  } catch (error) {
-    if (isCheckFailure(error)) return false
-    throw error
-  }
-  return (await findAllocation(db, want.id)) !== null
+  return outcomeOf(db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount]), REFUSALS)
 }
 
 /** Releases a workload's capacity; the charge of a worker ends at `endedAtMs`. Idempotent. */

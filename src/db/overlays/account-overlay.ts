@@ -1,7 +1,7 @@
 import { and, eq, lt, sql } from 'drizzle-orm'
 import { OVERLAY_POOLS } from '../../domain/overlay/addresses.ts'
 import type { Database } from '../client.ts'
-import { isNullFailure, isRefusedWith } from '../refusals.ts'
+import { isRefusedWith, refusalOf, refuse } from '../refusals.ts'
 import { hosts, overlays, pods } from '../schema.ts'
 
 /** An unused network is deleted after this time; joining it renews the time. */
@@ -17,13 +17,16 @@ export async function provideAccountOverlay(
   nowMs: number,
 ): Promise<{ slot: number; taken: string[] } | null> {
   const slots = sql`(SELECT slot FROM overlays WHERE kind = 'account')`
-  // Without a free slot this is NULL, which the column rejects.
   const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'account')
     WHERE candidate NOT IN ${slots} AND candidate < ${OVERLAY_POOLS.account.slots})`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM overlays WHERE owner_id = ${teamId})`
   try {
     const [, , found, taken] = await db.batch([
-      db.insert(overlays).select(sql`SELECT ${teamId}, ${teamId}, 'account', ${teamId}, ${free}, 0, ${nowMs} WHERE ${isNew}`),
+      db
+        .insert(overlays)
+        .select(
+          sql`SELECT ${teamId}, ${teamId}, 'account', ${teamId}, COALESCE(${free}, ${refuse('network')}), 0, ${nowMs} WHERE ${isNew}`,
+        ),
       db.update(overlays).set({ createdAtMs: nowMs }).where(eq(overlays.ownerId, teamId)),
       db.select({ slot: overlays.slot }).from(overlays).where(eq(overlays.ownerId, teamId)),
       db
@@ -33,7 +36,7 @@ export async function provideAccountOverlay(
     ])
     return { slot: found[0]?.slot ?? 0, taken: taken.map(({ address }) => address) }
   } catch (error) {
-    if (isNullFailure(error, 'overlays.slot')) return null
+    if (refusalOf(error) === 'network') return null
     throw error
   }
 }

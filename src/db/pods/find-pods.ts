@@ -2,9 +2,10 @@ import { and, desc, eq, inArray, or, sql } from 'drizzle-orm'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import { yieldThread } from '../../platform/yield-thread.ts'
 import type { Database, Records } from '../client.ts'
-import { rowsInPieces } from '../rows-in-pieces.ts'
+import { type ListPosition, rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
-import { openPod, type PodRow } from '../sealed-pod.ts'
+import { type KeptPodRow, openPod, type PodRow } from '../sealed-pod.ts'
+import { matchLabels } from './labelled-pods.ts'
 
 // Verbatim as in the partial indexes: with a parameter for the status SQLite would not use them.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
@@ -46,42 +47,84 @@ export function findPodOwner(db: Database, id: string): Promise<Pick<PodRow, 'te
 /** Specs that are opened before other requests run (RATE-22): a few milliseconds. */
 const OPENED_AT_ONCE = 32
 
-interface ListPosition {
-  createdAt: number
-  id: string
+/** Rows of a filtered list that one statement reads. */
+const READ_AT_ONCE = 128
+
+const SIZED = { pod: pods, bytes: sql<number>`octet_length(${pods.spec}) + octet_length(${pods.labels})` }
+interface SizedPod {
+  pod: KeptPodRow
+  bytes: number
 }
 
-/** Largest total size of the specs of one page, in bytes: a thousand of the largest would not fit in a Worker's memory. */
+/** Largest total size of the specs and labels of one page, in bytes: a thousand of the largest would not fit in a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
+/** Rows of a page of pods. */
+interface PodRows {
+  rows: PodRow[]
+  /** Exceeds the number of rows when more follow them. */
+  found: number
+  /** How far a filtered list was searched beyond its rows; null: the last row is the end of the page. */
+  end: ListPosition | null
+  /** Rows that were examined for a filter. */
+  examined: number
+}
+
 /**
- * At most `limit` of a team's live pods after `after`, newest first; fewer when they are large, in which case `found` exceeds the number of
- * rows.
+ * At most `limit` of a team's live pods after `after`, newest first; fewer when they are large. `filters`: labels that they must have
+ * (LBL-4).
  */
 export async function listPods(
   db: Records,
   teamId: string,
   after: ListPosition | null,
   limit: number,
-): Promise<{ rows: PodRow[]; found: number }> {
+  filters: readonly string[] = [],
+): Promise<PodRows> {
+  if (filters.length === 0) {
+    const read = (behind: typeof after, size: number) => selectPage(db, teamId, behind, size)
+    const { rows, isCut } = await openPage(db, rowsInPieces(after, limit, read))
+    return { rows, found: rows.length + Number(isCut), end: null, examined: 0 }
+  }
+  const { matches, examined, end } = await matchLabels(db, teamId, after, limit, filters)
+  const { rows, isCut } = await openPage(db, matchingRows(db, teamId, matches))
+  return { rows, found: rows.length + Number(isCut || (end !== null && matches.length < limit)), end: isCut ? null : end, examined }
+}
+
+/** Opens rows until they exceed the size of a page. */
+async function openPage(db: Records, pieces: AsyncIterable<SizedPod[]>): Promise<{ rows: PodRow[]; isCut: boolean }> {
   const rows: PodRow[] = []
   let bytes = 0
-  const read = (behind: typeof after, size: number) => selectPage(db, teamId, behind, size)
-  for await (const piece of rowsInPieces(after, limit, read)) {
+  for await (const piece of pieces) {
     for (const row of piece) {
-      if (bytes > MAX_PAGE_BYTES) return { rows, found: rows.length + 1 }
+      if (bytes > MAX_PAGE_BYTES) return { rows, isCut: true }
       rows.push(openPod(db.vault, row.pod))
       if (rows.length % OPENED_AT_ONCE === 0) await yieldThread()
       bytes += row.bytes
     }
   }
-  return { rows, found: rows.length }
+  return { rows, isCut: false }
+}
+
+async function* matchingRows(db: Database, teamId: string, matches: readonly ListPosition[]): AsyncGenerator<SizedPod[]> {
+  for (let from = 0; from < matches.length; from += READ_AT_ONCE) {
+    const ids = matches.slice(from, from + READ_AT_ONCE).map(({ id }) => id)
+    const isNamed = sql`${pods.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+    const read = await db
+      .select(SIZED)
+      .from(pods)
+      // The index on the team would read all of its pods.
+      .where(and(isNamed, sql`+${pods.teamId} = ${teamId}`, IS_LIVE))
+    const byId = new Map(read.map((row) => [row.pod.id, row]))
+    // A pod that ended since it was found is left out.
+    yield ids.flatMap((id) => byId.get(id) ?? [])
+  }
 }
 
 async function selectPage(db: Database, teamId: string, after: ListPosition | null, limit: number) {
   const older = after && sql`(${pods.createdAtMs}, ${pods.id}) < (${after.createdAt}, ${after.id})`
   const page = await db
-    .select({ pod: pods, bytes: sql<number>`octet_length(${pods.spec})` })
+    .select(SIZED)
     .from(pods)
     .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
     .orderBy(desc(pods.createdAtMs), desc(pods.id))

@@ -11,9 +11,9 @@ const IS_FORMER = sql`${pods.status} = 'TERMINATED'`
 /** A host that still has capacity for a pod reads the pod's row before it releases the capacity. */
 const HOLDS_NOTHING = sql`NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = pods.id)`
 
-/** A pod as its row is written: for a terminated one without env, command, registry login and deadlines (PP-234). */
+/** A pod as its row is written: for a terminated one without env, command, registry login, deadlines and labels (PP-234). */
 export function keptPod(pod: PodRow): PodRow {
-  return pod.status === 'TERMINATED' ? { ...pod, spec: formerSpec(pod.spec), registryId: null, ...NO_DEADLINES } : pod
+  return pod.status === 'TERMINATED' ? { ...pod, spec: formerSpec(pod.spec), registryId: null, ...NO_DEADLINES, labels: {} } : pod
 }
 
 /** A statement for the batch that terminates a pod: deletes the team's oldest terminated pods beyond the bound. */

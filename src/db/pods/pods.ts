@@ -12,11 +12,11 @@ import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
 import { withinDiskShare } from '../hosts/disk-share.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
-import { isCheckFailure, isNullFailure } from '../refusals.ts'
+import { outcomeOf, refusalOf, required } from '../refusals.ts'
 import { allocations, pods } from '../schema.ts'
 import { type PodRow, sealPodSpec } from '../sealed-pod.ts'
-import { findPodForHost } from './find-pods.ts'
 import { dropOldestFormer, keptPod } from './former-pods.ts'
+import { REFERENCE_REFUSALS, type ReferenceRefusal } from './pod-references.ts'
 
 export type { PodRow }
 
@@ -28,36 +28,42 @@ export interface PodResources {
   diskGb: number
 }
 
-/**
- * Reserves the capacity of a new pod and stores the pod, in one batch that fails as a whole. False when its host lacks capacity or is
- * cordoned, or when a budget of its team (PP-203) or its spend limit (BIL-22) is exceeded.
- */
+/** Refusals of `insertPod` that concern its host; another host may take the pod. `host`: offline, cordoned, or kept for other accounts. */
+const HOST_REFUSALS = ['capacity', 'host', 'diskShare', 'specBytesPerHost'] as const
+/** Refusals of `insertPod` for any host: the state of the account, its budgets (PP-203) and spend limit (BIL-22), references and name. */
+const POD_REFUSALS = ['inactive', 'pods', 'gpus', 'spend', ...REFERENCE_REFUSALS, 'name'] as const
+export type HostRefusal = (typeof HOST_REFUSALS)[number]
+export type PodRefusal = (typeof POD_REFUSALS)[number]
+
+export function isHostRefusal(refusal: HostRefusal | PodRefusal): refusal is HostRefusal {
+  return HOST_REFUSALS.some((name) => name === refusal)
+}
+
+/** Reserves the capacity of a new pod and stores the pod, in one batch that fails as a whole: 'done', or why nothing was written. */
 export async function insertPod(
   db: Records,
   pod: PodRow,
   resources: PodResources,
   together: readonly Statement[] = [],
   spend: SpendDemand = NO_DEMAND,
-): Promise<boolean> {
+): Promise<'done' | HostRefusal | PodRefusal> {
   const { gpu, vcpus, memoryMb, diskGb } = resources
+  const { teamId, hostId } = pod
+  const conditions: Record<Exclude<HostRefusal | PodRefusal, 'capacity' | 'name' | ReferenceRefusal>, SQL> = {
+    host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${hostId} AND status = 'ONLINE' AND cordoned_at IS NULL AND ${takesAccount(hostId, teamId)})`,
+    inactive: isActive(teamId),
+    pods: withinBudget(teamId, 'pods', 1),
+    gpus: withinBudget(teamId, 'gpus', gpu?.count ?? 0),
+    specBytesPerHost: withinBudget(teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(teamId, hostId)),
+    diskShare: withinDiskShare(teamId, hostId, { id: pod.id, diskGb }),
+    spend: withinSpend(teamId, spend),
+  }
   const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
     ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}, NULL, 0, 0, 0
-    WHERE EXISTS (SELECT 1 FROM hosts WHERE id = ${pod.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(pod.hostId, pod.teamId)}) AND ${isActive(pod.teamId)}
-      AND ${withinBudget(pod.teamId, 'pods', 1)} AND ${withinBudget(pod.teamId, 'gpus', gpu?.count ?? 0)}
-      AND ${withinBudget(pod.teamId, 'specBytesPerHost', specBytes(pod), specBytesOn(pod.teamId, pod.hostId))}
-      AND ${withinDiskShare(pod.teamId, pod.hostId, { id: pod.id, diskGb })}
-      AND ${withinSpend(pod.teamId, spend)}`)
-  // A refusal without a CHECK must fail the batch too: the pod's row requires its allocation.
-  const needsAllocation = sql<string>`(SELECT CASE WHEN EXISTS (SELECT 1 FROM allocations WHERE id = ${pod.id}) THEN ${pod.id} END)`
-  const insert = db.insert(pods).values({ ...pod, id: needsAllocation, spec: sealPodSpec(db.vault, pod, pod.spec) })
-  try {
-    await db.batch([allocate, ...recomputeHost(db, pod.hostId, 'strict'), insert, ...together])
-    return true
-  } catch (error) {
-    if (isCheckFailure(error) || isNullFailure(error, 'pods.id')) return false
-    throw error
-  }
+    WHERE ${required(conditions)}`)
+  const insert = db.insert(pods).values({ ...pod, spec: sealPodSpec(db.vault, pod, pod.spec) })
+  const batch = db.batch([allocate, ...recomputeHost(db, pod.hostId, 'strict'), insert, ...together])
+  return outcomeOf(batch, [...HOST_REFUSALS, ...POD_REFUSALS])
 }
 
 /** Size of a pod's spec in bytes, which counts against a budget. */
@@ -83,9 +89,13 @@ export async function updatePod(
 }
 
 /**
- * Writes a transition that takes compute of the pod's own host again (POD-17): 'noRoom' when there is too little or the host was removed,
- * 'lost' when another transition came first.
+ * Refusals of a change of what a pod holds on its own host. `host`: it was removed, or has no such GPU any more (POD-17); `capacity`: it has
+ * too little left (MNT-4); the others: limits of the account (PP-203, SHR-41, BIL-22).
  */
+const PLACE_REFUSALS = ['capacity', 'host', 'inactive', 'gpus', 'diskShare', 'spend'] as const
+export type PlaceRefusal = (typeof PLACE_REFUSALS)[number]
+
+/** Writes a transition that takes compute of the pod's own host again (POD-17). 'lost': another transition came first. */
 export async function updatePodTakingCompute(
   db: Records,
   before: PodRow,
@@ -93,22 +103,19 @@ export async function updatePodTakingCompute(
   { gpu, vcpus, memoryMb, diskGb }: PodResources,
   note: Statement | null = null,
   spend: SpendDemand = NO_DEMAND,
-): Promise<'done' | 'lost' | 'noRoom'> {
+): Promise<'done' | 'lost' | PlaceRefusal> {
   const all = { gpuTypeId: gpu?.typeId ?? null, gpuCount: gpu?.count ?? 0, vcpu: vcpus, memoryMb, diskGb }
   return updateWithAllocation(db, before, after, { usage: null, note, spend }, all)
 }
 
-/**
- * Writes a change of the pod's disk on its own host: 'noRoom' when there is too little left (MNT-4), or the account's share (SHR-41) or
- * spend limit is exceeded. With `growsOnly` a larger allocation is kept.
- */
+/** Writes a change of the pod's disk on its own host (MNT-4). With `growsOnly` a larger allocation is kept. 'lost': as above. */
 export async function updatePodResizing(
   db: Records,
   before: PodRow,
   after: PodRow,
   together: { usage: UsageInterval | null; note?: Statement | null; spend: SpendDemand },
   { diskGb, growsOnly }: { diskGb: number; growsOnly: boolean },
-): Promise<'done' | 'lost' | 'noRoom'> {
+): Promise<'done' | 'lost' | PlaceRefusal> {
   return updateWithAllocation(db, before, after, together, { diskGb: growsOnly ? sql`MAX(disk_gb, ${diskGb})` : diskGb })
 }
 
@@ -118,37 +125,35 @@ async function updateWithAllocation(
   after: PodRow,
   { usage, note = null, spend = NO_DEMAND }: { usage: UsageInterval | null; note?: Statement | null; spend?: SpendDemand },
   held: Omit<Partial<typeof allocations.$inferInsert>, 'diskGb'> & { diskGb: number | SQL },
-): Promise<'done' | 'lost' | 'noRoom'> {
-  const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})`
-  // For a GPU type that the host does not have any more there is no row, hence no CHECK (POD-17).
-  const hasGpus = held.gpuTypeId
-    ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${before.hostId} AND gpu_type_id = ${held.gpuTypeId})`
-    : sql``
-  const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE ${isShared(before.teamId)} AND id <> ${before.id})`
-  const hasBudget = held.gpuCount ? sql` AND ${withinBudget(before.teamId, 'gpus', Number(held.gpuCount), others)}` : sql``
-  // A smaller amount is always allowed.
+): Promise<'done' | 'lost' | PlaceRefusal> {
   const { id, teamId, hostId } = before
-  const hasShare =
-    held.vcpu === undefined
-      ? sql` AND (${held.diskGb} <= a.disk_gb OR ${withinDiskShare(teamId, hostId, { id, diskGb: held.diskGb })})`
-      : sql``
-  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${before.id} AND h.status <> 'REMOVED'${hasShare})${hasGpus}${hasBudget}
-    AND ${isActive(before.teamId)} AND ${withinSpend(before.teamId, spend)}`
+  const isCurrent = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${id} AND version = ${before.version})`
+  const others = sql`(SELECT COALESCE(SUM(gpu_count), 0) FROM allocations WHERE ${isShared(teamId)} AND id <> ${id})`
+  const may = required({
+    inactive: isActive(teamId),
+    ...(held.gpuCount && { gpus: withinBudget(teamId, 'gpus', Number(held.gpuCount), others) }),
+    // A smaller amount is always allowed.
+    ...(held.vcpu === undefined && {
+      diskShare: sql`${held.diskGb} <= allocations.disk_gb OR ${withinDiskShare(teamId, hostId, { id, diskGb: held.diskGb })}`,
+    }),
+    spend: withinSpend(teamId, spend),
+  } satisfies { [Name in PlaceRefusal]?: SQL })
+  // CASE orders the conditions: a change that is out of date is not refused.
   const allocate = db
     .update(allocations)
     .set(held)
-    .where(and(eq(allocations.id, before.id), isCurrent, hasPlace))
-  const [left, leftGpus] = recomputeHost(db, before.hostId, 'strict')
+    .where(and(eq(allocations.id, id), sql`CASE WHEN ${isCurrent} THEN ${may} ELSE FALSE END`))
+  const [left, leftGpus] = recomputeHost(db, hostId, 'strict')
+  // For a GPU type that the host does not have any more there is no row, hence no CHECK.
+  const hasGpus = held.gpuTypeId
+    ? sql` AND EXISTS (SELECT 1 FROM host_gpus WHERE host_id = ${hostId} AND gpu_type_id = ${held.gpuTypeId})`
+    : sql``
+  const hasPlace = sql`EXISTS (SELECT 1 FROM allocations a JOIN hosts h ON h.id = a.host_id WHERE a.id = ${id} AND h.status <> 'REMOVED')${hasGpus}`
+  const updated = guarded(db, before, after, { requirement: required({ host: hasPlace } satisfies { [Name in PlaceRefusal]?: SQL }) })
   const closed = usage && usageInsert(db, before, after, usage)
-  try {
-    const written = { allocate, left, leftGpus, updated: guarded(db, before, after, hasPlace), note, closed }
-    if ((await runNamed(db, written)).updated > 0) return 'done'
-    const now = await findPodForHost(db, before.id)
-    return now?.version === before.version ? 'noRoom' : 'lost'
-  } catch (error) {
-    if (isCheckFailure(error)) return 'noRoom'
-    throw error
-  }
+  const batch = runNamed(db, { allocate, left, leftGpus, updated, note, closed })
+  const outcome = await outcomeOf(batch, PLACE_REFUSALS)
+  return outcome === 'done' && (await batch).updated === 0 ? 'lost' : outcome
 }
 
 /** Parts of a pod's move to another host. */
@@ -186,10 +191,10 @@ export async function movePod(
   const [left, leftGpus] = recomputeHost(db, after.hostId, 'strict')
   const closed = usage && usageInsert(db, before, after, usage)
   try {
-    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, moved, hasEntered), note, closed }
+    const written = { leave, enter, left, leftGpus, updated: guarded(db, before, moved, { condition: hasEntered }), note, closed }
     return (await runNamed(db, written)).updated > 0
   } catch (error) {
-    if (isCheckFailure(error)) return false
+    if (refusalOf(error) === 'capacity') return false
     throw error
   }
 }
@@ -209,11 +214,13 @@ export async function releaseCompute(db: Database, podId: string, hostId: string
   ])
 }
 
-function guarded(db: Records, before: PodRow, pod: PodRow, condition?: SQL) {
+/** `condition`: without it nothing is written; `requirement`: without it the batch is refused. */
+function guarded(db: Records, before: PodRow, pod: PodRow, { condition, requirement }: { condition?: SQL; requirement?: SQL } = {}) {
   const { id: _id, ...after } = keptPod(pod)
+  const name = requirement ? sql`CASE WHEN ${requirement} THEN ${after.name} END` : after.name
   return db
     .update(pods)
-    .set({ ...after, spec: sealPodSpec(db.vault, before, after.spec) })
+    .set({ ...after, name, spec: sealPodSpec(db.vault, before, after.spec) })
     .where(and(eq(pods.id, before.id), eq(pods.version, before.version), hasRegistry(before, after), condition))
 }
 

@@ -1,9 +1,11 @@
 import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
+import { runNamed } from '../batch.ts'
 import { closeVolumeCharges } from '../billing/charges.ts'
 import { type SpendDemand, withinSpend } from '../billing/spend.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { outcomeOf, required } from '../refusals.ts'
 import { networkVolumes } from '../schema.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfNetworkVolume } from './resource-users.ts'
@@ -33,24 +35,25 @@ export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 export type VolumeCharge = SpendDemand & { nowMs: number }
 
 /**
- * Stores a volume; false when the account has reached the bound or its spend limit is exceeded. `together`: statements that depend on
- * whether it was stored.
+ * Stores a volume, or says why not: 'full' when the account has reached the bound, 'spend' when its spend limit is exceeded. `together`:
+ * further statements of the batch.
  */
 export async function insertNetworkVolume(
   db: Database,
   volume: NetworkVolumeRecord,
   { nowMs, ...spend }: VolumeCharge,
   together: readonly Statement[],
-): Promise<boolean> {
+): Promise<'done' | 'full' | 'spend'> {
   const { id, teamId, name, sizeGb, dataCenterId, type } = volume
-  const [result] = await db.batch([
+  const may = required({ full: hasRoom(networkVolumes, teamId), spend: withinSpend(teamId, spend) })
+  const batch = db.batch([
     db.insert(networkVolumes).select(
       sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, ${nowMs}, ${spend.nanosPerHour}, 1, NULL, NULL, 0
-          WHERE ${hasRoom(networkVolumes, teamId)} AND ${withinSpend(teamId, spend)}`,
+          WHERE ${may}`,
     ),
     ...together,
   ])
-  return result.meta.changes > 0
+  return outcomeOf(batch, ['full', 'spend'])
 }
 
 /** A team's volume, or undefined when it is unknown, deleted or another team's. */
@@ -84,26 +87,25 @@ export function listNetworkVolumes(db: Database, teamId: string): Promise<UsedNe
 }
 
 /**
- * Writes name and size if the volume is still as in `before`; false when another request was faster, or the spend limit is exceeded.
- * `resized`: the cost of the new size; the charge of the old one ends (BIL-11).
+ * Writes name and size if the volume is still as in `before`: 'lost' when another request was faster, 'spend' when the spend limit is
+ * exceeded. `resized`: the cost of the new size; the charge of the old one ends (BIL-11).
  */
 export async function updateNetworkVolume(
   db: Database,
   before: NetworkVolumeRecord,
   after: NetworkVolumeRecord,
   resized: VolumeCharge | null,
-  together: readonly Statement[],
-): Promise<boolean> {
-  const hasRoomFor = resized ? withinSpend(before.teamId, resized, sql`${networkVolumes.nanosPerHour}`) : undefined
-  const isIt = and(ownedBy(before.teamId, before.id), isStill(before), hasRoomFor)
+  note: Statement,
+): Promise<'done' | 'lost' | 'spend'> {
+  const isIt = and(ownedBy(before.teamId, before.id), isStill(before))
+  const may = resized ? required({ spend: withinSpend(before.teamId, resized, sql`${networkVolumes.nanosPerHour}`) }) : sql`TRUE`
   const write = db
     .update(networkVolumes)
-    .set({ name: after.name, sizeGb: after.sizeGb, ...(resized && chargedAnew(resized)) })
+    .set({ name: sql`CASE WHEN ${may} THEN ${after.name} END`, sizeGb: after.sizeGb, ...(resized && chargedAnew(resized)) })
     .where(isIt)
-  const [result] = resized
-    ? (await db.batch([closeVolumeCharges(db, isIt, resized.nowMs), write, ...together])).slice(1)
-    : await db.batch([write, ...together])
-  return result.meta.changes > 0
+  const batch = runNamed(db, { closed: resized && closeVolumeCharges(db, isIt, resized.nowMs), written: write, note })
+  const outcome = await outcomeOf(batch, ['spend'])
+  return outcome === 'done' && (await batch).written === 0 ? 'lost' : outcome
 }
 
 function chargedAnew({ nowMs, nanosPerHour }: { nowMs: number; nanosPerHour: number }) {

@@ -1,6 +1,7 @@
 import { formatTime } from '../../contract/timestamps.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import type { Deadlines } from '../pod/deadlines.ts'
+import type { Labels } from '../pod/labels.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
 import type { PodSpec } from '../pod/record.ts'
 import type { ContainerSpec } from '../resources/container.ts'
@@ -19,6 +20,7 @@ export type AuditedPod = Pick<PodState, 'status' | 'hostLost' | 'locked'> &
     spec: PodSpec
     templateId: string | null
     dataCenterId: string
+    labels: Labels
   }
 
 /** A pod's audited state: its configuration and desired state, without the progress of its container. */
@@ -41,6 +43,7 @@ export function podState(pod: AuditedPod, digest: Digest): AuditState {
     stopAfter: timeOrNull(pod.stopAfterMs),
     terminateAfter: timeOrNull(pod.terminateAfterMs),
     idleStopSeconds: idleStop?.afterSeconds ?? null,
+    labels: pod.labels,
   }
 }
 

@@ -15,7 +15,7 @@ const { idleTimeout: idleTimeoutSeconds, ...bounds } = ENDPOINT_DEFAULTS.workers
 const DEFAULT_WORKERS: EndpointConfig['workers'] = { ...bounds, idleTimeoutSeconds }
 const DEFAULT_SCALING: Record<EndpointConfig['type'], EndpointConfig['scaling']> = {
   QUEUE: ENDPOINT_DEFAULTS.scaling,
-  LOAD_BALANCER: { type: 'REQUEST_COUNT', requestCount: 4 },
+  LOAD_BALANCER: ENDPOINT_DEFAULTS.balancerScaling,
 }
 /** Default container disk of a worker, GB. */
 export const DEFAULT_WORKER_DISK_GB = 10

@@ -1,6 +1,7 @@
-import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
+import { PROPOSED } from '../../contract/defaults.ts'
+import type { FlatPodPatch } from '../../contract/flat/bodies.ts'
 
-/** Container fields with the same meaning in v1 and v2, by their v1 and v2 names (LEG-5). */
+/** Container fields by their flat and their v2 names (LEG-5). */
 const RENAMED = [
   ['imageName', 'image'],
   ['containerDiskInGb', 'disk'],
@@ -11,7 +12,7 @@ const RENAMED = [
   ['ports', 'ports'],
 ] as const
 
-type V1Container = Pick<V1UpdatePod, (typeof RENAMED)[number][0]>
+type FlatContainer = Pick<FlatPodPatch, (typeof RENAMED)[number][0]>
 
 /** Container fields of a v2 request. */
 export interface ContainerPart {
@@ -36,17 +37,17 @@ export interface ShownContainer {
 }
 
 /** Default path of a mount that v1 requests; v2 needs a path. */
-export const DEFAULT_MOUNT_PATH = '/workspace'
+export const DEFAULT_MOUNT_PATH: string = PROPOSED.mountPath
 /** Minimum size of a persistent mount in v2; v1 allows them from 1 GB on (LEG-6). */
 const MIN_PERSISTENT_GB = 10
 
-/** Container fields of a v1 body in v2's terms; absent fields stay absent. */
-export function containerOf(body: V1Container): ContainerPart {
+/** Container fields of a flat body in v2's terms; absent fields stay absent. */
+export function containerOf(body: FlatContainer): ContainerPart {
   return Object.fromEntries(RENAMED.flatMap(([from, to]) => (body[from] === undefined ? [] : [[to, body[from]]])))
 }
 
-/** Container fields of a v2 resource in v1's terms. */
-export function v1Container(shown: ShownContainer) {
+/** Container fields of a v2 resource with flat names. */
+export function flatContainer(shown: ShownContainer) {
   return {
     imageName: shown.image,
     containerDiskInGb: shown.disk,

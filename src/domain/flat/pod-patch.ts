@@ -1,14 +1,14 @@
+import type { FlatPodPatch } from '../../contract/flat/bodies.ts'
 import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
 import { containerOf, persistentOf } from './container.ts'
 
 /** Whether an update with flat fields needs the pod's present mounts. */
-export function needsMounts(body: V1UpdatePod): boolean {
+export function needsMounts(body: FlatPodPatch): boolean {
   return body.volumeInGb !== undefined || body.volumeMountPath !== undefined
 }
 
 /** v2 body for an update with flat fields. `mounts`: the pod's present mounts, if `needsMounts`. */
-export function podPatch(body: V1UpdatePod, mounts: Pod['mounts']): UpdatePodRequest {
+export function podPatch(body: FlatPodPatch, mounts: Pod['mounts']): UpdatePodRequest {
   const { name, locked, globalNetworking, volumeInGb, volumeMountPath } = body
   const { persistent, network } = mounts
   const size = volumeInGb ?? persistent?.size ?? 0

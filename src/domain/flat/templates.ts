@@ -1,11 +1,11 @@
+import type { FlatTemplateCreate, FlatTemplatePatch } from '../../contract/flat/bodies.ts'
 import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
-import type { V1CreateTemplate, V1UpdateTemplate } from '../../contract/v1/bodies.ts'
 import { containerOf, persistentOf } from './container.ts'
 
 const DEFAULT_DISK_GB = 50
 
 /** v2 body for a create with flat fields (LEG-8). */
-export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest & { readme?: string } {
+export function templateCreate(body: FlatTemplateCreate): CreateTemplateRequest & { readme?: string } {
   const { name, imageName, volumeInGb = 0, volumeMountPath, readme } = body
   const persistent = persistentOf(volumeInGb, volumeMountPath)
   return {
@@ -20,12 +20,12 @@ export function templateCreate(body: V1CreateTemplate): CreateTemplateRequest & 
 }
 
 /** Whether an update with flat fields needs the template's present mount, because it names only one of size and path. */
-export function needsMount({ volumeInGb, volumeMountPath }: V1UpdateTemplate): boolean {
+export function needsMount({ volumeInGb, volumeMountPath }: FlatTemplatePatch): boolean {
   return (volumeInGb === undefined) !== (volumeMountPath === undefined)
 }
 
 /** v2 body for an update with flat fields. `mounts`: the template's present mounts, if `needsMount`. */
-export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']): UpdateTemplateRequest & { readme?: string } {
+export function templatePatch(body: FlatTemplatePatch, mounts: Template['mounts']): UpdateTemplateRequest & { readme?: string } {
   const { name, volumeInGb, volumeMountPath, readme } = body
   const isNamed = (volumeInGb ?? volumeMountPath) !== undefined
   const persistent = persistentOf(volumeInGb ?? mounts.persistent?.size ?? 0, volumeMountPath ?? mounts.persistent?.path)
@@ -38,7 +38,7 @@ export function templatePatch(body: V1UpdateTemplate, mounts: Template['mounts']
   }
 }
 
-function flagsOf({ category, isPublic, isServerless }: V1UpdateTemplate) {
+function flagsOf({ category, isPublic, isServerless }: FlatTemplatePatch) {
   return {
     ...(category && { category }),
     ...(isPublic !== undefined && { public: isPublic }),

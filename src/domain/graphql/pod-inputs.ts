@@ -1,5 +1,5 @@
+import type { FlatPodPatch } from '../../contract/flat/bodies.ts'
 import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { V1UpdatePod } from '../../contract/v1/bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
 import { podPatch } from '../flat/pod-patch.ts'
@@ -16,6 +16,7 @@ export interface ContainerInput {
   volumeInGb?: number | null
   volumeMountPath?: string | null
   containerRegistryAuthId?: string | null
+  labels?: FlatEnv
 }
 
 /** The input of a new pod. */
@@ -67,6 +68,7 @@ export function podBodies(input: DeployInput, catalog: Catalog): Mapped<Record<s
     ...(stopAfter && { stopAfter }),
     ...(terminateAfter && { terminateAfter }),
     ...(templateId && { templateId }),
+    ...labelsOf(input),
   }
   const bodies = cloudsOf(input).flatMap((cloud) => machines.body.map((machine) => ({ ...shared, ...cloud, ...machine })))
   return { ok: true, body: bodies.slice(0, MAX_CANDIDATES) }
@@ -84,6 +86,12 @@ export function containerBody(input: ContainerInput): Record<string, unknown> {
     ...(typeof input.containerDiskInGb === 'number' && { disk: input.containerDiskInGb }),
     ...(input.containerRegistryAuthId && { registry: input.containerRegistryAuthId }),
   }
+}
+
+/** All labels of a pod (LBL-2); none are left out, an empty list removes those that the pod has. */
+function labelsOf(input: ContainerInput): { labels?: Record<string, string> } {
+  const labels = envOf(input.labels)
+  return labels ? { labels } : {}
 }
 
 /** CPU machines are sold in SECURE only, so `ALL` means SECURE for them. */
@@ -155,11 +163,11 @@ export function needsMounts({ volumeInGb, volumeMountPath }: ContainerInput): bo
  */
 export function podEdit(input: ContainerInput, mounts: Pod['mounts']): UpdatePodRequest {
   const { dockerArgs } = input
-  return { ...podPatch(flatPatch(input), mounts), ...(typeof dockerArgs === 'string' && { args: dockerArgs }) }
+  return { ...podPatch(flatPatch(input), mounts), ...(typeof dockerArgs === 'string' && { args: dockerArgs }), ...labelsOf(input) }
 }
 
 /** A change of a container, with the field names of v1. */
-export function flatPatch(input: ContainerInput): V1UpdatePod {
+export function flatPatch(input: ContainerInput): FlatPodPatch {
   const { name, imageName, containerDiskInGb, containerRegistryAuthId, ports, volumeInGb, volumeMountPath } = input
   const env = envOf(input.env)
   return {

@@ -2,7 +2,7 @@ import type { EndpointWorker } from '../../contract/endpoints/workers.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
 import { type Catalog, findGpuType } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
-import { DESIRED, envTexts } from './words.ts'
+import { DESIRED, envPairs, envTexts } from './words.ts'
 
 /** A pod as GraphQL shows it (GQL-13 to GQL-15), without the fields that only its row has: sizes and counts are integers. */
 export function flatPod(pod: Pod, catalog: Catalog) {
@@ -43,6 +43,7 @@ export function flatPod(pod: Pod, catalog: Catalog) {
     runtime: pod.runtime && runtimeOf(pod.id, pod.runtime),
     createdAt: pod.createdAt,
     locked: pod.locked,
+    labels: envPairs(pod.labels),
     clusterId: cluster?.id ?? null,
     clusterIdx: cluster?.rank ?? null,
     clusterIp: cluster?.ip ?? null,
@@ -90,6 +91,7 @@ export function flatWorker(worker: EndpointWorker, { name, container }: Endpoint
     runtime: startedAt === null ? null : runtimeOf(id, { uptime: uptimeSeconds ?? 0 }),
     createdAt: startedAt ?? '',
     locked: false,
+    labels: [],
     clusterId: null,
     clusterIdx: null,
     clusterIp: null,

@@ -1,5 +1,6 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
+import type { Labels } from '../pod/labels.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
 import { runningNanos } from '../pod/rates.ts'
 import type { PodSpec } from '../pod/record.ts'
@@ -16,6 +17,7 @@ export interface PlannedPod extends PodState {
   pricePerHour: number
   stopAfterMs: number | null
   terminateAfterMs: number | null
+  labels: Labels
 }
 
 /** `entrypoint`, `cmd` and `templateId` are other ways to set the fields of the container. */
@@ -37,12 +39,12 @@ export function planPodChange(before: PlannedPod, after: PlannedPod): ChangeEffe
 }
 
 /** Fields of a pod that a PATCH may change, by their names in the API. A plan names a changed variable set but does not show its values. */
-function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs }: PlannedPod): Record<PlannedField, unknown> {
+function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs, labels }: PlannedPod): Record<PlannedField, unknown> {
   const { container, mounts, globalNetworking, onHostLoss, idleStop } = spec
   const { image, args, env, ports, diskGb, registry } = container
   return {
     ...{ name, locked, image, args, env, ports, disk: diskGb, registry, mounts, globalNetworking, onHostLoss },
-    ...{ stopAfter: stopAfterMs, terminateAfter: terminateAfterMs, idleStop: idleStop?.afterSeconds ?? null },
+    ...{ stopAfter: stopAfterMs, terminateAfter: terminateAfterMs, idleStop: idleStop?.afterSeconds ?? null, labels },
   }
 }
 

@@ -2,7 +2,7 @@ import type { CreateEndpointRequest, Endpoint, UpdateEndpointRequest } from '../
 import type { EndpointWorker } from '../../contract/endpoints/workers.ts'
 import type { V1CreateEndpoint, V1UpdateEndpoint } from '../../contract/v1/bodies.ts'
 import { type Catalog, gpuTypesOfPools } from '../catalog/catalog.ts'
-import { v1Container } from '../flat/container.ts'
+import { flatContainer } from '../flat/container.ts'
 import { poolsOf } from './gpu-pools.ts'
 
 /** Defaults of a v1 create (LEG-9). */
@@ -143,7 +143,7 @@ export function v1Endpoint(endpoint: Endpoint, more: { templateId: string | null
 
 /** Part that `includeTemplate` adds: the endpoint's container, under the id of the template that it was made from. */
 export function v1EndpointTemplate(endpoint: Endpoint, templateId: string | null) {
-  return { id: templateId, name: endpoint.name, isServerless: true, isPublic: false, ...v1Container(endpoint) }
+  return { id: templateId, name: endpoint.name, isServerless: true, isPublic: false, ...flatContainer(endpoint) }
 }
 
 /** Part that `includeWorkers` adds for one worker. */

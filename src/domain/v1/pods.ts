@@ -2,7 +2,7 @@ import type { PodStatus } from '../../contract/enums.ts'
 import type { CreatePodRequest, Pod } from '../../contract/pods/pods.ts'
 import type { V1CreatePod } from '../../contract/v1/bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { type ContainerPart, containerOf, DEFAULT_MOUNT_PATH, persistentOf, v1Container } from '../flat/container.ts'
+import { type ContainerPart, containerOf, DEFAULT_MOUNT_PATH, flatContainer, persistentOf } from '../flat/container.ts'
 import { gpuName } from './gpu-pools.ts'
 
 /** Defaults of a v1 create (LEG-6). */
@@ -104,7 +104,7 @@ export function v1Pod(pod: Pod, catalog: Catalog) {
     name: pod.name,
     desiredStatus: DESIRED[pod.status],
     image: pod.image,
-    ...v1Container(pod),
+    ...flatContainer(pod),
     volumeInGb: persistent?.size ?? 0,
     volumeMountPath: persistent?.path ?? network?.[0]?.path ?? '',
     volumeEncrypted: false,

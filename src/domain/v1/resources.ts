@@ -1,6 +1,5 @@
-import type { NetworkVolume } from '../../contract/resources/network-volumes.ts'
 import type { Template } from '../../contract/resources/templates.ts'
-import { v1Container } from '../flat/container.ts'
+import { flatContainer } from '../flat/container.ts'
 
 /** A template as v1 shows it (LEG-7), with its readme, which is stored separately. */
 export function v1Template(template: Template, readme = '') {
@@ -8,7 +7,7 @@ export function v1Template(template: Template, readme = '') {
   return {
     id: template.id,
     name: template.name,
-    ...v1Container(template),
+    ...flatContainer(template),
     category: template.category,
     isPublic: template.public,
     isRunpod: false,
@@ -17,9 +16,4 @@ export function v1Template(template: Template, readme = '') {
     volumeInGb: persistent?.size ?? 0,
     volumeMountPath: persistent?.path ?? '',
   }
-}
-
-/** A network volume as v1 shows it. */
-export function v1Volume({ id, name, size, dataCenter }: NetworkVolume) {
-  return { id, name, size, dataCenterId: dataCenter }
 }

@@ -1,5 +1,5 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
-import { type ClusterRow, insertCluster } from '../../db/clusters/insert-cluster.ts'
+import { type ClusterRefusal, type ClusterRow, insertCluster, isSeatRefusal } from '../../db/clusters/insert-cluster.ts'
 import { listPodHosts } from '../../db/hosts/capacity.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { type Gang, placeGang } from '../../domain/cluster/gang.ts'
@@ -25,7 +25,10 @@ export interface RankedGang {
   missingVolumes: MissingVolumes | null
 }
 
-export type ClusterPlacement = { ok: true; cluster: ClusterRow; members: PodRow[] } | ({ ok: false } & RankedGang)
+/** `reason`: why the account may have this cluster nowhere; null when the hosts do not take it, as the ranking says. */
+export type ClusterPlacement =
+  | { ok: true; cluster: ClusterRow; members: PodRow[] }
+  | ({ ok: false; reason: ClusterRefusal | null } & RankedGang)
 
 /** A new cluster without the parts that placement decides; `memberOf` makes the member of a rank. */
 export interface ClusterDraft {
@@ -47,7 +50,8 @@ export async function rankGang(
 
 /**
  * Records a cluster with all members and their capacity in one batch, and has the hosts prepare the members (CLU-8). `together` returns
- * further statements for that batch. When callers race for the same places, one gets them and the others try other places.
+ * further statements for that batch. When callers race for the same places, one gets them and the others try other places; a refusal that
+ * does not depend on the hosts ends the search.
  */
 export async function placeCluster(
   env: Env,
@@ -63,20 +67,21 @@ export async function placeCluster(
     const members = seats.map((seat, rank) => ({ ...draft.memberOf(rank), ...grantedBy({ ...seat, shape }) }))
     const outcome = await createOn(env, cluster, members, { ...shape, diskGb: podDiskGb(draft.spec) }, together(cluster, members))
     if (outcome === 'done') return { ok: true, cluster, members }
+    if (typeof outcome === 'string') return { ok: false, reason: outcome, ...ranked }
     for (const hostId of outcome) busy.add(hostId)
     ranked = await rankGang(env, { teamId, podCount, spec: draft.spec }, busy)
   }
-  return { ok: false, ...ranked }
+  return { ok: false, reason: null, ...ranked }
 }
 
-/** Returns 'done', or the hosts that accept no more workloads; an empty list means that the batch was refused. */
+/** Returns 'done', the hosts that accept no more workloads (none: others were faster), or why the batch was refused for all hosts. */
 async function createOn(
   env: Env,
   cluster: ClusterRow,
   members: readonly PodRow[],
   each: Parameters<typeof insertCluster>[3]['each'],
   together: readonly Statement[],
-): Promise<'done' | string[]> {
+): Promise<'done' | ClusterRefusal | string[]> {
   const object = clusterStub(env, asPlane('cluster', cluster.id, 'places work'))
   await object.expect(cluster.id)
   const seats = members.map((member) => ({ member, host: podHost(env, member.hostId) }))
@@ -89,8 +94,9 @@ async function createOn(
   const nanos = members.reduce((sum, member) => sum + runningNanos(member), 0)
   let isThere = true
   try {
-    isThere = await insertCluster(openRecords(env), cluster, members, { each, spend: spendDemand(env, nanos), together })
-    return isThere ? 'done' : []
+    const outcome = await insertCluster(openRecords(env), cluster, members, { each, spend: spendDemand(env, nanos), together })
+    isThere = outcome === 'done'
+    return outcome !== 'done' && isSeatRefusal(outcome) ? [] : outcome
   } finally {
     // A batch that threw may or may not have been written, so the hosts read the rows.
     await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.unmark(podId)))

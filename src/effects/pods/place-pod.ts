@@ -1,6 +1,6 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import { listPlacementHosts, listPodHosts } from '../../db/hosts/capacity.ts'
-import { insertPod, type PodResources, type PodRow } from '../../db/pods/pods.ts'
+import { type HostRefusal, insertPod, isHostRefusal, type PodRefusal, type PodResources, type PodRow } from '../../db/pods/pods.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
 import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../../domain/pod/place/placement.ts'
 import { runningNanos } from '../../domain/pod/rates.ts'
@@ -18,7 +18,10 @@ const MAX_TRIES = 8
 export type PodDraft = Omit<PodRow, keyof Granted>
 type Granted = Pick<PodRow, 'hostId' | 'dataCenterId' | 'cudaVersion' | 'publicIp' | 'vcpus' | 'memoryMb'>
 
-export type PodPlacement = { ok: true; pod: PodRow } | { ok: false; refusals: UnfitHost[]; missingVolumes: MissingVolumes | null }
+/** `reason`: why the account may have this pod on no host; null when no host takes it, as `refusals` and `missingVolumes` say. */
+export type PodPlacement =
+  | { ok: true; pod: PodRow }
+  | { ok: false; reason: PodRefusal | 'specBytesPerHost' | null; refusals: UnfitHost[]; missingVolumes: MissingVolumes | null }
 
 interface PodRanking {
   /** All hosts that were considered. */
@@ -56,26 +59,34 @@ function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: PlacementHost[])
 
 /**
  * Records a new pod and its capacity on the best host that has room, in one batch, and has the host start it (POD-9, POD-10). `together`
- * returns further statements for that batch. When callers race for the last place, one gets it and the others try the next host.
+ * returns further statements for that batch. When callers race for the last place, one gets it and the others try the next host; a refusal
+ * that does not depend on the host ends the search.
  */
 export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow) => readonly Statement[]): Promise<PodPlacement> {
   const { candidates, refusals, missingVolumes } = await rankPod(env, draft.teamId, draft.spec)
+  let isTooLarge = false
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const pod = { ...draft, ...grantedBy(candidate) }
-    if (await createOn(env, pod, candidate, together(pod))) return { ok: true, pod }
+    const outcome = await createOn(env, pod, candidate, together(pod))
+    if (outcome === 'done') return { ok: true, pod }
+    if (outcome !== 'silent' && !isHostRefusal(outcome)) return { ok: false, reason: outcome, refusals, missingVolumes }
+    isTooLarge ||= outcome === 'specBytesPerHost'
     refusals.push({ hostId: candidate.hostId, failed: ['capacity: taken by another request, or its host does not respond'] })
   }
-  return { ok: false, refusals, missingVolumes }
+  return { ok: false, reason: isTooLarge ? 'specBytesPerHost' : null, refusals, missingVolumes }
 }
 
-function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<boolean> {
+/** Outcome of a create on one host. 'silent': the host cannot be reached or takes no more work. */
+type Creation = 'done' | 'silent' | HostRefusal | PodRefusal
+
+function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<Creation> {
   const host = podHost(env, hostId)
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
   // A host whose object cannot be reached does not fail the create while other hosts have room.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
-  const insert = async ([marked]: readonly PodMark[]) =>
-    marked?.takesMore === true && (await insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))))
-  return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (isThere) => !isThere })
+  const insert = async ([marked]: readonly PodMark[]): Promise<Creation> =>
+    marked?.takesMore ? insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))) : 'silent'
+  return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (outcome) => outcome !== 'done' })
 }
 
 function notHeard(hostId: string, podId: string, error: unknown): PodMark {

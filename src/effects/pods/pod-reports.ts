@@ -9,8 +9,8 @@ import type { Env } from '../../env.ts'
 import type { WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM, byHost } from '../../objects/cause.ts'
 import { podStatement } from '../audit.ts'
+import { tellCluster } from '../notify-cluster.ts'
 import { LOST, retryLost } from '../retry-lost.ts'
-import { tellCluster } from '../tell-cluster.ts'
 import { notePod } from './pod-notes.ts'
 
 /** The origin of a report. */

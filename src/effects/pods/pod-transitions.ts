@@ -1,5 +1,5 @@
 import { openRecords } from '../../db/client.ts'
-import { type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../../db/pods/pods.ts'
+import { type PlaceRefusal, type PodRow, updatePod, updatePodResizing, updatePodTakingCompute } from '../../db/pods/pods.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import { cutAtSilence, isToRun, type PodChange } from '../../domain/pod/pod.ts'
@@ -11,8 +11,8 @@ import { podHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
 
-/** 'lost': another transition came first. 'noRoom': the pod's host has no compute left for it (POD-17). */
-export type Transition = 'done' | 'lost' | 'noRoom'
+/** 'lost': another transition came first. Otherwise why the pod's host does not have what it needs (POD-17). */
+export type Transition = 'done' | 'lost' | PlaceRefusal
 
 /**
  * Writes a transition that was decided on `before` and has the pod's host act on it. A pod that is to run again reserves its compute in the

@@ -5,6 +5,7 @@ import {
   findAllocation,
   listPlacementHosts,
   type Reservation,
+  type ReservationRefusal,
   releaseCapacity,
   reserveCapacity,
 } from '../../db/hosts/capacity.ts'
@@ -87,9 +88,14 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   }
   const hosts = await listPlacementHosts(db)
   const { candidates, refusals } = rankHosts(request, hosts)
+  const refused = new Set<ReservationRefusal>()
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const rates = workerRates(catalog, candidate.shape, request.diskGb)
-    if (!(await reserve(env, placement, candidate, { rates, diskGb: request.diskGb }))) continue
+    const outcome = await reserve(env, placement, candidate, { rates, diskGb: request.diskGb })
+    if (outcome !== 'done') refused.add(outcome)
+    // Every candidate has as many GPUs, but not the same price.
+    if (outcome === 'gpus' || outcome === 'inactive') break
+    if (outcome !== 'done') continue
     const placed = await assign(env, placement, candidate)
     if (placed.ok) return placed
     // The charge that began with the reservation ends after the host has refused.
@@ -97,8 +103,9 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   }
   // The next attempt, which the waiter makes anyway, finds capacity that became free after the hosts were read.
   await addCapacityWaiter(db, placement.config.id, Date.now())
-  const lost = async () => (await spentGpus(env, placement.config)) ?? (await refuseSpend(env, catalog, placement.config, request))
-  const spent = candidates.length > 0 ? await lost() : null
+  const spent =
+    (refused.has('gpus') ? await spentGpus(env, placement.config) : null) ??
+    (refused.has('spend') ? await refuseSpend(env, catalog, placement.config, request) : null)
   if (spent !== null) return { ok: false, reason: spent }
   const reason = explainRefusals(refusals, candidates.length > 0)
   const held = candidates.length > 0 ? null : await makeRoom(env, placement, request, hosts)
@@ -125,7 +132,7 @@ function reserve(
   { config, workerId }: WorkerPlacement,
   { hostId, dataCenterId, shape }: Candidate,
   held: Pick<Reservation, 'rates' | 'diskGb'>,
-): Promise<boolean> {
+): Promise<'done' | ReservationRefusal> {
   const spend = spendDemand(env, totalNanos(held.rates))
   const whose = { id: workerId, teamId: config.teamId, ownerId: config.id, volumeId: config.volumeAt?.[dataCenterId] }
   const want = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }

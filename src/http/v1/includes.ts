@@ -1,5 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
-import { v1Template, v1Volume } from '../../domain/v1/resources.ts'
+import { flatVolume } from '../../domain/flat/volumes.ts'
+import { v1Template } from '../../domain/v1/resources.ts'
 import type { VerbContext } from '../../services/context.ts'
 import { listVolumes } from '../../services/resources/network-volumes.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
@@ -11,8 +12,8 @@ export function isAsked(query: URLSearchParams, name: string): boolean {
 }
 
 /** Returns a lookup of the account's network volumes by id. It needs the scope to read them. */
-export async function includeVolumes(ctx: VerbContext): Promise<(id: string | null) => ReturnType<typeof v1Volume> | null> {
-  const volumes = new Map((await listVolumes(ctx)).map((volume) => [volume.id, v1Volume(volume)]))
+export async function includeVolumes(ctx: VerbContext): Promise<(id: string | null) => ReturnType<typeof flatVolume> | null> {
+  const volumes = new Map((await listVolumes(ctx)).map((volume) => [volume.id, flatVolume(volume)]))
   return (id) => volumes.get(id ?? '') ?? null
 }
 

@@ -1,5 +1,6 @@
+import { FlatPodPatch } from '../../contract/flat/bodies.ts'
 import { CreatePodRequest, type Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
-import { V1CreatePod, V1UpdatePod } from '../../contract/v1/bodies.ts'
+import { V1CreatePod } from '../../contract/v1/bodies.ts'
 import { needsMounts, podPatch } from '../../domain/flat/pod-patch.ts'
 import { isWanted, podCandidates, v1Machine, v1Pod } from '../../domain/v1/pods.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
@@ -22,8 +23,8 @@ export const POD_ROUTES: readonly V1Route[] = [
   v1Route('GET', '/pods', 'pods:read', list),
   v1BodyRoute('POST', '/pods', 'pods:write', V1CreatePod, create),
   v1Route('GET', '/pods/:id', 'pods:read', async (call) => show(call, (await getPod(call.ctx, call.id)).pod)),
-  v1BodyRoute('PATCH', '/pods/:id', 'pods:write', V1UpdatePod, update),
-  v1BodyRoute('POST', '/pods/:id/update', 'pods:write', V1UpdatePod, update),
+  v1BodyRoute('PATCH', '/pods/:id', 'pods:write', FlatPodPatch, update),
+  v1BodyRoute('POST', '/pods/:id/update', 'pods:write', FlatPodPatch, update),
   v1Route('DELETE', '/pods/:id', 'pods:write', async ({ c, ctx, id }) => {
     await actOnPod(ctx, id, 'terminate', undefined)
     return c.body(null, 204)
@@ -53,7 +54,7 @@ async function create(call: V1Call<V1CreatePod>): Promise<Response> {
   return show(call, (await updatePod(call.ctx, pod.id, { locked: true }, undefined)).pod, 201)
 }
 
-async function update(call: V1Call<V1UpdatePod>): Promise<Response> {
+async function update(call: V1Call<FlatPodPatch>): Promise<Response> {
   const mounts = needsMounts(call.body) ? (await getPod(call.ctx, call.id)).pod.mounts : {}
   const body = asV2(UpdatePodRequest, podPatch(call.body, mounts))
   return show(call, (await updatePod(call.ctx, call.id, body, undefined)).pod)

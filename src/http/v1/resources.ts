@@ -1,10 +1,12 @@
+import { FlatTemplateCreate, FlatTemplatePatch } from '../../contract/flat/bodies.ts'
 import { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { CreateRegistryRequest } from '../../contract/resources/registries.ts'
 import { CreateTemplateRequest, templateNoteFields, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
-import { V1CreateRegistry, V1CreateTemplate, V1CreateVolume, V1UpdateTemplate, V1UpdateVolume } from '../../contract/v1/bodies.ts'
+import { V1CreateRegistry, V1CreateVolume, V1UpdateVolume } from '../../contract/v1/bodies.ts'
 import { needsMount, templateCreate, templatePatch } from '../../domain/flat/templates.ts'
+import { flatVolume } from '../../domain/flat/volumes.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
-import { v1Template, v1Volume } from '../../domain/v1/resources.ts'
+import { v1Template } from '../../domain/v1/resources.ts'
 import * as volumes from '../../services/resources/network-volumes.ts'
 import * as registries from '../../services/resources/registries.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
@@ -25,25 +27,27 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
     })
     return c.json(all.map(shownTemplate), 200)
   }),
-  v1BodyRoute('POST', '/templates', 'templates:write', V1CreateTemplate, async ({ c, ctx, body, key }) =>
+  v1BodyRoute('POST', '/templates', 'templates:write', FlatTemplateCreate, async ({ c, ctx, body, key }) =>
     c.json(shownTemplate(await templates.createTemplate(ctx, asV2(NewTemplate, templateCreate(body)), key)), 200),
   ),
   v1Route('GET', '/templates/:id', 'templates:read', async ({ c, ctx, id }) =>
     c.json(shownTemplate(await templates.getTemplate(ctx, id)), 200),
   ),
-  v1BodyRoute('PATCH', '/templates/:id', 'templates:write', V1UpdateTemplate, updateTemplate),
-  v1BodyRoute('POST', '/templates/:id/update', 'templates:write', V1UpdateTemplate, updateTemplate),
+  v1BodyRoute('PATCH', '/templates/:id', 'templates:write', FlatTemplatePatch, updateTemplate),
+  v1BodyRoute('POST', '/templates/:id/update', 'templates:write', FlatTemplatePatch, updateTemplate),
   v1Route('DELETE', '/templates/:id', 'templates:write', async ({ c, ctx, id }) => {
     await templates.deleteTemplate(ctx, id)
     return c.body(null, 204)
   }),
 
-  v1Route('GET', '/networkvolumes', 'volumes:read', async ({ c, ctx }) => c.json((await volumes.listVolumes(ctx)).map(v1Volume), 200)),
+  v1Route('GET', '/networkvolumes', 'volumes:read', async ({ c, ctx }) => c.json((await volumes.listVolumes(ctx)).map(flatVolume), 200)),
   v1BodyRoute('POST', '/networkvolumes', 'volumes:write', V1CreateVolume, async ({ c, ctx, body, key }) => {
     const { dataCenterId: dataCenter, ...rest } = body
-    return c.json(v1Volume(await volumes.createVolume(ctx, asV2(CreateNetworkVolumeRequest, { ...rest, dataCenter }), key)), 200)
+    return c.json(flatVolume(await volumes.createVolume(ctx, asV2(CreateNetworkVolumeRequest, { ...rest, dataCenter }), key)), 200)
   }),
-  v1Route('GET', '/networkvolumes/:id', 'volumes:read', async ({ c, ctx, id }) => c.json(v1Volume(await volumes.getVolume(ctx, id)), 200)),
+  v1Route('GET', '/networkvolumes/:id', 'volumes:read', async ({ c, ctx, id }) =>
+    c.json(flatVolume(await volumes.getVolume(ctx, id)), 200),
+  ),
   v1BodyRoute('PATCH', '/networkvolumes/:id', 'volumes:write', V1UpdateVolume, updateVolume),
   v1BodyRoute('POST', '/networkvolumes/:id/update', 'volumes:write', V1UpdateVolume, updateVolume),
   v1Route('DELETE', '/networkvolumes/:id', 'volumes:write', async ({ c, ctx, id }) => {
@@ -66,14 +70,14 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
   }),
 ]
 
-async function updateTemplate({ c, ctx, id, body }: V1Call<V1UpdateTemplate>): Promise<Response> {
+async function updateTemplate({ c, ctx, id, body }: V1Call<FlatTemplatePatch>): Promise<Response> {
   const mounts = needsMount(body) ? toTemplate(await templates.getTemplate(ctx, id)).mounts : {}
   const patch = asV2(TemplateEdit, templatePatch(body, mounts))
   return c.json(shownTemplate(await templates.updateTemplate(ctx, id, patch)), 200)
 }
 
 async function updateVolume({ c, ctx, id, body }: V1Call<V1UpdateVolume>): Promise<Response> {
-  return c.json(v1Volume(await volumes.updateVolume(ctx, id, asV2(UpdateNetworkVolumeRequest, body))), 200)
+  return c.json(flatVolume(await volumes.updateVolume(ctx, id, asV2(UpdateNetworkVolumeRequest, body))), 200)
 }
 
 function shownTemplate(template: TemplateConfig) {

@@ -57,9 +57,9 @@ export async function ownPods(
   env: Env,
   { teamId }: Asker,
   ...page: Parameters<typeof listPods> extends [unknown, unknown, ...infer Rest] ? Rest : never
-): Promise<{ pods: OwnPod[]; found: number }> {
-  const { rows, found } = await listPods(openRecords(env), teamId, ...page)
-  return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), found }
+): Promise<{ pods: OwnPod[] } & Omit<Awaited<ReturnType<typeof listPods>>, 'rows'>> {
+  const { rows, ...rest } = await listPods(openRecords(env), teamId, ...page)
+  return { pods: rows.map((row) => Owned.prove('pod', row.id, row)), ...rest }
 }
 
 /** The members of the caller's cluster. */

@@ -1,4 +1,5 @@
 import type { CreateKeyRequest, Key } from '../../contract/accounts/keys.ts'
+import { KEY_DEFAULTS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import * as keys from '../../db/accounts/api-keys.ts'
@@ -69,7 +70,7 @@ export async function newKey(
     teamId: asked.teamId,
     userId: asked.userId,
     name: asked.name,
-    permission: asked.permission ?? 'ALL',
+    permission: asked.permission ?? KEY_DEFAULTS.permission,
     scopes: asked.scopes ?? [],
     secretHash: await hashKeySecret(env.KEY_PEPPER, parseApiKey(key)?.secret ?? ''),
     createdAt: nowMs,

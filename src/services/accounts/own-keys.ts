@@ -1,5 +1,5 @@
 import type { AccountKey, CreatedAccountKey, CreateKeyRequest, RotateKeyRequest } from '../../contract/accounts/keys.ts'
-import { KEY_OVERLAP_SECONDS } from '../../contract/defaults.ts'
+import { KEY_DEFAULTS, KEY_OVERLAP_SECONDS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
 import type { ApiKeyRow } from '../../db/accounts/api-keys.ts'
 import * as table from '../../db/accounts/own-keys.ts'
@@ -12,6 +12,7 @@ import { requireBudget } from '../budgets.ts'
 import type { Principal, VerbContext } from '../context.ts'
 import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { onceForKey } from '../idempotency.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { newKey, requireScopesWithRestricted, toKey } from './keys.ts'
 
@@ -42,11 +43,8 @@ export async function createOwnKey(
     await requireBudget(env, principal.teamId, { apiKeys: 1 })
     const shown = toAccountKey(row)
     const note = noteChange(ctx, { action: 'keys.create', resourceKind: 'key', resourceId: row.id, before: null, after: shown })
-    if (!(await table.insertOwnKey(openDatabase(env.DB), row, [note, ...store({ ...shown, key: null })]))) {
-      await requireBudget(env, principal.teamId, { apiKeys: 1 })
-      throw new Problem('conflict', { detail: "the account's budget of API keys was full for a moment; retry" })
-    }
-    return { ...shown, key }
+    const outcome = await table.insertOwnKey(openDatabase(env.DB), row, [note, ...store({ ...shown, key: null })])
+    return outcome === 'done' ? { ...shown, key } : refuseLimit(ctx, outcome, { apiKeys: 1 })
   })
 }
 
@@ -58,7 +56,7 @@ export async function requireMayGrant(
   const { permission, scopes, expiresAt } = asked
   if (ctx.principal.via !== 'SESSION') requireScope(ctx.principal, 'account:write')
   requireScopesWithRestricted({ permission, scopes })
-  await requireHeld(ctx, { permission: permission ?? 'ALL', scopes: scopes ?? [] })
+  await requireHeld(ctx, { permission: permission ?? KEY_DEFAULTS.permission, scopes: scopes ?? [] })
   await requireNoLonger(ctx, expiresAt === undefined ? null : Date.parse(expiresAt))
 }
 

@@ -141,8 +141,8 @@ async function changePod(ctx: OperatorContext, pod: PodRow, isSuspended: boolean
     if (transition === LOST) before = await findPodForHost(openRecords(env), pod.id)
     return transition
   })
-  if (outcome === 'noRoom') throw new Error('its host has no room for it any more')
   if (outcome === LOST) throw new Error('it keeps changing')
+  if (outcome !== 'done') throw new Error('its host has no room for it any more')
 }
 
 function count(outcomes: readonly PromiseSettledResult<void>[], ids: readonly string[], kind: string, failed: string[]): number {

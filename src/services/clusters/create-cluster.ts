@@ -3,7 +3,7 @@ import { CLUSTER_DEFAULTS } from '../../contract/defaults.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { sealMungeKey } from '../../db/clusters/munge-key.ts'
-import { isReferenceFailure, requireReferences } from '../../db/pods/pod-references.ts'
+import { requireReferences } from '../../db/pods/pod-references.ts'
 import { specBytes } from '../../db/pods/pods.ts'
 import { inClusterBody, memberName, memberRequest, memberSpec, refuseCluster, refuseGang } from '../../domain/cluster/request.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
@@ -11,7 +11,7 @@ import { shownPrice } from '../../domain/pod/access.ts'
 import { runningNanos } from '../../domain/pod/rates.ts'
 import { type PodPlan, type PodReferences, planPod, refuseCreate } from '../../domain/pod/request/request.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
-import { type ClusterDraft, hostsOfGang, placeCluster, rankGang } from '../../effects/clusters/place-cluster.ts'
+import { type ClusterDraft, type ClusterPlacement, hostsOfGang, placeCluster, rankGang } from '../../effects/clusters/place-cluster.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
 import type { PodDraft } from '../../effects/pods/place-pod.ts'
 import { newJupyterPassword, newMungeKey, newResourceId, newSshSuffix } from '../../platform/ids.ts'
@@ -22,7 +22,8 @@ import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { draftPodOf } from '../pods/draft-pod.ts'
-import { loadReferences } from '../pods/pod-references.ts'
+import { loadReferences, REFERENCE_NAMES } from '../pods/pod-references.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry } from '../resources/registries.ts'
 import { granted } from '../resources/secret-grants.ts'
@@ -86,19 +87,33 @@ async function place(ctx: VerbContext, body: CreateClusterRequest, store: StoreA
     noteCreate(ctx, body, cluster.id, cluster.dataCenterId),
     ...store(newCluster(cluster, members)),
     // All members have the same references, so one statement covers them.
-    ...members.slice(0, 1).map((member) => requireReferences(db, member)),
-  ]).catch(async (error: unknown) => {
-    if (!isReferenceFailure(error)) throw error
-    // A referenced resource was deleted meanwhile; this second plan refuses it by name.
-    await planOrThrow(ctx, body)
-    throw new Problem('conflict', { detail: 'a resource that the cluster refers to is being changed; retry' })
-  })
-  if (placed.ok) return newCluster(placed.cluster, placed.members)
-  const specBytesPerHost = specBytes(draft)
-  await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost })
-  await requireSpend(ctx, nanosOf(plan, podCount))
-  const { gang, missingVolumes } = placed
-  throw problemOf(refuseGang(gang.ok ? { ok: false, refusals: [], nearest: null } : gang, podCount, missingVolumes))
+    ...members.slice(0, 1).flatMap((member) => requireReferences(db, member)),
+  ])
+  return placed.ok ? newCluster(placed.cluster, placed.members) : refuse(ctx, body, { plan, draft }, placed)
+}
+
+/** Throws the error of a cluster that was not stored, by the reason that its batch gave. */
+async function refuse(
+  ctx: VerbContext,
+  body: CreateClusterRequest,
+  { plan, draft }: { plan: PodPlan; draft: Pick<PodDraft, 'spec'> },
+  { reason, gang, missingVolumes }: Extract<ClusterPlacement, { ok: false }>,
+): Promise<never> {
+  const { podCount } = body.compute
+  switch (reason) {
+    case null:
+      throw problemOf(refuseGang(gang.ok ? { ok: false, refusals: [], nearest: null } : gang, podCount, missingVolumes))
+    case 'network':
+      throw new Problem('conflict', { detail: 'no private network is free for another cluster; retry' })
+    case 'networkVolume':
+    case 'globalVolume':
+    case 'registry':
+      // It was deleted meanwhile; this second plan refuses it with the field that names it.
+      await planOrThrow(ctx, body)
+      throw new Problem('conflict', { detail: `the ${REFERENCE_NAMES[reason]} that the cluster refers to is being changed; retry` })
+    default:
+      return refuseLimit(ctx, reason, { ...budgetOf(body), specBytesPerHost: specBytes(draft), nanosPerHour: nanosOf(plan, podCount) })
+  }
 }
 
 function noteCreate(ctx: VerbContext, body: CreateClusterRequest, resourceId: string, dataCenter: string) {

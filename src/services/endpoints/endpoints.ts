@@ -27,6 +27,7 @@ import { decideAgain } from '../decide-again.ts'
 import { readHeavyList } from '../heavy-reads.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { requireMatch, tellTag } from '../precondition.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireDataCenters } from '../resources/data-centers.ts'
@@ -59,11 +60,8 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   await requireBudget(ctx.env, teamId, wanted)
   const first = release(ctx, config, [])
   const together = [note(ctx, 'create', null, config), ...store(config)]
-  if (!(await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together))) {
-    await withVolumes(ctx, config)
-    await requireBudget(ctx.env, teamId, wanted)
-    throw new Problem('conflict', { detail: "concurrent requests used the rest of the account's budget for a moment; retry" })
-  }
+  const outcome = await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together)
+  if (outcome !== 'done') return refuse(ctx, outcome, config, wanted)
   await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
   return config
 }
@@ -140,18 +138,29 @@ export async function updateEndpoint(
     }
     const row = releaseDiff && release(ctx, config, releaseDiff)
     const written = await table.updateEndpoint(openRecords(ctx.env), config, before.revision, row, note(ctx, 'update', before, config))
-    if (written === 'noRoom') {
-      await withVolumes(ctx, config)
+    if (written === 'lost') return null
+    if (written === 'storedBytes') {
       await requireBudget(ctx.env, config.teamId, { storedBytes: table.configBytes(config) })
       throw new Problem('badRequest', { detail: "the endpoint configuration exceeds the account's storedBytes budget", code: 'RULE' })
     }
-    if (written === 'done') {
-      await endpointStub(ctx.env, endpoint).configure(config)
-      tellTag(ctx, etagOf(config.revision))
-      return config
-    }
-    return null
+    if (written !== 'done') return refuse(ctx, written, config, {})
+    await endpointStub(ctx.env, endpoint).configure(config)
+    tellTag(ctx, etagOf(config.revision))
+    return config
   })
+}
+
+/** Throws the error of an endpoint that was not stored, by the reason that its batch gave. */
+async function refuse(
+  ctx: VerbContext,
+  reason: table.EndpointRefusal,
+  config: EndpointConfig,
+  wanted: Parameters<typeof refuseLimit>[2],
+): Promise<never> {
+  if (reason !== 'networkVolume') return refuseLimit(ctx, reason, wanted)
+  // It was deleted meanwhile; reading it again refuses it by name.
+  await withVolumes(ctx, config)
+  throw new Problem('conflict', { detail: 'a network volume of the endpoint is being changed; retry' })
 }
 
 /** Returns the configuration after a PATCH; throws its refusals. `claim` makes the last check of the registry credential. */

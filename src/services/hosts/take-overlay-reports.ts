@@ -1,6 +1,6 @@
 import { openDatabase } from '../../db/client.ts'
 import { findReported } from '../../db/overlays/host-overlays.ts'
-import { tellClusterOfReach } from '../../effects/overlays/tell-cluster.ts'
+import { tellClusterOfReach } from '../../effects/overlays/forward-report.ts'
 import type { Env } from '../../env.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
 import type { Owned } from '../../objects/owned.ts'

@@ -5,7 +5,7 @@ import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
 import { readPodRoom } from '../../db/hosts/pod-room.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
-import type { PodRow } from '../../db/pods/pods.ts'
+import type { PlaceRefusal, PodRow } from '../../db/pods/pods.ts'
 import { podCapability } from '../../domain/access.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
@@ -23,6 +23,7 @@ import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { forgetPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { granted } from '../resources/secret-grants.ts'
@@ -103,9 +104,9 @@ export async function decideUpdate(
   body: UpdatePodRequest,
   needs: PatchNeeds,
 ): Promise<PodChange<PodRow> | null> {
-  const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs } = before
+  const { name, locked, spec, clusterId, stopAfterMs, terminateAfterMs, labels } = before
   const references = await loadPatchReferences(ctx.env, ctx.principal, body)
-  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs }, body, references, ctx.nowMs)
+  const plan = planPatch({ name, locked, spec, clusterId, stopAfterMs, terminateAfterMs, labels }, body, references, ctx.nowMs)
   if (!plan.ok) throw problemOf(plan.problem)
   if (!plan.isChanged) return null
   const container = granted(ctx.principal, plan.pod.spec.container, spec.container.secretGrants)
@@ -160,8 +161,7 @@ async function change(
       },
     )
     if (outcome === 'done') return pod.with(decided.pod)
-    if (outcome === 'noRoom') throw await noRoom(ctx, before, decided.pod)
-    return null
+    return outcome === 'lost' ? null : refusePlace(ctx, outcome, before, decided.pod)
   })
 }
 
@@ -169,18 +169,29 @@ const DISK_TAKEN = 'There is not enough free disk on the host machine of this po
 const DISK_SHARE_TAKEN =
   "The pods of this account, including stopped ones, have reached their share of the disk of this pod's host machine. Terminate another pod there, or create a larger pod on another machine."
 
-/** Returns the reason why a pod has no room for a change. Throws 400 or 402 when a budget or limit is the reason. */
-export async function noRoom(ctx: VerbContext, before: PodRow, after: PodRow): Promise<Problem> {
-  if (isToRun(before) || !isToRun(after)) {
-    await requireSpend(ctx, growthNanos(before, after, isToRun(after)))
-    const room = await readPodRoom(openDatabase(ctx.env.DB), before, null)
-    const isShare = room !== null && podDiskGb(after.spec) <= room.diskGb && podDiskGb(after.spec) > room.diskShareGb
-    return new Problem('badRequest', { detail: isShare ? DISK_SHARE_TAKEN : DISK_TAKEN, code: 'NO_CAPACITY' })
-  }
+/** Throws the error of a change for which the pod's host or its account lacks something: 400, 402, 403 or 409. */
+export async function refusePlace(ctx: VerbContext, reason: PlaceRefusal, before: PodRow, after: PodRow): Promise<never> {
+  const isStart = isToRun(after) && !isToRun(before)
   const { compute } = after.spec
-  if (compute.kind === 'gpu') await requireBudget(ctx.env, before.teamId, { gpus: compute.count })
-  await requireSpend(ctx, startNanos(after))
-  return problemOf(refuseStart(compute.kind === 'gpu'))
+  const isGpu = compute.kind === 'gpu'
+  const gpus = isGpu ? compute.count : 0
+  switch (reason) {
+    case 'inactive':
+    case 'gpus':
+    case 'spend':
+      return refuseLimit(ctx, reason, { gpus, nanosPerHour: isStart ? startNanos(after) : growthNanos(before, after, isToRun(after)) })
+    case 'diskShare': {
+      // A disk that is larger than the free one exceeds the share too.
+      const room = await readPodRoom(openDatabase(ctx.env.DB), before, null)
+      const isShare = room !== null && podDiskGb(after.spec) <= room.diskGb
+      throw new Problem('badRequest', { detail: isShare ? DISK_SHARE_TAKEN : DISK_TAKEN, code: 'NO_CAPACITY' })
+    }
+    case 'host':
+    case 'capacity':
+      if (!isStart) throw new Problem('badRequest', { detail: DISK_TAKEN, code: 'NO_CAPACITY' })
+      if (isGpu) await requireBudget(ctx.env, before.teamId, { gpus })
+      throw problemOf(refuseStart(isGpu))
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import type { CreatePodRequest, PodPlacementPreview } from '../../contract/pods/
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { findPod } from '../../db/pods/find-pods.ts'
-import { isNameFailure, isReferenceFailure, requireOwnName, requireReferences } from '../../db/pods/pod-references.ts'
+import { requireOwnName, requireReferences } from '../../db/pods/pod-references.ts'
 import { type PodRow, specBytes } from '../../db/pods/pods.ts'
 import { hasScope } from '../../domain/access.ts'
 import { describeConstraint } from '../../domain/host/constraint-text.ts'
@@ -17,7 +17,7 @@ import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { opaqueHostId } from '../../effects/explain-placement.ts'
-import { placePod, rankPod } from '../../effects/pods/place-pod.ts'
+import { type PodDraft, type PodPlacement, placePod, rankPod } from '../../effects/pods/place-pod.ts'
 import { readSettings } from '../../env.ts'
 import { newJupyterPassword, newResourceId, newSshSuffix } from '../../platform/ids.ts'
 import { noteChange } from '../audit.ts'
@@ -25,6 +25,7 @@ import { requireSpend } from '../billing/spend.ts'
 import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistry, requireRegistryScope } from '../resources/registries.ts'
@@ -33,7 +34,7 @@ import { requireTemplateScope } from '../resources/templates.ts'
 import { draftPodOf } from './draft-pod.ts'
 import { withGlobalAddress } from './global-address.ts'
 import { nearestPods } from './nearest-pod.ts'
-import { loadReferences } from './pod-references.ts'
+import { loadReferences, REFERENCE_NAMES } from './pod-references.ts'
 import { computeView, toPod } from './pod-view.ts'
 import type { TaggedPod } from './pods.ts'
 
@@ -114,24 +115,34 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
   const together = (pod: PodRow) => [
     noteCreate(ctx, pod),
     ...store(answerOf(pod)),
-    requireReferences(db, pod),
+    ...requireReferences(db, pod),
     ...(manner.hasOwnName ? [requireOwnName(db, pod)] : []),
   ]
-  const placed = await withGlobalAddress(ctx, draft, (addressed) => placePod(ctx.env, addressed, together)).catch(
-    async (error: unknown) => {
-      if (isNameFailure(error)) throw new Problem('conflict', { detail: `the account already has a pod ${body.name}; choose another name` })
-      if (!isReferenceFailure(error)) throw error
-      // A referenced resource was deleted meanwhile; this second plan refuses it by name.
+  const placed = await withGlobalAddress(ctx, draft, (addressed) => placePod(ctx.env, addressed, together))
+  return placed.ok ? answerOf(placed.pod) : refuse(ctx, body, draft, placed)
+}
+
+/** Throws the error of a pod that was not stored, by the reason that its batch gave. */
+async function refuse(
+  ctx: VerbContext,
+  body: CreatePodRequest,
+  draft: PodDraft,
+  { reason, refusals, missingVolumes }: Extract<PodPlacement, { ok: false }>,
+): Promise<never> {
+  switch (reason) {
+    case null:
+      throw problemOf(refuseCapacity(refusals, missingVolumes))
+    case 'name':
+      throw new Problem('conflict', { detail: `the account already has a pod ${body.name}; choose another name` })
+    case 'networkVolume':
+    case 'globalVolume':
+    case 'registry':
+      // It was deleted meanwhile; this second plan refuses it with the field that names it.
       await planOrThrow(ctx, body)
-      throw new Problem('conflict', { detail: 'a resource that the pod refers to is being changed; retry' })
-    },
-  )
-  if (!placed.ok) {
-    await requireBudget(ctx.env, ctx.principal.teamId, { ...budgetOf(body), specBytesPerHost: specBytes(draft) })
-    await requireSpend(ctx, runningNanos(draft))
-    throw problemOf(refuseCapacity(placed.refusals, placed.missingVolumes))
+      throw new Problem('conflict', { detail: `the ${REFERENCE_NAMES[reason]} that the pod refers to is being changed; retry` })
+    default:
+      return refuseLimit(ctx, reason, { ...budgetOf(body), specBytesPerHost: specBytes(draft), nanosPerHour: runningNanos(draft) })
   }
-  return answerOf(placed.pod)
 }
 
 function withManner(plan: PodPlan, { isInterruptible }: CreateManner): PodPlan {

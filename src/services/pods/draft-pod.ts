@@ -6,7 +6,7 @@ import type { VerbContext } from '../context.ts'
 export function draftPodOf(
   { principal, nowMs }: VerbContext,
   own: Pick<PodDraft, 'id' | 'sshSuffix' | 'name'>,
-  { spec, templateId, pricePerHour, diskRates, deadlines }: PodPlan,
+  { spec, templateId, pricePerHour, diskRates, deadlines, labels }: PodPlan,
 ): PodDraft {
   return {
     ...own,
@@ -39,5 +39,6 @@ export function draftPodOf(
     ...deadlines,
     ...diskRates,
     diskChargedFromMs: null,
+    labels,
   }
 }

@@ -17,7 +17,7 @@ import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry } from '../resources/registries.ts'
-import { decideFor, decideUpdate, noRoom, type PatchNeeds, requirePatchScope } from './change-pod.ts'
+import { decideFor, decideUpdate, type PatchNeeds, refusePlace, requirePatchScope } from './change-pod.ts'
 import { foretellGlobalIp } from './global-address.ts'
 
 /** A plan with the version of its pod, for `If-Match` of the change. */
@@ -58,19 +58,20 @@ async function foretell(
     if (!matchesVersion(ifMatch, row.version)) throw new Problem('preconditionFailed')
     const after = await decide(row)
     if (after === null) return noEffect(resource)
-    if (await isTooMuch(ctx, row, after)) throw await noRoom(ctx, row, after)
+    const lack = await findLack(ctx, row, after)
+    if (lack !== null) return refusePlace(ctx, lack, row, after)
     return planPodChange(row, after)
   })
   return { plan, etag: etagOf(row.version) }
 }
 
-/** Whether the host has too little for the change, by the same conditions as the statement that reserves it (POD-17, MNT-4). */
-async function isTooMuch({ env }: VerbContext, before: PodRow, after: PodRow): Promise<boolean> {
+/** Returns what the host lacks for the change, by the same conditions as the statement that reserves it (POD-17, MNT-4); null: nothing. */
+async function findLack({ env }: VerbContext, before: PodRow, after: PodRow): Promise<'capacity' | 'diskShare' | null> {
   const isStart = isToRun(after) && !isToRun(before)
-  if (!isStart && (after.status === 'TERMINATED' || podDiskGb(after.spec) <= podDiskGb(before.spec))) return false
+  if (!isStart && (after.status === 'TERMINATED' || podDiskGb(after.spec) <= podDiskGb(before.spec))) return null
   const gpu = gpuOf(after)
   const free = await readPodRoom(openDatabase(env.DB), before, gpu?.typeId ?? null)
-  if (!free || podDiskGb(after.spec) > free.diskGb) return true
-  if (!isStart) return podDiskGb(after.spec) > free.diskShareGb
-  return (gpu?.count ?? 0) > free.gpus || after.vcpus > free.vcpus || after.memoryMb > free.memoryMb
+  if (!free || podDiskGb(after.spec) > free.diskGb) return 'capacity'
+  if (!isStart) return podDiskGb(after.spec) > free.diskShareGb ? 'diskShare' : null
+  return (gpu?.count ?? 0) > free.gpus || after.vcpus > free.vcpus || after.memoryMb > free.memoryMb ? 'capacity' : null
 }

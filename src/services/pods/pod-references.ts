@@ -1,5 +1,6 @@
 import type { CreatePodRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { openDatabase } from '../../db/client.ts'
+import type { ReferenceRefusal } from '../../db/pods/pod-references.ts'
 import { findGlobalVolume } from '../../db/resources/global-volumes.ts'
 import { findNetworkVolume } from '../../db/resources/network-volumes.ts'
 import { findRegistry } from '../../db/resources/registries.ts'
@@ -9,6 +10,13 @@ import { sshKeysOf } from '../accounts/ssh-keys.ts'
 import type { Principal } from '../context.ts'
 import { findUnknownDataCenter } from '../resources/data-centers.ts'
 import { useTemplate } from '../resources/templates.ts'
+
+/** A reference of a pod in messages, by the name of its refusal. */
+export const REFERENCE_NAMES: Readonly<Record<ReferenceRefusal, string>> = {
+  networkVolume: 'network volume',
+  globalVolume: 'global volume',
+  registry: 'registry credential',
+}
 
 /**
  * Resolves all ids in a create concurrently. A resource of another account counts as missing (AUT-5). Throws 403 for a private template

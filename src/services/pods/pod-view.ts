@@ -52,6 +52,7 @@ export function toPod(pod: PodRow, settings: Pick<Settings, 'sshProxy' | 'intern
     stopAfter: timeOrNull(pod.stopAfterMs),
     terminateAfter: timeOrNull(pod.terminateAfterMs),
     idleStop: pod.spec.idleStop ? { afterSeconds: pod.spec.idleStop.afterSeconds } : null,
+    labels: pod.labels,
   }
 }
 

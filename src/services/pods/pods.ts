@@ -33,16 +33,18 @@ const VIEWED_AT_ONCE = 100
 
 /**
  * Returns a page of the account's live pods, newest first, cut short when it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters
- * are removed after the page is cut (PAG-7). Throws 403, and 422 for a cursor of another list.
+ * are removed after the page is cut (PAG-7), and so is what does not match `label` behind the examined pods (LBL-5). Throws 403, and 422 for a cursor of another list.
  */
 export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<PodPage> {
   requireScope(ctx.principal, 'pods:read')
-  const binding = `${LIST_BINDING} ${query.includeClusterPods}`
+  const filters = query.label ?? []
+  const binding = [LIST_BINDING, query.includeClusterPods, ...filters].join(' ')
   const after = decodeCursor(binding, query.cursor)
-  const page = () => ownPods(ctx.env, ctx.principal, after, query.limit + 1)
-  const { pods: read, found } = await readHeavyList(ctx, POD_WEIGHT, page, ({ pods }) => pods.length)
+  const page = () => ownPods(ctx.env, ctx.principal, after, query.limit + 1, filters)
+  const weigh = ({ pods, examined }: Awaited<ReturnType<typeof page>>) => pods.length + examined / POD_WEIGHT
+  const { pods: read, found, end } = await readHeavyList(ctx, POD_WEIGHT, page, weigh)
   const positionOf = ({ row: { createdAtMs, id } }: OwnPod) => ({ createdAt: createdAtMs, id })
-  const { shown, pagination } = pageOf(read, query.limit, binding, positionOf, found)
+  const { shown, pagination } = pageOf(read, query.limit, binding, positionOf, found, end)
   const pods = query.includeClusterPods ? shown : shown.filter(({ row }) => row.clusterId === null)
   const live = await readLivePods(ctx.env, pods)
   const settings = readSettings(ctx.env)

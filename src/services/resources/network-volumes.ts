@@ -16,6 +16,7 @@ import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { refuseLimit } from '../refuse-limit.ts'
 import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -37,15 +38,10 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
   const answer = toNetworkVolume(result.volume)
   const charge = await chargeOf(ctx, result.volume)
   await requireSpend(ctx, charge.nanosPerHour)
-  const isWritten = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, charge, [
-    noteCreate(ctx, answer),
-    ...store(answer),
-  ])
-  if (!isWritten) {
-    await requireSpend(ctx, charge.nanosPerHour)
-    throw tooMany('network volumes')
-  }
-  return answer
+  const together = [noteCreate(ctx, answer), ...store(answer)]
+  const outcome = await table.insertNetworkVolume(openDatabase(ctx.env.DB), result.volume, charge, together)
+  if (outcome === 'full') throw tooMany('network volumes')
+  return outcome === 'done' ? answer : refuseLimit(ctx, outcome, charge)
 }
 
 /** Returns one volume. Throws 403 and 404. */
@@ -68,7 +64,7 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
   return decideAgain('network volume', async () => {
     const before = await findVolume(ctx, id)
     requireMatch(ctx, tagOfVolume(ctx, before))
-    const { volume, resized } = await decideVolumeChange(ctx, before, patch)
+    const { volume, resized, formerNanos } = await decideVolumeChange(ctx, before, patch)
     const after = toNetworkVolume({ ...before, ...volume })
     const note = noteChange(ctx, {
       action: 'network-volumes.update',
@@ -76,7 +72,9 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
       resourceId: id,
       ...changedMembers({ ...toNetworkVolume(before) }, { ...after }),
     })
-    if (!(await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, volume, resized, [note]))) return null
+    const outcome = await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, volume, resized, note)
+    if (outcome === 'lost') return null
+    if (outcome === 'spend') return refuseLimit(ctx, 'spend', { nanosPerHour: (resized?.nanosPerHour ?? 0) - formerNanos })
     tellTag(ctx, tagOfVolume(ctx, volume))
     return after
   })

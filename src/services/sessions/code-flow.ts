@@ -1,18 +1,22 @@
-import { type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
 import {
-  type Attempt,
-  answersAttempt,
-  authorizationQuery,
-  readCallback,
-  SIGN_IN_TTL_MS,
-  type SignInFailure,
-  withUserInfo,
-} from '../../domain/session/code-flow.ts'
+  type AuthorizationServer,
+  authorizationCodeGrantRequest,
+  ClientSecretBasic,
+  ClientSecretPost,
+  clockTolerance,
+  None,
+  processAuthorizationCodeResponse,
+  processUserInfoResponse,
+  ResponseBodyError,
+  userInfoRequest,
+  validateAuthResponse,
+} from 'oauth4webapi'
+import { CLOCK_TOLERANCE_SECONDS, type Claims, judgeFirstSight } from '../../domain/session/claims.ts'
+import { type Attempt, authorizationQuery, readCallback, SIGN_IN_TTL_MS, type SignInFailure } from '../../domain/session/code-flow.ts'
 import { returnPath } from '../../domain/session/console.ts'
 import type { Provider } from '../../domain/session/settings.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { sha256Base64Url, sha256Hex } from '../../platform/crypto.ts'
-import { fetchJson } from '../../platform/fetch-json.ts'
 import { newSessionSecret } from '../../platform/ids.ts'
 import { logEvent } from '../../platform/log.ts'
 import { vaultOf } from '../../platform/seal.ts'
@@ -21,19 +25,27 @@ import type { OperatorContext } from '../context.ts'
 import type { Visit } from '../credentials/authentication.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 import { type Opened, openSession } from './console-sessions.ts'
-import { endpointsOf } from './provider-endpoints.ts'
+import { requestOptions, serverOf } from './provider-endpoints.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
 import { NO_ACCOUNT, OUTDATED, signIn } from './sign-in.ts'
 import { verifyToken } from './verify-token.ts'
 
 const PLACE = ['console sign-in'] as const
-const MAX_ANSWER_BYTES = 64 * 1024
+const OPTIONS = requestOptions(64 * 1024)
 
 /** The provider, and the client that the console is registered as there. */
 interface Client {
   provider: Provider
   id: string
   secret: string | null
+}
+
+/** The user's return from the provider. */
+interface Return {
+  code: string
+  query: URLSearchParams
+  attempt: Attempt
+  redirectUri: string
 }
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
@@ -48,8 +60,7 @@ export async function beginSignIn(
   const [state, nonce, verifier] = [newSessionSecret(), newSessionSecret(), newSessionSecret()]
   const attempt: Attempt = { state, nonce, verifier, returnTo: returnPath(asked), expiresAtMs: nowMs + SIGN_IN_TTL_MS }
   try {
-    const { authorization } = await endpointsOf(client.provider, nowMs)
-    const location = new URL(authorization)
+    const location = new URL((await serverOf(client.provider, nowMs)).authorization_endpoint ?? '')
     const query = authorizationQuery(attempt, { clientId: client.id, redirectUri, challenge: await sha256Base64Url(verifier) })
     for (const [name, value] of query) location.searchParams.set(name, value)
     return { location: location.href, sealed: vaultOf(env).seal(PLACE, JSON.stringify(attempt)) }
@@ -68,11 +79,11 @@ export async function completeSignIn(
   const client = clientOf(env)
   const attempt = openAttempt(env, sealed)
   if (client === null) return { failure: 'provider' }
-  const read = readCallback(query, attempt, client.provider.issuer, nowMs)
+  const read = readCallback(query, attempt, nowMs)
   if ('failure' in read || attempt === null) return 'failure' in read ? read : { failure: 'expired' }
   let failure: SignInFailure = 'failed'
   const exchange = async () => {
-    const done = await enter(where, client, { code: read.code, attempt, redirectUri }, visit)
+    const done = await enter(where, client, { code: read.code, query, attempt, redirectUri }, visit)
     if (!('failure' in done)) return done
     failure = done.failure
     return null
@@ -84,12 +95,7 @@ export async function completeSignIn(
   return opened === null ? { failure } : { opened, returnTo: attempt.returnTo }
 }
 
-async function enter(
-  where: Where,
-  client: Client,
-  back: { code: string; attempt: Attempt; redirectUri: string },
-  visit: Visit,
-): Promise<Opened | { failure: SignInFailure }> {
+async function enter(where: Where, client: Client, back: Return, visit: Visit): Promise<Opened | { failure: SignInFailure }> {
   const { env, nowMs } = where
   const claims = await claimsOf(client, back, nowMs, visit)
   if ('failure' in claims) return { failure: claims.failure as SignInFailure }
@@ -106,47 +112,41 @@ async function enter(
 }
 
 /** Exchanges the code for the provider's claims about the user; failures go to the log. */
-async function claimsOf(
-  client: Client,
-  { code, attempt, redirectUri }: { code: string; attempt: Attempt; redirectUri: string },
-  nowMs: number,
-  visit: Visit,
-): Promise<Claims | { failure: SignInFailure }> {
-  const { provider, id } = client
+async function claimsOf(client: Client, back: Return, nowMs: number, visit: Visit): Promise<Claims | { failure: SignInFailure }> {
+  const { provider, id, secret } = client
+  const { query, attempt, redirectUri } = back
   try {
-    const { token, userInfo, takesBasic } = await endpointsOf(provider, nowMs)
-    const form = { grant_type: 'authorization_code', code, redirect_uri: redirectUri, code_verifier: attempt.verifier }
-    const answer = (await fetchJson(token, MAX_ANSWER_BYTES, tokenRequest(client, form, takesBasic))) as Record<string, unknown>
-    const { id_token: idToken, access_token: accessToken } = answer
-    if (typeof idToken !== 'string') throw new Error(`the response of ${token} has no ID token`)
-    const verified = await verifyToken({ ...provider, audiences: [id] }, idToken, nowMs, (promise) => visit.waitUntil(promise))
+    const server = { ...(await serverOf(provider, nowMs)), id_token_signing_alg_values_supported: [...provider.algorithms] }
+    const registered = { client_id: id, [clockTolerance]: CLOCK_TOLERANCE_SECONDS }
+    const callback = validateAuthResponse(server, registered, query, attempt.state)
+    const auth = secret === null ? None() : takesBasic(server) ? ClientSecretBasic(secret) : ClientSecretPost(secret)
+    const response = await authorizationCodeGrantRequest(server, registered, auth, callback, redirectUri, attempt.verifier, OPTIONS)
+    const checks = { expectedNonce: attempt.nonce, requireIdToken: true }
+    const answer = await processAuthorizationCodeResponse(server, registered, response, checks)
+    // The library has checked the claims; the signature is checked with the same cached keys as sessions (SES-4).
+    const token = answer.id_token ?? ''
+    const verified = await verifyToken({ ...provider, audiences: [id] }, token, nowMs, (promise) => visit.waitUntil(promise))
     if (verified === 'UNAVAILABLE') throw new Error('the keys of the identity provider are not available')
     if ('fault' in verified) throw new Error(`the ID token is refused: ${verified.fault ?? 'it is not signed by the provider'}`)
-    if (!answersAttempt(verified.claims, attempt, id))
-      throw new Error('the ID token belongs to another sign-in or client (nonce, aud, azp)')
-    if (verified.claims.email !== undefined || userInfo === null || typeof accessToken !== 'string') return verified.claims
-    return withUserInfo(verified.claims, await tellUserInfo(client, userInfo, accessToken))
+    const { claims, subject } = verified
+    // The library checks this only if there are several audiences.
+    if (claims.azp !== undefined && claims.azp !== id) throw new Error('the ID token belongs to another client (azp)')
+    if (claims.email !== undefined || server.userinfo_endpoint === undefined) return claims
+    // A user with a known identity needs no address, so a failure here does not prevent their sign-in.
+    const told = await userInfoRequest(server, registered, answer.access_token, OPTIONS)
+      .then((info) => processUserInfoResponse(server, registered, subject, info))
+      .catch((error: unknown) => {
+        providerFailure(client, error)
+        return null
+      })
+    return told === null ? claims : { ...claims, email: told.email, email_verified: told.email_verified }
   } catch (error) {
     return providerFailure(client, error)
   }
 }
 
-// A user with a known identity needs no address, so a failure here does not prevent their sign-in.
-async function tellUserInfo(client: Client, userInfo: string, accessToken: string): Promise<unknown> {
-  const init = { headers: { authorization: `Bearer ${accessToken}` } }
-  return fetchJson(userInfo, MAX_ANSWER_BYTES, init).catch((error: unknown) => providerFailure(client, error))
-}
-
-function tokenRequest({ id, secret }: Client, form: Record<string, string>, takesBasic: boolean) {
-  const isBasic = secret !== null && takesBasic
-  const body = new URLSearchParams({
-    ...form,
-    ...(!isBasic && { client_id: id }),
-    ...(secret !== null && !isBasic && { client_secret: secret }),
-  })
-  const basic = btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret ?? '')}`)
-  const headers = { 'content-type': 'application/x-www-form-urlencoded', ...(isBasic && { authorization: `Basic ${basic}` }) }
-  return { method: 'POST', headers, body: body.toString() }
+function takesBasic({ token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: AuthorizationServer): boolean {
+  return methods.includes('client_secret_basic')
 }
 
 function clientOf(env: Env): Client | null {
@@ -168,7 +168,8 @@ function openAttempt(env: Env, sealed: string | null): Attempt | null {
 
 function providerFailure({ provider }: Client, error: unknown): { failure: 'provider' } {
   // Not an error of the plane, because a client with invented codes can cause it.
-  const reason = error instanceof Error ? error.message : String(error)
+  const detail = error instanceof ResponseBodyError ? `: ${error.error}` : ''
+  const reason = error instanceof Error ? error.message + detail : String(error)
   logEvent('warn', 'a user cannot sign in at the identity provider', { issuer: provider.issuer, reason })
   return { failure: 'provider' }
 }

@@ -1,4 +1,5 @@
 import type { ApproveDeviceRequest, DeviceToken, WaitingDevice } from '../../contract/console/device.ts'
+import { KEY_DEFAULTS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
@@ -99,7 +100,7 @@ export async function approveDevice(
       detail: 'this session uses a device key, which cannot approve other devices: sign in as a user',
     })
   }
-  return decide(ctx, userCode, { permission: permission ?? 'ALL', scopes: scopes ?? [], sessionId })
+  return decide(ctx, userCode, { permission: permission ?? KEY_DEFAULTS.permission, scopes: scopes ?? [], sessionId })
 }
 
 /** Denies a device (CS-19). Throws 404 and 429. */

@@ -1,4 +1,5 @@
 import type { CreateSignInLinkRequest, DescribedLink, SignInLink } from '../../contract/console/sign-in-links.ts'
+import { SIGN_IN_LINK_DEFAULTS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { findUser, type UserRow } from '../../db/accounts/accounts.ts'
@@ -36,7 +37,10 @@ interface GoodLink {
  * Creates a link for one sign-in without a key (CS-15). It ends with the credential that creates it (DER-3), and a session by link creates
  * none for operators (DER-4). Throws 403 and 404.
  */
-export async function createSignInLink(ctx: OperatorContext, { userId, isOperator = false }: CreateSignInLinkRequest): Promise<SignInLink> {
+export async function createSignInLink(
+  ctx: OperatorContext,
+  { userId, isOperator = SIGN_IN_LINK_DEFAULTS.isOperator }: CreateSignInLinkRequest,
+): Promise<SignInLink> {
   const { env, nowMs, operator } = ctx
   if (isOperator && operator?.isByLink) {
     const detail =

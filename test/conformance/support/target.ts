@@ -5,7 +5,7 @@ import type { TestProject } from 'vitest/node'
 import { loadSecrets, openDataDir } from '../../../src/local/data-dir.ts'
 import { startPlane } from '../../../src/local/plane/plane.ts'
 import { claimPort } from '../../../src/local/port.ts'
-import { busyness } from '../../support/machine.ts'
+import { busyness } from '../../support/runner/machine.ts'
 
 /** The deployment under test. */
 export interface Target {

@@ -112,10 +112,16 @@ export class PlayedWorker {
     throw new Error(`worker ${this.id} was told to stop nothing in ${timeoutMs} ms`)
   }
 
-  /** `job-done` with a final result; pings do not list the job from then on. */
-  done(jobId: string, body: unknown, isStream = false): Promise<Reply<unknown>> {
-    this.holding.delete(jobId)
-    return this.post('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, body, isStream)
+  /**
+   * `job-done` with a final result. As with the SDK, pings list the job until the answer: without it in two pings during a slow upload,
+   * the lease ends (LSE-5) and the worker gets no more jobs (PP-11).
+   */
+  async done(jobId: string, body: unknown, isStream = false): Promise<Reply<unknown>> {
+    try {
+      return await this.post('RUNPOD_WEBHOOK_POST_OUTPUT', jobId, body, isStream)
+    } finally {
+      this.holding.delete(jobId)
+    }
   }
 
   progress(jobId: string, output: unknown): Promise<Reply<unknown>> {

@@ -1,6 +1,6 @@
 import { type ChoiceFacts, chooseWorker } from '../../../src/domain/balancer/choose-worker.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 import { describe, expect, it } from '../../support/unit.ts'
-import { workerIn } from '../../support/workers.ts'
 
 const NOW_MS = 1_000_000
 const ready = (id: string, change = {}) => workerIn('READY', id, { hostId: 'h', version: 1, ...change })

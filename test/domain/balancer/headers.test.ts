@@ -1,5 +1,5 @@
 import { headersForClient, headersForWorker, MAX_REQUEST_HEADER_BYTES, type RequestFacts } from '../../../src/domain/balancer/headers.ts'
-import { OF_ONE_ANSWER, SPOKEN_FOR_OTHERS } from '../../support/answer-headers.ts'
+import { OF_ONE_ANSWER, SPOKEN_FOR_OTHERS } from '../../support/http/answer-headers.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const FACTS: RequestFacts = {

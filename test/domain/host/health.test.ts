@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { cordonReason, healthOf, sameProblems } from '../../../src/domain/host/health.ts'
 import { holdLease, type Job, leaseJob, showIdle, submitJob } from '../../../src/domain/job/job.ts'
 import { silentAtMs } from '../../../src/domain/worker/worker.ts'
-import { workerIn } from '../../support/workers.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 
 const ecc = { index: 2, uuid: 'GPU-b', problem: 'uncorrectable ECC errors' }
 const hot = { index: 0, uuid: 'GPU-a', problem: 'overheated (95 °C or more)' }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { faultOfPublicKey } from '../../../src/domain/host/public-key.ts'
-import { SMALL_ORDER_KEYS } from '../../support/small-order-keys.ts'
+import { SMALL_ORDER_KEYS } from '../../support/access/small-order-keys.ts'
 
 const bytes = (hex: string) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
 

@@ -1,7 +1,7 @@
 import { isRepeat, noteDelivery } from '../../../src/domain/job/delivery.ts'
 import { leaseJob } from '../../../src/domain/job/job.ts'
 import { DELIVERY_HEADER, formatDelivery, parseDelivery } from '../../../src/host-protocol/delivery.ts'
-import { queuedJob } from '../../support/jobs.ts'
+import { queuedJob } from '../../support/queue/jobs.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const SESSION = 'session-of-an-agent'

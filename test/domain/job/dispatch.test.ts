@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { assignJobs, type Taker } from '../../../src/domain/job/dispatch.ts'
 import { formatJobId, parseJobSeq } from '../../../src/domain/job/id.ts'
-import { queuedJob } from '../../support/jobs.ts'
+import { queuedJob } from '../../support/queue/jobs.ts'
 
 const taker = (workerId: string, change: Partial<Taker> = {}): Taker => ({
   workerId,

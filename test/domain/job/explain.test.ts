@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { WaitReason } from '../../../src/contract/jobs/explain.ts'
 import { explainJob, findTrouble, type JobFacts, workerReason } from '../../../src/domain/job/explain.ts'
 import type { WorkerCounts } from '../../../src/domain/worker/worker.ts'
-import { workerIn } from '../../support/workers.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 
 const counts = (change: Partial<WorkerCounts> = {}): WorkerCounts => ({
   idle: 0,

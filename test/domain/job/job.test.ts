@@ -16,7 +16,7 @@ import {
 } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { silentAtMs } from '../../../src/domain/worker/worker.ts'
-import { queuedJob } from '../../support/jobs.ts'
+import { queuedJob } from '../../support/queue/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }
 const A = { workerId: 'w1', boot: 'b1' }

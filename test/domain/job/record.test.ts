@@ -4,7 +4,7 @@ import { finishJob, leaseJob } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
 import { parseAllowList } from '../../../src/domain/webhook/url.ts'
-import { queuedJob } from '../../support/jobs.ts'
+import { queuedJob } from '../../support/queue/jobs.ts'
 
 const NO_ALLOW = parseAllowList('')
 const TIMES = { pingIntervalMs: 10_000 }

@@ -1,5 +1,5 @@
 import { type DeadlinesRequest, decideDeadline, nextDeadlineMs, planDeadlines, type TimedPod } from '../../../src/domain/pod/deadlines.ts'
-import { makePod } from '../../support/pod-state.ts'
+import { makePod } from '../../support/pods/pod-state.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00Z')

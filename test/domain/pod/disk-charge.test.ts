@@ -1,6 +1,6 @@
 import { withDiskRates } from '../../../src/domain/pod/disk-charge.ts'
 import { decideAction, decideHostLost, decideRecreate, decideReport } from '../../../src/domain/pod/pod.ts'
-import { makePod } from '../../support/pod-state.ts'
+import { makePod } from '../../support/pods/pod-state.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const RATES = { diskNanosPerHour: 10, stoppedDiskNanosPerHour: 20 }

@@ -1,6 +1,6 @@
 import { decideIdleStop, type IdlePod, idleStopDueMs, nextIdleLookMs, planIdleStop } from '../../../src/domain/pod/idle-stop.ts'
 import type { PodState } from '../../../src/domain/pod/pod.ts'
-import { makePod } from '../../support/pod-state.ts'
+import { makePod } from '../../support/pods/pod-state.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const NOW = Date.parse('2026-06-01T12:00:00Z')

@@ -15,7 +15,7 @@ import {
 import { desiredContainers } from '../../../src/domain/pod/workloads.ts'
 import { type PodFact, PodOracle } from '../../model/pod-oracle.ts'
 import { PodWorld } from '../../model/pod-world.ts'
-import { makePod } from '../../support/pod-state.ts'
+import { makePod } from '../../support/pods/pod-state.ts'
 
 const CREATED_AT_MS = 1_000_000
 const SKEW_MS = 300_000

@@ -2,7 +2,7 @@ import type { PodMounts } from '../../../src/domain/pod/record.ts'
 import { createMounts, mountsView, patchMounts, sameMountPaths } from '../../../src/domain/pod/request/mounts.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-// Kinds, combinations and schema are covered cell by cell in test/worker/rest/pods-mount-matrix.test.ts.
+// Kinds, combinations and schema are covered cell by cell in test/worker/rest/pods/mount-matrix.test.ts.
 const BOTH: PodMounts = { network: { volumeId: 'n', path: '/n' }, global: { volumeId: 'g', path: '/g' } }
 const detail = (result: ReturnType<typeof createMounts>) => (result.ok ? 'ok' : result.problem.detail)
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { noteOfReport, noteOfTransition } from '../../../src/domain/pod/note.ts'
 import type { PodState } from '../../../src/domain/pod/pod.ts'
-import { makePod } from '../../support/pod-state.ts'
+import { makePod } from '../../support/pods/pod-state.ts'
 
 const noted = (change: Partial<PodState> & { hostId?: string; spec?: unknown } = {}) => ({
   hostId: 'h1',

@@ -37,7 +37,7 @@ const TEMPLATE: TemplateConfig = {
   allowedCudaVersions: [],
 }
 const ACCESS = { PUBLIC_KEY: 'key', JUPYTER_PASSWORD: 'password' }
-const POD: PatchedPod = { name: 'p', locked: false, spec: SPEC, clusterId: null, stopAfterMs: null, terminateAfterMs: null }
+const POD: PatchedPod = { name: 'p', locked: false, spec: SPEC, clusterId: null, stopAfterMs: null, terminateAfterMs: null, labels: {} }
 const plan = (body: UpdatePodRequest, pod: Partial<PatchedPod> = {}, references: Partial<PodReferences> = {}) =>
   planPatch({ ...POD, ...pod }, body, { ...NONE, ...references }, 0)
 

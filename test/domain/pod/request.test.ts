@@ -45,6 +45,7 @@ describe('the pod of a create', () => {
     expect(planned()).toEqual({
       templateId: null,
       deadlines: { stopAfterMs: null, terminateAfterMs: null },
+      labels: {},
       diskRates: { diskNanosPerHour: 1_369_863, stoppedDiskNanosPerHour: 0 },
       pricePerHour: 0.44,
       spec: {

@@ -13,7 +13,7 @@ import {
   isToRun,
   type PodState,
 } from '../../../src/domain/pod/pod.ts'
-import { makePod } from '../../support/pod-state.ts'
+import { makePod } from '../../support/pods/pod-state.ts'
 
 const STATUSES: readonly PodStatus[] = ['PROVISIONING', 'STARTING', 'RUNNING', 'EXITED', 'ERROR', 'TERMINATED']
 const ACTIONS: readonly PodAction[] = ['start', 'stop', 'restart', 'terminate']

@@ -11,7 +11,7 @@ import {
 } from '../../../src/domain/room/give-way.ts'
 import type { ScalingInputs } from '../../../src/domain/worker/scaling.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
-import { workerIn } from '../../support/workers.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 
 const NOW_MS = 100_000
 const idle = (id: string, forMs: number, change = {}) => workerIn('READY', id, { idleSinceMs: NOW_MS - forMs, ...change })

@@ -154,6 +154,7 @@ describe('a pod of v2 in v1', () => {
     stopAfter: null,
     terminateAfter: null,
     idleStop: null,
+    labels: {},
     runtime: {
       uptime: 7,
       ports: [

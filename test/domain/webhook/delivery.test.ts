@@ -15,7 +15,7 @@ import {
   signingSecrets,
   startAttempt,
 } from '../../../src/domain/webhook/delivery.ts'
-import { queuedJob } from '../../support/jobs.ts'
+import { queuedJob } from '../../support/queue/jobs.ts'
 
 const T = 1_000_000
 const attempt = (delivery: DeliveryState, startMs: number, outcome: AttemptOutcome, tookMs = 40) =>

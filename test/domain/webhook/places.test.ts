@@ -1,6 +1,6 @@
 import { LANE_BYTES, LANE_PLACES, openings, type UnderWay } from '../../../src/domain/webhook/places.ts'
 import { describe, expect, it } from '../../support/unit.ts'
-import { type Receiver, WebhookWorld } from '../../support/webhook-world.ts'
+import { type Receiver, WebhookWorld } from '../../support/webhooks/webhook-world.ts'
 
 const PER_RECEIVER = 64
 const HANGING: Receiver = { receiver: 'https://a.example', path: '/hangs', answerMs: 'hangs' }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { decideScaling, REQUEST_COUNT_IDLE_MS, type ScalingInputs } from '../../../src/domain/worker/scaling.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
 import { nextWorker, type WorkerEvent } from '../../../src/queue/worker-life.ts'
-import { workerIn } from '../../support/workers.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 
 const IDLE_MS = 5_000
 const MAX = 4

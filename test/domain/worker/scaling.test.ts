@@ -10,7 +10,7 @@ import {
 } from '../../../src/domain/worker/scaling.ts'
 import { isNewDecision, recordDecision } from '../../../src/domain/worker/scaling-record.ts'
 import { activeWorkers, countWorkers, placementRetryMs } from '../../../src/domain/worker/worker.ts'
-import { workerIn } from '../../support/workers.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 
 const NOW = 10_000
 const COUNT_1 = { type: 'REQUEST_COUNT', requestCount: 1 } as const

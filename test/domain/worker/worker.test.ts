@@ -4,7 +4,7 @@ import { createEndpointConfig } from '../../../src/domain/endpoint/config.ts'
 import { placementRequestOf } from '../../../src/domain/worker/shape.ts'
 import { activeWorkers, noTakeDueAtMs, workerDueAtMs } from '../../../src/domain/worker/worker.ts'
 import { workerWorkload } from '../../../src/effects/workers/worker-spec.ts'
-import { workerIn } from '../../support/workers.ts'
+import { workerIn } from '../../support/queue/workers.ts'
 
 const LOST_AFTER_MS = 40_000
 

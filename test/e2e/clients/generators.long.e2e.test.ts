@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PROJECT_ROOT } from '../../../src/local/paths.ts'
-import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
-import { BUILD_TIMEOUT_MS, goToolchain, openApiGenerator } from '../support/worker-image.ts'
+import { BUILD_TIMEOUT_MS, goToolchain, openApiGenerator } from '../support/agent/worker-image.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 
 // Clients in Go and Java: generated and compiled by pinned tools, and used. Clients in Python and TypeScript take the longer tours.
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ApiClient, createApiClient } from '../../../src/client/client.ts'
-import { Replay } from '../support/graphql-replay.ts'
-import { LogFollower } from '../support/log-follower.ts'
-import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from '../support/plane.ts'
-import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from '../support/worker-image.ts'
+import { STAY_SCRIPT } from '../support/agent/pod-scripts.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage, pythonWorkerImage } from '../support/agent/worker-image.ts'
+import { Replay } from '../support/clients/graphql-replay.ts'
+import { LogFollower } from '../support/plane/log-follower.ts'
+import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from '../support/plane/plane.ts'
 
 // The requests that published clients send over GraphQL, in the order of their commands, against a plane with an agent and real containers.
 // test/worker/graphql/clients asserts the answers in full; here their shape must match the selection, and pods run. Available packages run

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
-import { PublishedClient } from '../support/published-client.ts'
-import { BUILD_TIMEOUT_MS, dstackClient, earlierSdk, pythonClient } from '../support/worker-image.ts'
+import { BUILD_TIMEOUT_MS, dstackClient, earlierSdk, pythonClient } from '../support/agent/worker-image.ts'
+import { PublishedClient } from '../support/clients/published-client.ts'
+import { callPlane, eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 
 // Published clients that speak GraphQL, unmodified, against a running plane and its agent.
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { McpServer } from '../support/mcp-server.ts'
-import { eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { eventually, hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
+import { McpServer } from './mcp-server.ts'
 
 // The published MCP server, unmodified: every one of its tools against a running plane.
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IDP_AUDIENCE, IDP_CLIENT, type IdentityProvider, startIdentityProvider } from '../../../scripts/identity-provider.ts'
 import { createApiClient } from '../../../src/client/client.ts'
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
-import { startPlane, type TestPlane } from '../support/plane.ts'
+import { startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
 // Pages of an account and of the operator, opened by the link that npm start prints, on the real plane.

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { paths } from '../../../src/console/hooks/paths.ts'
-import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 } }

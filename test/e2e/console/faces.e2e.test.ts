@@ -2,7 +2,7 @@ import type { Browser, Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { waitUntil } from '../../support/time.ts'
-import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 import { addressesOf, isRead, lead, PATIENCE_MS, ROUTES } from './support/walk.ts'
 

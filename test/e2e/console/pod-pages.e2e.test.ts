@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
-import { hostIsOnline, startPlane, type TestPlane } from '../support/plane.ts'
-import { podBody, TestPod } from '../support/pods.ts'
-import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/agent/worker-image.ts'
+import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
+import { podBody, TestPod } from '../support/plane/pods.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 
 // Pages of a pod on the plane's own origin, in the browser of a user who is signed in there. The plane has no domain for pods.

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startPlane, type TestPlane } from '../support/plane.ts'
+import { startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
 
 const SECRET_VALUE = 'correct-horse-battery'

@@ -2,9 +2,9 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
-import { busyness } from '../../support/machine.ts'
+import { busyness } from '../../support/runner/machine.ts'
 import { waitUntil } from '../../support/time.ts'
-import { startPlane, type TestPlane } from '../support/plane.ts'
+import { startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, printedLink, Visitor } from './support/browser.ts'
 
 /** Time until a page shows its main content, and the number of attempts: the machine is busy with other tests meanwhile. */
@@ -109,7 +109,7 @@ describe('[UI-4, UI-5] the console', () => {
     await visitor.close()
   })
 
-  test('[UI-76] is useful within 1.5 s of being opened', async () => {
+  test('[UI-76, DEV-16] is useful within 1.5 s of being opened', async () => {
     const visitor = await Visitor.open(browser, plane)
     await visitor.signIn(plane.apiKey, '/console/pods')
     const loads: number[] = []

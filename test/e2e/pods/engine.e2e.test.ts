@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Fleet } from '../support/fleet.ts'
-import { countScript, numbersIn, STAY_SCRIPT, upTo } from '../support/pod-scripts.ts'
-import { GPU_TYPE, podBody, TestPod } from '../support/pods.ts'
-import { PrivateEngine } from '../support/private-engine.ts'
-import { readUsage } from '../support/usage.ts'
-import { busyboxImage } from '../support/worker-image.ts'
+import { countScript, numbersIn, STAY_SCRIPT, upTo } from '../support/agent/pod-scripts.ts'
+import { busyboxImage } from '../support/agent/worker-image.ts'
+import { PrivateEngine } from '../support/machines/private-engine.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { GPU_TYPE, podBody, TestPod } from '../support/plane/pods.ts'
+import { readUsage } from '../support/plane/usage.ts'
 
 // The container engine is killed and restarted under running pods, with its own live-restore and without.
 

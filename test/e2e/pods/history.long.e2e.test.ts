@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Fleet } from '../support/fleet.ts'
-import { callPlane, eventually } from '../support/plane.ts'
-import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { podBody, TestPod } from '../support/pods.ts'
-import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/worker-image.ts'
+import { STAY_SCRIPT } from '../support/agent/pod-scripts.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/agent/worker-image.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { callPlane, eventually } from '../support/plane/plane.ts'
+import { podBody, TestPod } from '../support/plane/pods.ts'
 
 // Usage of real containers, measured by a real agent, and the part that survives a restart of agent and plane.
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { docker } from '../support/docker.ts'
-import { Fleet } from '../support/fleet.ts'
-import { eventually } from '../support/plane.ts'
-import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { type ContainerFacts, podBody, TestPod } from '../support/pods.ts'
-import { readUsage, type UsageRow } from '../support/usage.ts'
-import { busyboxImage } from '../support/worker-image.ts'
+import { STAY_SCRIPT } from '../support/agent/pod-scripts.ts'
+import { busyboxImage } from '../support/agent/worker-image.ts'
+import { docker } from '../support/machines/docker.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { eventually } from '../support/plane/plane.ts'
+import { type ContainerFacts, podBody, TestPod } from '../support/plane/pods.ts'
+import { readUsage, type UsageRow } from '../support/plane/usage.ts'
 
 // Placement of pods, and their fate when a host is drained, lost or cut off. Each test has two hosts of its own, selected by their GPU
 // type.

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { docker } from '../support/docker.ts'
-import { Fleet } from '../support/fleet.ts'
-import { callPlane, eventually } from '../support/plane.ts'
-import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { type ContainerFacts, podBody, TestPod } from '../support/pods.ts'
-import { SshClient } from '../support/ssh.ts'
-import { readUsage } from '../support/usage.ts'
-import { BUILD_TIMEOUT_MS, busyboxImage, sshPodImage } from '../support/worker-image.ts'
+import { STAY_SCRIPT } from '../support/agent/pod-scripts.ts'
+import { BUILD_TIMEOUT_MS, busyboxImage, sshPodImage } from '../support/agent/worker-image.ts'
+import { SshClient } from '../support/clients/ssh.ts'
+import { docker } from '../support/machines/docker.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { callPlane, eventually } from '../support/plane/plane.ts'
+import { type ContainerFacts, podBody, TestPod } from '../support/plane/pods.ts'
+import { readUsage } from '../support/plane/usage.ts'
 
 // Pods in real containers, from create to terminate, over the public API alone.
 

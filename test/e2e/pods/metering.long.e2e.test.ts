@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { Fleet } from '../support/fleet.ts'
-import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { GPU_TYPE, podBody, TestPod } from '../support/pods.ts'
-import { liveRandomly, randomFrom } from '../support/random-life.ts'
-import { readUsage } from '../support/usage.ts'
-import { busyboxImage } from '../support/worker-image.ts'
+import { STAY_SCRIPT } from '../support/agent/pod-scripts.ts'
+import { liveRandomly, randomFrom } from '../support/agent/random-life.ts'
+import { busyboxImage } from '../support/agent/worker-image.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { GPU_TYPE, podBody, TestPod } from '../support/plane/pods.ts'
+import { readUsage } from '../support/plane/usage.ts'
 
 // Charges, compared with the container engine's view.
 

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { realTime } from '../../support/time.ts'
-import { Fleet } from '../support/fleet.ts'
-import { countScript, numbersIn, upTo } from '../support/pod-scripts.ts'
-import { type ContainerFacts, GPU_TYPE, podBody, TestPod } from '../support/pods.ts'
-import { readUsage } from '../support/usage.ts'
-import { busyboxImage } from '../support/worker-image.ts'
+import { countScript, numbersIn, upTo } from '../support/agent/pod-scripts.ts'
+import { busyboxImage } from '../support/agent/worker-image.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { type ContainerFacts, GPU_TYPE, podBody, TestPod } from '../support/plane/pods.ts'
+import { readUsage } from '../support/plane/usage.ts'
 
 // Pods while their agent or their plane is down: nothing dies, no line and no second is lost.
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Fleet } from '../support/fleet.ts'
-import { STAY_SCRIPT } from '../support/pod-scripts.ts'
-import { podBody, TestPod } from '../support/pods.ts'
-import { busyboxImage } from '../support/worker-image.ts'
+import { STAY_SCRIPT } from '../support/agent/pod-scripts.ts'
+import { busyboxImage } from '../support/agent/worker-image.ts'
+import { Fleet } from '../support/plane/fleet.ts'
+import { podBody, TestPod } from '../support/plane/pods.ts'
 
 // The desired state of a host, sent in several parts of about 512 KiB each.
 

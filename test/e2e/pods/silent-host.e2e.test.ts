@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from '../support/plane.ts'
-import { GPU_TYPE, TestPod } from '../support/pods.ts'
-import { readUsage } from '../support/usage.ts'
+import { eventually, startAgent, startPlane, type TestAgent, type TestPlane } from '../support/plane/plane.ts'
+import { GPU_TYPE, TestPod } from '../support/plane/pods.ts'
+import { readUsage } from '../support/plane/usage.ts'
 
 // The agent of a pod's host is killed: the pod shows that soon, and when the agent is back its start time is unchanged.
 

@@ -86,8 +86,8 @@ describe('[NET-73] questions for names of private networks', () => {
     ])
     expect(chain('to_host', { names }).slice(2, -1)).toEqual([
       `${at} fib saddr . iif oif missing drop`,
-      `${at} update @asking { iif . ip saddr limit rate over 200/second burst 400 packets } drop`,
-      `${at} update @asking_together { iif limit rate over 1000/second burst 2000 packets } drop`,
+      `${at} update @asking { iif . ip saddr limit rate over 200/second burst 200 packets } drop`,
+      `${at} update @asking_together { iif limit rate over 1000/second burst 500 packets } drop`,
       `${at} accept`,
     ])
     expect(buildRules('abcde', NOTHING)).not.toContain('asking')

@@ -31,7 +31,7 @@ function loadedAtStart(): string[] {
 }
 
 describe('dist/podplane.mjs', () => {
-  it('[CL-45] is one small file that needs no package', () => {
+  it('[CL-45, DEV-5] is one small file that needs no package', () => {
     expect(bytes).toBeLessThan(MAX_BYTES)
     const needed = Object.values(meta.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
     expect(needed.filter((path) => !path.startsWith('node:') && !isBuiltin(path))).toEqual([])
@@ -39,7 +39,7 @@ describe('dist/podplane.mjs', () => {
     expect([...new Set(packages)].toSorted()).toEqual(['commander', 'smol-toml'])
   })
 
-  it('[CL-45] loads only the code for help at the start, without the client of a plane', () => {
+  it('[DEV-5] loads only the code for help at the start, without the client of a plane', () => {
     const files = loadedAtStart()
     expect(files).toContain('src/cli/commands/pods.ts')
     expect(

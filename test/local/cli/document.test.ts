@@ -7,11 +7,11 @@ import { describe, expect, it } from '../../support/unit.ts'
 const every = (command: Command): Command[] => [command, ...command.commands.flatMap(every)]
 
 describe('docs/cli.md', () => {
-  it('[CL-44] is generated from the program (npm run generate)', () => {
+  it('[DEV-3] is generated from the program (npm run generate)', () => {
     expect(readFileSync('docs/cli.md', 'utf8')).toBe(cliDocument())
   })
 
-  it('[CL-44] has every command that is not hidden, each with a description', () => {
+  it('[DEV-3] has every command that is not hidden, each with a description', () => {
     const document = cliDocument()
     const hidden = new Set(['__complete', 'podplane'])
     const commands = every(buildProgram()).filter((command) => !hidden.has(command.name()))

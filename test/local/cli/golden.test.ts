@@ -22,6 +22,7 @@ const POD = {
   stopAfter: LATER,
   ports: ['22/tcp'],
   env: {},
+  labels: { stage: 'test', team: 'research' },
 }
 const EFFECT = {
   kind: 'POD',
@@ -266,7 +267,7 @@ afterEach(async () => {
 
 describe('the output of each noun', () => {
   for (const [noun, { argv, routes }] of Object.entries(GOLDEN)) {
-    it(`[CL-1, CL-46] ${noun}, on a terminal and in a pipe`, async () => {
+    it(`[CL-1, CL-46, DEV-4] ${noun}, on a terminal and in a pipe`, async () => {
       const open = await ToyPlane.open(routes)
       plane = open
       const run = async (terminal: boolean, ...flags: string[]) => {
@@ -286,7 +287,7 @@ describe('the output of each noun', () => {
     })
   }
 
-  it('[CL-46] no noun is left out', () => {
+  it('[DEV-4] no noun is left out', () => {
     const nouns = buildProgram().commands.map((command) => command.name())
     const known = new Set([...Object.keys(GOLDEN), ...NO_LISTS, '__complete'])
     expect(nouns.filter((noun) => !known.has(noun))).toEqual([])

@@ -40,9 +40,9 @@ describe('the output of the command line', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toBe(
       [
-        'ID  NAME      STATUS   COMPUTE        COST      DATA CENTER  CREATED AT  IMAGE',
+        'ID  NAME      STATUS   COMPUTE        COST      DATA CENTER  CREATED AT  IMAGE    …',
         'p1  box       \u001b[32mRUNNING\u001b[0m  1 x NVIDIA L4  $0.440/h  LOCAL-1      3m ago      registry.…',
-        'p2  tab here  \u001b[33mEXITED\u001b[0m   2 vCPU cpu3c   $0.000/h  LOCAL-1      3m ago      idle',
+        'p2  tab here  \u001b[33mEXITED\u001b[0m   2 vCPU cpu3c   $0.000/h  LOCAL-1      3m ago      idle     …',
         '',
       ].join('\n'),
     )
@@ -65,7 +65,7 @@ describe('the output of the command line', () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD, OTHER], pagination: LAST } } })
     const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, columns: 20 })
     expect(stdout).toBe(
-      `p1\tbox\tRUNNING\t1 x NVIDIA L4\t0.44\tLOCAL-1\t2026-06-01T11:57:00Z\t${POD.image}\np2\ttab here\tEXITED\t2 vCPU cpu3c\t0\tLOCAL-1\t2026-06-01T11:57:00Z\tidle\n`,
+      `p1\tbox\tRUNNING\t1 x NVIDIA L4\t0.44\tLOCAL-1\t2026-06-01T11:57:00Z\t${POD.image}\t\np2\ttab here\tEXITED\t2 vCPU cpu3c\t0\tLOCAL-1\t2026-06-01T11:57:00Z\tidle\t\n`,
     )
   })
 

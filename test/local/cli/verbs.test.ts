@@ -53,6 +53,19 @@ describe('open', () => {
   })
 })
 
+describe('labels of pods', () => {
+  it('[LBL-7] are set at create and filter the list', async () => {
+    const pod = { id: P, name: 'i', status: 'PROVISIONING' }
+    const toy = await at({ 'POST /v2/pods': { status: 201, body: pod }, 'GET /v2/pods': { body: { pods: [], pagination: LAST } } })
+    const create = ['pods', 'create', '--image', 'i', '--cpu', 'cpu3c', '--label', 'team=a=b', '--label', 'gpu=']
+    expect((await podplane(create, { plane: toy })).code).toBe(0)
+    expect(changes()).toMatchObject([{ body: { labels: { team: 'a=b', gpu: '' } } }])
+    expect((await podplane([...create, '--label', 'gpu'], { plane: toy })).code).toBe(2)
+    expect((await podplane(['pods', 'list', '--label', 'team=a', '--label', 'gpu'], { plane: toy })).code).toBe(0)
+    expect(toy.asked.at(-1)?.url).toContain('label=team%3Da&label=gpu')
+  })
+})
+
 describe('endpoints try', () => {
   const TIMELINE = {
     jobId: 'j1',

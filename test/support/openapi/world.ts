@@ -1,9 +1,9 @@
-import { FakeHost } from '../fake-host.ts'
-import { gpus } from '../gpus.ts'
+import { VICTIMS } from '../access/victims.ts'
 import { admin, api, createAccount, createKey, env } from '../harness.ts'
-import { podScene } from '../pod-scene.ts'
-import { run, setUpQueue } from '../queue.ts'
-import { VICTIMS } from '../victims.ts'
+import { FakeHost } from '../hosts/fake-host.ts'
+import { gpus } from '../hosts/gpus.ts'
+import { podScene } from '../pods/pod-scene.ts'
+import { run, setUpQueue } from '../queue/queue.ts'
 import type { Known } from './answers.ts'
 
 /** The caller, and the ids in the path. */

@@ -1,6 +1,6 @@
-import { AUDITED, auditRows, callOf, EXEMPT, nameOf, ROWS, type StoredAudit } from '../../support/audited.ts'
+import { AUDITED, auditRows, callOf, EXEMPT, nameOf, ROWS, type StoredAudit } from '../../support/access/audited.ts'
+import { DOCUMENTED, fill, type Operation } from '../../support/access/operations.ts'
 import { beforeAll, createAccount, describe, expect, it, send } from '../../support/harness.ts'
-import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
 import { until } from '../../support/time.ts'
 
 // Every operation of both documents that changes something, called with success and by callers who are refused.

@@ -1,12 +1,12 @@
 import { podHost } from '../../../src/effects/pods/marked-pod.ts'
 import { loseHostOfPods } from '../../../src/effects/pods/pod-hosts.ts'
-import { auditOf, auditRows } from '../../support/audited.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
+import { auditOf, auditRows } from '../../support/access/audited.ts'
 import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { advanceHost, freezeHostClock, hostRow } from '../../support/hosts.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
-import { compute, placed, readPod } from '../../support/pods.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { advanceHost, freezeHostClock, hostRow } from '../../support/hosts/hosts.ts'
+import { type PodScene, podScene } from '../../support/pods/pod-scene.ts'
+import { compute, placed, readPod } from '../../support/pods/pods.ts'
 import { until } from '../../support/time.ts'
 
 // Events without a request: hosts that join and fail, and pods that fail with them.

@@ -1,6 +1,4 @@
-import { auditOf } from '../../support/audited.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
+import { auditOf } from '../../support/access/audited.ts'
 import {
   admin,
   api,
@@ -16,8 +14,10 @@ import {
   runInDurableObject,
   teamOf,
 } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 const PATH = '/v2/account/audit'
 const DAY_MS = 86_400_000

@@ -1,6 +1,5 @@
-import { auditOf, auditRows } from '../../support/audited.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
+import { auditOf, auditRows } from '../../support/access/audited.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import {
   afterEach,
   api,
@@ -14,11 +13,12 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
-import { podBody, podScene } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
-import { endpointStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { podBody, podScene } from '../../support/pods/pod-scene.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub } from '../../support/runner/stubs.ts'
 import { waitUntil } from '../../support/time.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
 
 const SECRET = 'hunter2-canary'
 const DIGEST = expect.stringMatching(/^hmac-sha256:[\w-]{16}$/)

@@ -1,9 +1,9 @@
 import { encodeRecord, RecordReader, type SocketRecord } from '../../../src/host-protocol/tunnel/socket-records.ts'
 import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
-import { openRequests, type Scene, setUp, startWorker } from '../../support/balancer-scene.ts'
-import type { Serve } from '../../support/fake-tunnel.ts'
 import { admin, afterEach, beforeEach, createKey, describe, env, expect, it, runInDurableObject, send } from '../../support/harness.ts'
-import { endpointStub } from '../../support/stubs.ts'
+import type { Serve } from '../../support/hosts/fake-tunnel.ts'
+import { openRequests, type Scene, setUp, startWorker } from '../../support/queue/balancer-scene.ts'
+import { endpointStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const FORMER = { ...STREAM_CHECKS }

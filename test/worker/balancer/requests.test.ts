@@ -1,6 +1,4 @@
 import { inFlightUse } from '../../../src/effects/in-flight.ts'
-import { openRequests, type Scene, setUp, startWorker } from '../../support/balancer-scene.ts'
-import { reply, type Serve } from '../../support/fake-tunnel.ts'
 import {
   admin,
   api,
@@ -15,8 +13,10 @@ import {
   send,
   teamOf,
 } from '../../support/harness.ts'
-import { advance } from '../../support/queue.ts'
-import { endpointStub, hostTunnelStub } from '../../support/stubs.ts'
+import { reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { openRequests, type Scene, setUp, startWorker } from '../../support/queue/balancer-scene.ts'
+import { advance } from '../../support/queue/queue.ts'
+import { endpointStub, hostTunnelStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 describe('a request to a load-balancing endpoint', () => {
@@ -53,7 +53,7 @@ describe('a request to a load-balancing endpoint', () => {
   it('[LB-6, LB-15] is 503 with the reason and Retry-After when no worker is ready in time', async () => {
     const scene = await setUp()
     await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
-      object.core.waitMs = 50
+      object.core.pace.slotWaitMs = 50
     })
     const answer = await scene.ask('/')
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '10'])
@@ -292,7 +292,7 @@ describe('its workers', () => {
     const scene = await setUp({ workers: { min: 1, max: 1 } })
     await startWorker(scene)
     await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
-      object.core.waitMs = 50
+      object.core.pace.slotWaitMs = 50
     })
     await runInDurableObject(hostTunnelStub(env, scene.host.id), (object) => {
       object.now = () => Date.now() + 30_001

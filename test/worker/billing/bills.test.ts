@@ -4,7 +4,7 @@ import { type ChargedInterval, cutInterval, sumCharges, totalMicros } from '../.
 import { resolveBuckets } from '../../../src/domain/billing/buckets.ts'
 import { USAGE_KINDS } from '../../../src/domain/billing/usage.ts'
 import { api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
 
 const DAY_MS = 24 * HOUR_MS
 const L4 = 440_000_000

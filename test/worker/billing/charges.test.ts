@@ -2,9 +2,9 @@ import { endDiskChargesOn, endWorkerChargesOn, excuseWorkersOn } from '../../../
 import { openDatabase } from '../../../src/db/client.ts'
 import { amountMicros } from '../../../src/domain/money.ts'
 import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { PODS, podScene } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
-import { HOUR_MS } from '../../support/usage.ts'
+import { PODS, podScene } from '../../support/pods/pod-scene.ts'
+import { HOUR_MS } from '../../support/pods/usage.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
 
 /** RTX 4090, serverless. */
 const ADA_NANOS = 1_100_000_000

@@ -3,7 +3,7 @@ import { withinSpend } from '../../../src/db/billing/spend.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { monthOf } from '../../../src/domain/billing/spend.ts'
 import { admin, api, createAccount, createOrganization, createPlan, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
 
 describe('[SHR-1] the monthly spend of a deleted organization', () => {
   it.each([

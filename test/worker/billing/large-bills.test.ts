@@ -6,10 +6,10 @@ import { openDatabase } from '../../../src/db/client.ts'
 import { type ChargedInterval, cutInterval, sumCharges } from '../../../src/domain/billing/bill.ts'
 import { daysOf } from '../../../src/domain/billing/buckets.ts'
 import { USAGE_KINDS } from '../../../src/domain/billing/usage.ts'
+import { countReads } from '../../support/cost/read-counts.ts'
 import { admin, afterEach, api, createAccount, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
-import { manyIntervals } from '../../support/many-intervals.ts'
-import { countReads } from '../../support/read-counts.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
+import { manyIntervals } from '../../support/queue/many-intervals.ts'
 
 const DAY_MS = 24 * HOUR_MS
 const JUNE = Date.UTC(2026, 5, 1)

@@ -5,11 +5,11 @@ import { withinSpend } from '../../../src/db/billing/spend.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import type { ChargedInterval } from '../../../src/domain/billing/bill.ts'
 import { monthOf } from '../../../src/domain/billing/spend.ts'
-import { gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
 
 const MONTH = monthOf(Date.UTC(2026, 10, 20))
 const NOW_MS = Date.UTC(2026, 10, 20, 7, 30, 15, 123)

@@ -13,9 +13,9 @@ import {
   runInDurableObject,
   teamOf,
 } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { hostStub } from '../../support/stubs.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 const DAY_MS = 24 * HOUR_MS
 const L4 = 440_000_000

@@ -3,7 +3,7 @@ import { withinSpend } from '../../../src/db/billing/spend.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { monthOf } from '../../../src/domain/billing/spend.ts'
 import { watchSpend } from '../../../src/effects/pods/watch-spend.ts'
-import { gpus } from '../../support/gpus.ts'
+import { countReads } from '../../support/cost/read-counts.ts'
 import {
   type Account,
   admin,
@@ -21,10 +21,10 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
-import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
-import { countReads } from '../../support/read-counts.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
-import { newHost, waitForReceived } from '../../support/webhooks.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, type PodScene, podBody, podScene } from '../../support/pods/pod-scene.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
+import { newHost, waitForReceived } from '../../support/webhooks/webhooks.ts'
 
 const LIMITS = '/v2/billing/limits'
 const SUMMARY = '/v2/billing/summary'

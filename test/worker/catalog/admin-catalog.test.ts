@@ -1,7 +1,7 @@
 import { forgetCatalog } from '../../../src/effects/catalog.ts'
-import { auditRows } from '../../support/audited.ts'
+import { auditRows } from '../../support/access/audited.ts'
 import { admin, afterEach, api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
-import { podBody, podScene } from '../../support/pod-scene.ts'
+import { podBody, podScene } from '../../support/pods/pod-scene.ts'
 
 const BASE = '/admin/v1/catalog'
 const L4 = 'NVIDIA L4'

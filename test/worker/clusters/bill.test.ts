@@ -1,8 +1,8 @@
-import { ClusterScene, networked } from '../../support/cluster-scene.ts'
-import { GPU } from '../../support/gpus.ts'
 import { admin, afterEach, describe, env, expect, it } from '../../support/harness.ts'
-import { hostStub } from '../../support/stubs.ts'
-import { HOUR_MS } from '../../support/usage.ts'
+import { ClusterScene, networked } from '../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../support/hosts/gpus.ts'
+import { HOUR_MS } from '../../support/pods/usage.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 let scene: ClusterScene
 afterEach(() => scene?.leave())

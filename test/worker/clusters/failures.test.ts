@@ -1,8 +1,8 @@
 import type { ClusterEffects } from '../../../src/effects/clusters/steps.ts'
-import { CLUSTERS, ClusterScene, networked, remainsOf, ringCluster } from '../../support/cluster-scene.ts'
-import { GPU } from '../../support/gpus.ts'
 import { admin, afterEach, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { clusterStub, hostStub } from '../../support/stubs.ts'
+import { CLUSTERS, ClusterScene, networked, remainsOf, ringCluster } from '../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../support/hosts/gpus.ts'
+import { clusterStub, hostStub } from '../../support/runner/stubs.ts'
 
 const scenes: ClusterScene[] = []
 async function open(...args: Parameters<typeof ClusterScene.open>): Promise<ClusterScene> {

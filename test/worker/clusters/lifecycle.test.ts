@@ -1,6 +1,6 @@
-import { CLUSTERS, ClusterScene, remainsOf } from '../../support/cluster-scene.ts'
-import { GPU } from '../../support/gpus.ts'
 import { afterEach, describe, expect, it } from '../../support/harness.ts'
+import { CLUSTERS, ClusterScene, remainsOf } from '../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../support/hosts/gpus.ts'
 
 const scenes: ClusterScene[] = []
 async function open(...args: Parameters<typeof ClusterScene.open>): Promise<ClusterScene> {

@@ -1,6 +1,6 @@
-import { ClusterScene } from '../../support/cluster-scene.ts'
-import { GPU } from '../../support/gpus.ts'
 import { afterEach, describe, expect, it } from '../../support/harness.ts'
+import { ClusterScene } from '../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../support/hosts/gpus.ts'
 import { until } from '../../support/time.ts'
 
 const scenes: ClusterScene[] = []

@@ -1,6 +1,6 @@
-import { CLUSTERS, ClusterScene, clusterBody, networked, remainsOf } from '../../support/cluster-scene.ts'
-import { freeGpus, GPU, gpus } from '../../support/gpus.ts'
 import { admin, afterEach, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
+import { CLUSTERS, ClusterScene, clusterBody, networked, remainsOf } from '../../support/hosts/cluster-scene.ts'
+import { freeGpus, GPU, gpus } from '../../support/hosts/gpus.ts'
 
 const scenes: ClusterScene[] = []
 async function open(...args: Parameters<typeof ClusterScene.open>): Promise<ClusterScene> {

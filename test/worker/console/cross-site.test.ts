@@ -1,9 +1,9 @@
 import { DOOR_CHECKS } from '../../../src/http/pod-doors/door-checks.ts'
-import { Browser, PAGE } from '../../support/browser.ts'
-import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
-import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { type Account, admin, afterEach, api, createAccount, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { Browser, PAGE } from '../../support/http/browser.ts'
+import { ChannelSocket, PlayedCommand } from '../../support/http/channel-socket.ts'
+import { type PodScene, podScene } from '../../support/pods/pod-scene.ts'
 import { until } from '../../support/time.ts'
 
 const STATE = '/console/session'

@@ -4,8 +4,9 @@ import { USER_CODE_LETTERS } from '../../../src/domain/session/device-login.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { timeOfUserCode } from '../../../src/services/sessions/device-codes.ts'
 import { startDeviceLogin as startDevice } from '../../../src/services/sessions/device-logins.ts'
-import { auditRows } from '../../support/audited.ts'
-import { Browser } from '../../support/browser.ts'
+import { auditRows } from '../../support/access/audited.ts'
+import { wholeState } from '../../support/access/whole-state.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import {
   type Account,
   admin,
@@ -24,9 +25,7 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
-
-import { watchDatabase } from '../../support/watch-database.ts'
-import { wholeState } from '../../support/whole-state.ts'
+import { Browser } from '../../support/http/browser.ts'
 
 const START = '/console/device'
 const nobody = api(null)

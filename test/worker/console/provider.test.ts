@@ -4,11 +4,11 @@ import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import * as codeFlow from '../../../src/services/sessions/code-flow.ts'
 import { forgetProviderEndpoints } from '../../../src/services/sessions/provider-endpoints.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
-import { auditRows } from '../../support/audited.ts'
-import { Browser } from '../../support/browser.ts'
+import { auditRows } from '../../support/access/audited.ts'
+import { lookAlikesOf } from '../../support/access/look-alikes.ts'
+import { FakeProvider, ISSUER } from '../../support/access/provider.ts'
 import { admin, afterEach, beforeEach, createAccount, describe, env, expect, it, ORIGIN, type Reply, vi } from '../../support/harness.ts'
-import { lookAlikesOf } from '../../support/look-alikes.ts'
-import { FakeProvider, ISSUER } from '../../support/provider.ts'
+import { Browser } from '../../support/http/browser.ts'
 
 const START = '/console/sign-in/start'
 const CLIENT = 'console'
@@ -285,6 +285,12 @@ describe('the sign-in is refused', () => {
       const { browser, asked } = await led()
       return { browser, reply: await back(browser, { ...query, state: asked.get('state') }) }
     }, reason)
+  })
+
+  it('[CS-23] [CS-25] when a provider that names itself in its answers (RFC 9207) has not', async () => {
+    provider.namesItself = true
+    await expectFailed(() => signIn(), 'provider')
+    expect(provider.exchanges).toEqual([])
   })
 
   it.each([

@@ -1,7 +1,6 @@
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
-import { auditRows } from '../../support/audited.ts'
-import { Browser, PAGE } from '../../support/browser.ts'
+import { auditRows } from '../../support/access/audited.ts'
 import {
   admin,
   afterEach,
@@ -19,6 +18,7 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
+import { Browser, PAGE } from '../../support/http/browser.ts'
 
 const STATE = '/console/session'
 const HTTPS = 'https://plane.test'

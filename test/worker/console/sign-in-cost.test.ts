@@ -1,10 +1,10 @@
 import { Problem } from '../../../src/contract/problems.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { signInWithKey } from '../../../src/services/sessions/console-sessions.ts'
-import { auditRows } from '../../support/audited.ts'
-import { Browser } from '../../support/browser.ts'
-import { VISIT, where } from '../../support/derived/world.ts'
+import { auditRows } from '../../support/access/audited.ts'
+import { VISIT, where } from '../../support/access/derived/world.ts'
 import { type Account, admin, afterEach, api, createAccount, createKey, describe, env, expect, it, vi } from '../../support/harness.ts'
+import { Browser } from '../../support/http/browser.ts'
 
 const STATE = '/console/session'
 const LINKS = '/admin/v1/sign-in-links'

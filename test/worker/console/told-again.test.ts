@@ -1,5 +1,5 @@
-import { Browser } from '../../support/browser.ts'
 import { api, createAccount, createEndpoint, describe, expect, it } from '../../support/harness.ts'
+import { Browser } from '../../support/http/browser.ts'
 
 describe('[CS-26] a page that refreshes', () => {
   it('reads 304 while nothing has changed, and a change with another tag', async () => {

@@ -1,8 +1,8 @@
-import { OF_ONE_ANSWER, SPOKEN_FOR_OTHERS } from '../../support/answer-headers.ts'
-import { setUp, startWorker } from '../../support/balancer-scene.ts'
-import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { expect, it, send } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { OF_ONE_ANSWER, SPOKEN_FOR_OTHERS } from '../../support/http/answer-headers.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { setUp, startWorker } from '../../support/queue/balancer-scene.ts'
 
 // Response headers of a workload that pass through the whole Worker, which adds and removes headers.
 

@@ -1,8 +1,8 @@
 import { encodeFrame, type Frame, MAX_DATA_BYTES, MAX_FRAME_BYTES, type OpenTarget } from '../../../src/host-protocol/tunnel/frames.ts'
-import { FakeTunnel, reply, type Serve, type Served } from '../../support/fake-tunnel.ts'
-import { gpus } from '../../support/gpus.ts'
 import { afterEach, describe, expect, it, send } from '../../support/harness.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { FakeTunnel, reply, type Serve, type Served } from '../../support/hosts/fake-tunnel.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { type PodScene, podScene } from '../../support/pods/pod-scene.ts'
 import { until, waitUntil } from '../../support/time.ts'
 
 // Two hosts: the agent of one is forged and sends arbitrary frames on its tunnel.

@@ -1,10 +1,10 @@
 import { exited } from '../../../src/host-protocol/tunnel/channels.ts'
 import { DOOR_CHECKS } from '../../../src/http/pod-doors/door-checks.ts'
-import { ChannelSocket, PlayedCommand } from '../../support/channel-socket.ts'
-import { FakeTunnel } from '../../support/fake-tunnel.ts'
+import { FakeProvider } from '../../support/access/provider.ts'
 import { afterEach, api, createAccount, createKey, describe, env, expect, it, joinTeam, send, teamOf } from '../../support/harness.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
-import { FakeProvider } from '../../support/provider.ts'
+import { FakeTunnel } from '../../support/hosts/fake-tunnel.ts'
+import { ChannelSocket, PlayedCommand } from '../../support/http/channel-socket.ts'
+import { type PodScene, podScene } from '../../support/pods/pod-scene.ts'
 import { until } from '../../support/time.ts'
 
 const USUAL = { ...DOOR_CHECKS }

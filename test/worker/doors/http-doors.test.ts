@@ -1,9 +1,9 @@
 import { encodeRecord, RecordReader } from '../../../src/host-protocol/tunnel/socket-records.ts'
 import { parseDoorCall } from '../../../src/http/pod-doors/door-call.ts'
 import { podProblem } from '../../../src/services/pods/doors/pod-door.ts'
-import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { afterEach, describe, expect, it, send } from '../../support/harness.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { type PodScene, podScene } from '../../support/pods/pod-scene.ts'
 import { until } from '../../support/time.ts'
 
 let scene: PodScene

@@ -1,7 +1,7 @@
-import { setUp, startWorker } from '../../support/balancer-scene.ts'
-import { FakeTunnel, reply, type Serve } from '../../support/fake-tunnel.ts'
 import { expect, it, send } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { FakeTunnel, reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { setUp, startWorker } from '../../support/queue/balancer-scene.ts'
 
 // A request that does not fit into one tunnel frame is refused to its sender, and the shared tunnel continues (NET-53).
 

@@ -1,8 +1,8 @@
 import { ownAddress, parseDoorCall } from '../../../src/http/pod-doors/door-call.ts'
 import worker from '../../../src/worker.ts'
-import { FakeTunnel, reply } from '../../support/fake-tunnel.ts'
 import { createExecutionContext, describe, env, expect, it, send } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { FakeTunnel, reply } from '../../support/hosts/fake-tunnel.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 const DOMAIN = 'pods.example.com'
 const ask = (url: string, init: RequestInit = {}) =>

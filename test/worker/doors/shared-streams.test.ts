@@ -1,7 +1,4 @@
 import { TUNNEL_PING } from '../../../src/host-protocol/tunnel/frames.ts'
-import { PlayedCommand } from '../../support/channel-socket.ts'
-import type { Serve } from '../../support/fake-tunnel.ts'
-import { FakeTunnel, reply } from '../../support/fake-tunnel.ts'
 import {
   afterEach,
   api,
@@ -16,8 +13,11 @@ import {
   runInDurableObject,
   send,
 } from '../../support/harness.ts'
-import { type PodBody, PodScene, podScene } from '../../support/pod-scene.ts'
-import { hostTunnelStub } from '../../support/stubs.ts'
+import type { Serve } from '../../support/hosts/fake-tunnel.ts'
+import { FakeTunnel, reply } from '../../support/hosts/fake-tunnel.ts'
+import { PlayedCommand } from '../../support/http/channel-socket.ts'
+import { type PodBody, PodScene, podScene } from '../../support/pods/pod-scene.ts'
+import { hostTunnelStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 // Streams of several accounts into one host.

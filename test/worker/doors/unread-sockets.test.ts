@@ -1,5 +1,4 @@
 import { encodeRecord } from '../../../src/host-protocol/tunnel/socket-records.ts'
-import { FakeTunnel, type Serve } from '../../support/fake-tunnel.ts'
 import {
   afterEach,
   createAccount,
@@ -12,8 +11,9 @@ import {
   runInDurableObject,
   send,
 } from '../../support/harness.ts'
-import { PodScene, podScene } from '../../support/pod-scene.ts'
-import { hostTunnelStub } from '../../support/stubs.ts'
+import { FakeTunnel, type Serve } from '../../support/hosts/fake-tunnel.ts'
+import { PodScene, podScene } from '../../support/pods/pod-scene.ts'
+import { hostTunnelStub } from '../../support/runner/stubs.ts'
 
 // Data that clients of several accounts have not read from WebSockets of one host.
 

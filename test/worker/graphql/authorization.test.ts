@@ -1,6 +1,5 @@
 import { ROLES, SCOPES, scopesOfRole } from '../../../src/domain/access.ts'
-import { gpus } from '../../support/gpus.ts'
-import { documentOf, fieldsOf, type Guarded } from '../../support/graphql-schema/fields.ts'
+import { FakeProvider } from '../../support/access/provider.ts'
 import {
   type Account,
   admin,
@@ -14,8 +13,9 @@ import {
   send,
   teamOf,
 } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { FakeProvider } from '../../support/provider.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { documentOf, fieldsOf, type Guarded } from '../../support/http/graphql-schema/fields.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 // Every field that reads or changes something × every kind of caller. The document names no ids, so a permitted caller receives an error
 // about missing arguments.

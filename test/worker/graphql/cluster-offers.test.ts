@@ -1,7 +1,7 @@
 import { forgetFleet } from '../../../src/services/catalog/fleet.ts'
-import { ClusterScene } from '../../support/cluster-scene.ts'
-import { graphql } from '../../support/graphql.ts'
 import { describe, expect, it } from '../../support/harness.ts'
+import { ClusterScene } from '../../support/hosts/cluster-scene.ts'
+import { graphql } from '../../support/http/graphql.ts'
 
 const ask = async (query: string) => (await graphql(null)(query)).body
 

@@ -1,7 +1,7 @@
-import { ClusterScene } from '../../support/cluster-scene.ts'
-import { GPU } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import { createAccount, describe, expect, it } from '../../support/harness.ts'
+import { ClusterScene } from '../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
 
 const CREATE = 'mutation createCluster($input: CreateClusterInput!) { createCluster(input: $input) { id name type podCount } }'
 const READ = `query cluster($id: String!) { myself { cluster(input: {id: $id}) { id name type podCount gpuCountPerPod

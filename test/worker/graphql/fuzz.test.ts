@@ -1,6 +1,6 @@
-import { DocumentMaker } from '../../support/graphql-schema/documents.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import { createAccount, createEndpoint, createKey, describe, env, expect, it, send, vi } from '../../support/harness.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
+import { DocumentMaker } from '../../support/http/graphql-schema/documents.ts'
 
 // Documents generated from the schema, sent by callers with all scopes, with read scopes and with none.
 

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery } from 'graphql'
-import { graphql } from '../../support/graphql.ts'
 import { type Account, beforeAll, createAccount, describe, expect, it, send } from '../../support/harness.ts'
+import { graphql } from '../../support/http/graphql.ts'
 
 let account: Account
 beforeAll(async () => {

@@ -1,8 +1,8 @@
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import { admin, createAccount, describe, env, expect, it, vi } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 const POD = 'id name machineId podType machine { podHostId gpuDisplayName } runtime { uptimeInSeconds ports { ip } }'
 

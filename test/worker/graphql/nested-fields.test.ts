@@ -1,12 +1,12 @@
 import { isObjectType } from 'graphql'
 import { SCOPES } from '../../../src/domain/access.ts'
 import { RESOLVERS } from '../../../src/http/graphql/resolvers/resolvers.ts'
-import { ClusterScene, networked } from '../../support/cluster-scene.ts'
-import { GPU } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
-import { SCHEMA } from '../../support/graphql-schema/fields.ts'
+import { snapshot, type Victim } from '../../support/access/victims.ts'
 import { type Account, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
-import { snapshot, type Victim } from '../../support/victims.ts'
+import { ClusterScene, networked } from '../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { SCHEMA } from '../../support/http/graphql-schema/fields.ts'
 
 // Every field below the roots and `myself` that is not a plain property read × every kind of caller, along every path to it: a caller must
 // not reach through a path what they cannot read directly.

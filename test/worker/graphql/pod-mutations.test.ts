@@ -1,10 +1,10 @@
 import { createApp } from '../../../src/app.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import { api, createAccount, createExecutionContext, describe, env, expect, it, ORIGIN, vi } from '../../support/harness.ts'
-import { PODS, podScene } from '../../support/pod-scene.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { PODS, podScene } from '../../support/pods/pod-scene.ts'
 
 const DEPLOY = `mutation($input: PodFindAndDeployOnDemandInput!) { podFindAndDeployOnDemand(input: $input) {
   id name imageName desiredStatus costPerHr containerDiskInGb volumeInGb volumeMountPath gpuCount memoryInGb vcpuCount ports env podType machine { podHostId } } }`

@@ -1,7 +1,7 @@
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import { createAccount, describe, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 const POD = `id name imageName env ports desiredStatus podType costPerHr containerDiskInGb volumeInGb volumeMountPath gpuCount vcpuCount memoryInGb
   uptimeSeconds machineId machine { podHostId gpuDisplayName location } runtime { uptimeInSeconds ports { ip isIpPublic privatePort publicPort PortType: type } }`

@@ -1,8 +1,8 @@
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { v1 } from '../../support/v1.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { v1 } from '../../support/http/v1.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 describe('[GQL-66] each interface reads at once the writes of the others', () => {
   it('a pod: made in GraphQL, changed in v1, stopped in GraphQL, ended in v2', async () => {

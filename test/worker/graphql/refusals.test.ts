@@ -1,7 +1,7 @@
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import { describe, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 describe('refusals of a create', () => {
   it('[GQL-69] a refusal by both clouds for the same reason is reported once', async () => {

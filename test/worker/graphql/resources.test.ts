@@ -1,9 +1,9 @@
 import { forgetFleet } from '../../../src/services/catalog/fleet.ts'
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { v1 } from '../../support/v1.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { v1 } from '../../support/http/v1.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 /** Runs a document and expects success. */
 function caller(key: string) {

@@ -1,6 +1,6 @@
-import { Browser } from '../../support/browser.ts'
-import { graphql } from '../../support/graphql.ts'
 import { type Account, api, createAccount, describe, expect, it, send, teamOf } from '../../support/harness.ts'
+import { Browser } from '../../support/http/browser.ts'
+import { graphql } from '../../support/http/graphql.ts'
 
 const NO_PLAN = 'dryRun: this operation supports no dry run, so nothing was done; leave dryRun out to execute it'
 

@@ -1,7 +1,7 @@
-import { graphql } from '../../support/graphql.ts'
-import { argumentsWith, documentOf, fieldsOf, type Guarded } from '../../support/graphql-schema/fields.ts'
+import { snapshot, VICTIMS } from '../../support/access/victims.ts'
 import { api, createAccount, describe, expect, it, send, teamOf } from '../../support/harness.ts'
-import { snapshot, VICTIMS } from '../../support/victims.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { argumentsWith, documentOf, fieldsOf, type Guarded } from '../../support/http/graphql-schema/fields.ts'
 
 // Every field with an argument, with an id of another account in every place that takes one: the reply is the one for an unknown id.
 

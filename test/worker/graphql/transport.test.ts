@@ -1,6 +1,6 @@
 import { createApp } from '../../../src/app.ts'
-import { graphql } from '../../support/graphql.ts'
 import { createAccount, createExecutionContext, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
+import { graphql } from '../../support/http/graphql.ts'
 
 const post = (path: string, body: string, headers: Record<string, string> = {}) =>
   send(path, { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers }, body })

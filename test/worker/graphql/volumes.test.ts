@@ -1,8 +1,8 @@
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import { api, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { runAndTake, setUpQueue } from '../../support/queue.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { runAndTake, setUpQueue } from '../../support/queue/queue.ts'
 
 const VOLUME = 'id name size dataCenterId dataCenter { id name location storageSupport }'
 const CREATE = `mutation($input: CreateNetworkVolumeInput!) { createNetworkVolume(input: $input) { ${VOLUME} } }`

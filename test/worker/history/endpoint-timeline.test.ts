@@ -1,6 +1,6 @@
 import { api, createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advance, run, runAndTake, setUpQueue } from '../../support/queue.ts'
-import { endpointStub } from '../../support/stubs.ts'
+import { advance, run, runAndTake, setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub } from '../../support/runner/stubs.ts'
 
 const MINUTE_MS = 60_000
 const iso = (ms: number) => new Date(ms).toISOString()

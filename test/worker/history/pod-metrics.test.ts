@@ -1,9 +1,9 @@
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, describe, env, evictDurableObject, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { compute, placed } from '../../support/pods.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { compute, placed } from '../../support/pods/pods.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 const MINUTE_MS = 60_000
 

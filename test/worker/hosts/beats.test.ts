@@ -1,7 +1,7 @@
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
-import { envOf, hostRow } from '../../support/hosts.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { envOf, hostRow } from '../../support/hosts/hosts.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const ecc = { index: 2, uuid: 'GPU-b', problem: 'uncorrectable ECC errors' }

@@ -1,10 +1,10 @@
 import { grantLog } from '../../../src/effects/log-access.ts'
 import { WorkloadState } from '../../../src/host-protocol/messages.ts'
-import { CLUSTERS, ClusterScene, networked } from '../../support/cluster-scene.ts'
-import { FakeHost } from '../../support/fake-host.ts'
+import { snapshot, VICTIMS, type Victim } from '../../support/access/victims.ts'
 import { afterAll, api, beforeAll, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { clusterStub, hostStub } from '../../support/stubs.ts'
-import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
+import { CLUSTERS, ClusterScene, networked } from '../../support/hosts/cluster-scene.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { clusterStub, hostStub } from '../../support/runner/stubs.ts'
 
 // A host that has joined properly, runs nothing, and reports on workloads of other hosts.
 

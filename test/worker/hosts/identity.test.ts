@@ -1,9 +1,9 @@
 import { decodeJwt, exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from 'jose'
-import { FakeHost } from '../../support/fake-host.ts'
+import { SMALL_ORDER_KEYS } from '../../support/access/small-order-keys.ts'
 import { admin, afterEach, describe, env, expect, it, runInDurableObject, send, vi } from '../../support/harness.ts'
-import { freezeHostClock, moveHostClock } from '../../support/hosts.ts'
-import { SMALL_ORDER_KEYS } from '../../support/small-order-keys.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { freezeHostClock, moveHostClock } from '../../support/hosts/hosts.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 const MINUTE_MS = 60_000
 

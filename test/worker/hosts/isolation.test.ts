@@ -1,7 +1,7 @@
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, describe, env, expect, it } from '../../support/harness.ts'
-import { podBody, podScene } from '../../support/pod-scene.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { podBody, podScene } from '../../support/pods/pod-scene.ts'
 
 const TYPE = 'NVIDIA A30'
 const WORDS = 'needs a container in runsc, which the operator requires of this account'

@@ -1,7 +1,7 @@
 import { LongNote } from '../../../durable-objects/host/long-note.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 const KEY = 'a test'
 

@@ -4,11 +4,11 @@ import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { insertPod } from '../../../src/db/pods/pods.ts'
 import { NO_RATES } from '../../../src/domain/money.ts'
 import { placePod } from '../../../src/effects/pods/place-pod.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { hostRow } from '../../support/hosts.ts'
-import { compute, draftPod } from '../../support/pods.ts'
-import { run, runAndTake, setUpQueue } from '../../support/queue.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { hostRow } from '../../support/hosts/hosts.ts'
+import { compute, draftPod } from '../../support/pods/pods.ts'
+import { run, runAndTake, setUpQueue } from '../../support/queue/queue.ts'
 
 const gpus = (typeId: string, count: number) => ({
   gpus: [{ typeId, count, memoryMb: 24_576, driverVersion: '570.124.06', cudaVersion: '12.8', simulated: true }],
@@ -133,7 +133,7 @@ describe('a cordoned host', () => {
       rates: NO_RATES,
     }
     await hostsApi(host.id).post('cordon', {})
-    expect(await reserveCapacity(openDatabase(env.DB), want, Date.now())).toBe(false)
+    expect(await reserveCapacity(openDatabase(env.DB), want, Date.now())).toBe('host')
     host.leave()
   })
 
@@ -146,7 +146,7 @@ describe('a cordoned host', () => {
     expect(placed.ok ? [] : placed.refusals.flatMap(({ failed }) => failed)).toContain('schedulable: yes > cordoned')
     const granted = { hostId: host.id, dataCenterId: 'LOCAL-1', publicIp: null, cudaVersion: '12.8', vcpus: 2, memoryMb: 1024 }
     const resources = { gpu: { typeId, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
-    expect(await insertPod(openRecords(env), { ...draft, ...granted }, resources)).toBe(false)
+    expect(await insertPod(openRecords(env), { ...draft, ...granted }, resources)).toBe('host')
     expect(await hostsApi(host.id).read()).toMatchObject({ workloads: { workers: 0, pods: 0 } })
     host.leave()
   })

@@ -1,9 +1,9 @@
 import { formatTime } from '../../../src/contract/timestamps.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
-import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts.ts'
-import { freezeClock, run, setUpQueue } from '../../support/queue.ts'
-import { endpointStub, hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts/hosts.ts'
+import { freezeClock, run, setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub, hostStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 const LEASE_MS = 30_000

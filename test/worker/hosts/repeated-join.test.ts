@@ -1,6 +1,6 @@
 import { generateKeyPair } from 'jose'
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it } from '../../support/harness.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>
 

@@ -2,11 +2,11 @@ import { HostLinkReplacements } from '../../../durable-objects/host/link/link-re
 import type { WorkloadStore } from '../../../durable-objects/host/workload-store.ts'
 import type { PlaneMessage } from '../../../src/host-protocol/messages.ts'
 import { setLogLevel } from '../../../src/platform/log.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, afterEach, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
-import { freezeHostClock, moveHostClock } from '../../support/hosts.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { freezeHostClock, moveHostClock } from '../../support/hosts/hosts.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 import { SOON } from '../../support/time.ts'
 
 const HOUR_MS = 3_600_000

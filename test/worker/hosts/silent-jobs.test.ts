@@ -1,8 +1,8 @@
-import { FakeHost, type FakeWorker } from '../../support/fake-host.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { advanceHost, freezeHostClock, moveHostClock } from '../../support/hosts.ts'
-import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from '../../support/queue.ts'
-import { endpointStub } from '../../support/stubs.ts'
+import { FakeHost, type FakeWorker } from '../../support/hosts/fake-host.ts'
+import { advanceHost, freezeHostClock, moveHostClock } from '../../support/hosts/hosts.ts'
+import { advance, freezeClock, parkTake, type QueueSetup, run, setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub } from '../../support/runner/stubs.ts'
 
 const P = 10_000
 /** The plane requeues the jobs of a host this long after its last heartbeat; the host itself starts to stop them at 25 s. */

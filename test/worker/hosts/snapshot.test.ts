@@ -1,9 +1,9 @@
 import type { WorkloadStore } from '../../../durable-objects/host/workload-store.ts'
 import { MESSAGE_MAX_BYTES, type Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
 /** Nearly the largest env that a request may contain. */

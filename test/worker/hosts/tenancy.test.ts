@@ -2,10 +2,10 @@ import { openDatabase } from '../../../src/db/client.ts'
 import { listPlacementHosts, releaseCapacity, reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { NO_RATES } from '../../../src/domain/money.ts'
 import type { Inventory } from '../../../src/host-protocol/messages.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { PodScene, podScene } from '../../support/pod-scene.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PodScene, podScene } from '../../support/pods/pod-scene.ts'
 
 const TYPE = 'NVIDIA L40'
 const WORDS = 'needs a host that keeps accounts apart, or one that no other account uses'
@@ -42,15 +42,15 @@ describe('[HOST-85] a host that does not isolate containers', () => {
     ['without containers', { isolation: undefined, runtimes: ['process'] }],
   ] as const)('is not a host %s', async (_name, change) => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), ...(change as unknown as Partial<Inventory>) })
-    expect([await reserve(host, 'ada'), await reserve(host, 'bob'), await heldBy(host)]).toEqual([true, true, null])
+    expect([await reserve(host, 'ada'), await reserve(host, 'bob'), await heldBy(host)]).toEqual(['done', 'done', null])
     host.leave()
   })
 
   it('[HOST-110] takes several accounts once its agent reports isolation on the existing link, which counts as no second link', async () => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), isolation: { network: false } })
-    expect([await reserve(host, 'ada'), await reserve(host, 'bob')]).toEqual([true, false])
+    expect([await reserve(host, 'ada'), await reserve(host, 'bob')]).toEqual(['done', 'host'])
     await host.greetAgain({ isolation: { network: true } })
-    expect([await reserve(host, 'bob'), await heldBy(host)]).toEqual([true, null])
+    expect([await reserve(host, 'bob'), await heldBy(host)]).toEqual(['done', null])
     expect((await admin().get(`/admin/v1/hosts/${host.id}`)).body).toMatchObject({ health: 'HEALTHY', linkReplacements: { count: 0 } })
     host.leave()
   })
@@ -58,15 +58,15 @@ describe('[HOST-85] a host that does not isolate containers', () => {
   it('is reserved by one of two simultaneous accounts', async () => {
     const host = await FakeHost.join({ ...gpus(2, TYPE), isolation: { network: false } })
     const outcomes = await Promise.all([reserve(host, 'ada'), reserve(host, 'bob')])
-    expect(outcomes.toSorted()).toEqual([false, true])
+    expect(outcomes.toSorted()).toEqual(['done', 'host'])
     await releaseCapacity(db(), `${host.id}-ada`, host.id, 0)
     await releaseCapacity(db(), `${host.id}-bob`, host.id, 0)
-    expect(await reserve(host, 'bob')).toBe(true)
+    expect(await reserve(host, 'bob')).toBe('done')
     host.leave()
   })
 })
 
-function reserve(host: FakeHost, teamId: string): Promise<boolean> {
+function reserve(host: FakeHost, teamId: string): Promise<string> {
   const want = { id: `${host.id}-${teamId}`, teamId, hostId: host.id, kind: 'worker' as const, ownerId: 'e', rates: NO_RATES }
   return reserveCapacity(db(), { ...want, gpu: { typeId: TYPE, count: 1 }, vcpus: 1, memoryMb: 1, diskGb: 1 }, 1)
 }

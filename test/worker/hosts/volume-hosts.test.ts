@@ -1,10 +1,10 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { reserveCapacity } from '../../../src/db/hosts/capacity.ts'
 import { NO_RATES } from '../../../src/domain/money.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
-import { PodScene } from '../../support/pod-scene.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PodScene } from '../../support/pods/pod-scene.ts'
 
 const KINDS = ['network', 'global'] as const
 const TYPE = 'NVIDIA L4'
@@ -134,9 +134,9 @@ it('[EDG-1] of a worker is known on its host from the reservation on, and a refu
     volumeId: network,
   }
   const reserve = (id: string, vcpus: number) => reserveCapacity(openDatabase(env.DB), { ...want, id, vcpus, rates: NO_RATES }, Date.now())
-  expect(await reserve('too-large', 1e6)).toBe(false)
+  expect(await reserve('too-large', 1e6)).toBe('capacity')
   expect((await read()).results).toEqual(before.results)
-  expect(await reserve('worker-of-edg', 1)).toBe(true)
+  expect(await reserve('worker-of-edg', 1)).toBe('done')
   expect((await read()).results).toEqual(expect.arrayContaining([...before.results, { host_id: stranger.id }]))
   leave()
 })

@@ -1,5 +1,5 @@
-import { FakeHost } from '../../support/fake-host.ts'
 import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
 
 const ADMIN_PATH = '/admin/v1/deleted-volumes'
 let centers = 0

@@ -1,6 +1,6 @@
-import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 type Effect = { kind: string; what: string; severity: string; amount: number | null; resource: { kind: string; id: string } }
 const users = (id: string) => `/admin/v1/users/${id}`

@@ -1,6 +1,6 @@
-import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, createKey, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { PODS, podScene } from '../../support/pod-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, podScene } from '../../support/pods/pod-scene.ts'
 
 type Effect = { kind: string; what: string; severity: string; amount: number | null; resource: { kind: string; id: string } }
 const brief = ({ effects }: { effects: Effect[] }) =>

@@ -1,8 +1,8 @@
-import { type Call, callOf, nameOf } from '../../support/audited.ts'
+import { type Call, callOf, nameOf } from '../../support/access/audited.ts'
+import { DOCUMENTED, fill, type Operation } from '../../support/access/operations.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import { afterEach, api, createAccount, describe, env, expect, it, send, vi } from '../../support/harness.ts'
-import { DOCUMENTED, fill, type Operation } from '../../support/operations.ts'
-import { type PodScene, podScene } from '../../support/pod-scene.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
+import { type PodScene, podScene } from '../../support/pods/pod-scene.ts'
 
 // Many plans: the cost of each one for the database, and whether it leaves rows behind.
 

@@ -1,8 +1,8 @@
-import { gpus } from '../../support/gpus.ts'
+import { snapshot, VICTIMS } from '../../support/access/victims.ts'
 import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
-import { PODS, podScene, setPod } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
-import { snapshot, VICTIMS } from '../../support/victims.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, podScene, setPod } from '../../support/pods/pod-scene.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
 
 const kindsOf = (plan: { effects: { kind: string }[] }) => plan.effects.map(({ kind }) => kind).toSorted()
 

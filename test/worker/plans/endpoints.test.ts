@@ -1,5 +1,5 @@
 import { api, describe, env, expect, it } from '../../support/harness.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
 
 type Plan = { effects: { kind: string; what: string; severity: string; amount: number | null; resource: { id: string } }[] }
 const brief = ({ effects }: Plan) => effects.map(({ kind, severity, what }) => [kind, severity, what])

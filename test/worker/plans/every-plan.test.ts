@@ -1,9 +1,9 @@
 import { ChangePlan } from '../../../src/contract/change-plan.ts'
 import { adminDocument } from '../../../src/http/admin-api.ts'
-import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
+import { callOf, EXEMPT, nameOf } from '../../support/access/audited.ts'
+import { DOCUMENTED, documentedIn, fill, type Operation } from '../../support/access/operations.ts'
+import { settledState, wholeState } from '../../support/access/whole-state.ts'
 import { beforeAll, createAccount, describe, expect, it, send } from '../../support/harness.ts'
-import { DOCUMENTED, documentedIn, fill, type Operation } from '../../support/operations.ts'
-import { settledState, wholeState } from '../../support/whole-state.ts'
 
 // Every operation of both documents that takes `dryRun`, called by its owner and by another tenant; and every changing operation without a
 // plan.

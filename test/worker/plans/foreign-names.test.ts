@@ -1,6 +1,6 @@
-import { callOf, nameOf } from '../../support/audited.ts'
+import { callOf, nameOf } from '../../support/access/audited.ts'
+import { DOCUMENTED, fill } from '../../support/access/operations.ts'
 import { describe, env, expect, it, send } from '../../support/harness.ts'
-import { DOCUMENTED, fill } from '../../support/operations.ts'
 
 const PLANNABLE = DOCUMENTED.filter(({ method, isPlannable }) => method !== 'get' && isPlannable)
 /** The tables of objects of an account, with the column that names the owner. */

@@ -1,9 +1,9 @@
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, api, createAccount, describe, env, expect, it, teamOf } from '../../support/harness.ts'
-import { hostRow } from '../../support/hosts.ts'
-import { compute, placed, readPod } from '../../support/pods.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { hostRow } from '../../support/hosts/hosts.ts'
+import { compute, placed, readPod } from '../../support/pods/pods.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
 
 const pathOf = (id: string) => `/admin/v1/hosts/${id}`
 /** GPU types that no other test of this file uses. */

@@ -1,9 +1,9 @@
 import { adminDocument } from '../../../src/http/admin-api.ts'
-import { callOf, EXEMPT, nameOf } from '../../support/audited.ts'
+import { callOf, EXEMPT, nameOf } from '../../support/access/audited.ts'
+import { DOCUMENTED, documentedIn, fill } from '../../support/access/operations.ts'
+import { settledState, wholeState } from '../../support/access/whole-state.ts'
 import { api, createAccount, createEndpoint, describe, endpointBody, expect, it, send } from '../../support/harness.ts'
-import { DOCUMENTED, documentedIn, fill } from '../../support/operations.ts'
-import { v1 } from '../../support/v1.ts'
-import { settledState, wholeState } from '../../support/whole-state.ts'
+import { v1 } from '../../support/http/v1.ts'
 
 // Every operation of both documents that changes something and takes no `dryRun`: a request for a plan must not carry out the change.
 

@@ -1,6 +1,6 @@
-import { gpus } from '../../support/gpus.ts'
 import { describe, env, expect, it } from '../../support/harness.ts'
-import { PODS, podScene } from '../../support/pod-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, podScene } from '../../support/pods/pod-scene.ts'
 
 type Plan = { effects: { kind: string; what: string; severity: string; amount: number | null }[] }
 const brief = ({ effects }: Plan) => effects.map(({ kind, severity, what }) => [kind, severity, what])

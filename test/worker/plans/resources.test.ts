@@ -1,7 +1,7 @@
-import { CLUSTERS, ClusterScene } from '../../support/cluster-scene.ts'
-import { gpus } from '../../support/gpus.ts'
 import { api, createAccount, createKey, describe, env, expect, it } from '../../support/harness.ts'
-import { PODS, podScene } from '../../support/pod-scene.ts'
+import { CLUSTERS, ClusterScene } from '../../support/hosts/cluster-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, podScene } from '../../support/pods/pod-scene.ts'
 
 type Effect = { kind: string; what: string; severity: string; amount: number | null; resource: { kind: string; id: string } }
 const brief = ({ effects }: { effects: Effect[] }) =>

@@ -2,7 +2,6 @@ import { openRecords } from '../../../src/db/client.ts'
 import { findEndpoint } from '../../../src/db/endpoints/endpoints.ts'
 import { findPod } from '../../../src/db/pods/find-pods.ts'
 import { vaultOf } from '../../../src/platform/seal.ts'
-import { Browser } from '../../support/browser.ts'
 import {
   admin,
   api,
@@ -15,9 +14,10 @@ import {
   it,
   runInDurableObject,
 } from '../../support/harness.ts'
-import { podBody, podScene } from '../../support/pod-scene.ts'
-import { setUpQueue } from '../../support/queue.ts'
-import { endpointStub, hostStub, webhookSenderStub } from '../../support/stubs.ts'
+import { Browser } from '../../support/http/browser.ts'
+import { podBody, podScene } from '../../support/pods/pod-scene.ts'
+import { setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub, hostStub, webhookSenderStub } from '../../support/runner/stubs.ts'
 
 const S3 = {
   accessId: 'plant-s3-id',

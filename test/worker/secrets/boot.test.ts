@@ -1,10 +1,10 @@
-import { gpus } from '../../support/gpus.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject, teamOf } from '../../support/harness.ts'
-import { LogReader } from '../../support/log-reader.ts'
-import { PODS, type PodBody, type PodScene, podScene } from '../../support/pod-scene.ts'
-import { readLog } from '../../support/pods.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
-import { hostStub } from '../../support/stubs.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { LogReader } from '../../support/http/log-reader.ts'
+import { PODS, type PodBody, type PodScene, podScene } from '../../support/pods/pod-scene.ts'
+import { readLog } from '../../support/pods/pods.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
+import { hostStub } from '../../support/runner/stubs.ts'
 
 const SECRETS = '/v2/account/secrets'
 /** A GPU type that no host of another test has. */

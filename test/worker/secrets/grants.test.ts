@@ -1,6 +1,3 @@
-import { CLUSTERS, clusterBody } from '../../support/cluster-scene.ts'
-import { gpus } from '../../support/gpus.ts'
-import { graphql } from '../../support/graphql.ts'
 import {
   api,
   createAccount,
@@ -15,10 +12,13 @@ import {
   joinTeam,
   runInDurableObject,
 } from '../../support/harness.ts'
-import { PODS, type PodScene, podBody, podScene } from '../../support/pod-scene.ts'
-import { run, setUpQueue } from '../../support/queue.ts'
-import { endpointStub } from '../../support/stubs.ts'
-import { v1 } from '../../support/v1.ts'
+import { CLUSTERS, clusterBody } from '../../support/hosts/cluster-scene.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { graphql } from '../../support/http/graphql.ts'
+import { v1 } from '../../support/http/v1.ts'
+import { PODS, type PodScene, podBody, podScene } from '../../support/pods/pod-scene.ts'
+import { run, setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub } from '../../support/runner/stubs.ts'
 
 const [SECRETS, TEMPLATES, ENDPOINTS] = ['/v2/account/secrets', '/v2/templates', '/v2/serverless']
 /** A GPU type that no host of another test has. */

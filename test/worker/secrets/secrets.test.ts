@@ -14,7 +14,7 @@ import {
   send,
   teamOf,
 } from '../../support/harness.ts'
-import { statusesWith } from '../../support/resources.ts'
+import { statusesWith } from '../../support/pods/resources.ts'
 
 const PATH = '/v2/account/secrets'
 const VALUE_BYTES = 16_777_216

@@ -4,7 +4,7 @@ import { readSettings } from '../../../src/env.ts'
 import { renewHostToken } from '../../../src/services/hosts/host-enrolment.ts'
 import worker from '../../../src/worker.ts'
 import { describe, env, expect, it, ORIGIN } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 const CALL = { operation: 'ping', endpointId: 'e', workerId: 'w' }
 

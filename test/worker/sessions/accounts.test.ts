@@ -4,7 +4,7 @@ import { authenticate, isStillGood } from '../../../src/services/authenticate.ts
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
 import { forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
-import { EventReader } from '../../support/event-reader.ts'
+import { asSession, FakeProvider } from '../../support/access/provider.ts'
 import {
   type Account,
   admin,
@@ -22,8 +22,8 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
-import { asSession, FakeProvider } from '../../support/provider.ts'
-import { runAndTake, setUpQueue } from '../../support/queue.ts'
+import { EventReader } from '../../support/http/event-reader.ts'
+import { runAndTake, setUpQueue } from '../../support/queue/queue.ts'
 
 const PATH = '/v2/serverless'
 const FORMER = { ...STREAM_CHECKS }

@@ -1,7 +1,7 @@
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
-import { DERIVED, type DerivedKind, type Does, type Use } from '../../support/derived/credentials.ts'
-import { ENDING_NAMES, ENDINGS, type EndingName, endIn } from '../../support/derived/endings.ts'
-import { makeWorld, type World } from '../../support/derived/world.ts'
+import { DERIVED, type DerivedKind, type Does, type Use } from '../../support/access/derived/credentials.ts'
+import { ENDING_NAMES, ENDINGS, type EndingName, endIn } from '../../support/access/derived/endings.ts'
+import { makeWorld, type World } from '../../support/access/derived/world.ts'
 import { afterEach, describe, expect, it, vi } from '../../support/harness.ts'
 
 // Every derived credential × every way in which its parent can end (DER-1). A cell is REFUSED, LESS, or WORKS with the reason of the

@@ -3,10 +3,8 @@ import { authenticate, identifyOperator, isStillGood } from '../../../src/servic
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { enrolHost } from '../../../src/services/hosts/host-enrolment.ts'
 import { signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
-import { auditRows } from '../../support/audited.ts'
-import { Browser } from '../../support/browser.ts'
-import { VISIT, where } from '../../support/derived/world.ts'
-import { FakeHost } from '../../support/fake-host.ts'
+import { auditRows } from '../../support/access/audited.ts'
+import { VISIT, where } from '../../support/access/derived/world.ts'
 import {
   type Account,
   admin,
@@ -23,6 +21,8 @@ import {
   joinTeam,
   vi,
 } from '../../support/harness.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { Browser } from '../../support/http/browser.ts'
 
 const STATE = '/console/session'
 const DEVICE = '/console/device'

@@ -3,8 +3,8 @@ import { linkIdentity } from '../../../src/db/sessions/identities.ts'
 import { newAuditId } from '../../../src/platform/ids.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { asSession, FakeProvider, ISSUER } from '../../support/access/provider.ts'
 import { type Account, admin, afterEach, beforeEach, createAccount, describe, env, expect, it, teamOf, vi } from '../../support/harness.ts'
-import { asSession, FakeProvider, ISSUER } from '../../support/provider.ts'
 
 const PATH = '/v2/serverless'
 

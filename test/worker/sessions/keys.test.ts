@@ -3,8 +3,8 @@ import { authenticate } from '../../../src/services/authenticate.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { asSession, FakeProvider } from '../../support/access/provider.ts'
 import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
-import { asSession, FakeProvider } from '../../support/provider.ts'
 
 const DAY_SECONDS = 86_400
 const DISCOVERY = '/.well-known/openid-configuration'

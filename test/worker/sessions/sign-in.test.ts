@@ -1,7 +1,9 @@
 import { authenticate } from '../../../src/services/authenticate.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
-import { auditRows } from '../../support/audited.ts'
+import { auditRows } from '../../support/access/audited.ts'
+import { lookAlikesOf } from '../../support/access/look-alikes.ts'
+import { asSession, FakeProvider, ISSUER } from '../../support/access/provider.ts'
 import {
   type Account,
   admin,
@@ -16,8 +18,6 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
-import { lookAlikesOf } from '../../support/look-alikes.ts'
-import { asSession, FakeProvider, ISSUER } from '../../support/provider.ts'
 
 const PATH = '/v2/serverless'
 /** The tables that a first sign-in writes. */

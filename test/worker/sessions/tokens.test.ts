@@ -3,8 +3,8 @@ import { CLOCK_TOLERANCE_SECONDS } from '../../../src/domain/session/claims.ts'
 import { authenticate } from '../../../src/services/authenticate.ts'
 import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
 import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { AUDIENCE, asSession, FakeProvider, ISSUER } from '../../support/access/provider.ts'
 import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
-import { AUDIENCE, asSession, FakeProvider, ISSUER } from '../../support/provider.ts'
 
 const PATH = '/v2/serverless'
 const users = async () => (await env.DB.prepare('SELECT COUNT(*) AS n FROM users').first<{ n: number }>())?.n

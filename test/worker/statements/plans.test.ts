@@ -2,7 +2,7 @@ import { applySchema } from '../../../durable-objects/sql-migrations.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../support/harness.ts'
 import type { Plans } from '../../support/plans/files.ts'
 import { faultsOf, type Section, stepsOf } from '../../support/plans/golden.ts'
-import { clusterStub, endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/stubs.ts'
+import { clusterStub, endpointStub, hostStub, podLogStub, rateLimiterStub, webhookSenderStub } from '../../support/runner/stubs.ts'
 
 const { STATEMENTS } = env as unknown as { STATEMENTS: Fetcher }
 const ID = 'statements'
@@ -55,7 +55,7 @@ function inside({ sql }: DurableObjectStorage): Explain {
 }
 
 describe('statements', () => {
-  it('[GRW-2] every plan is the one that test/plans has: nothing is scanned or sorted without a reason', { timeout: 120_000 }, async () => {
+  it('[DEV-8] every plan is the one that test/plans has: nothing is scanned or sorted without a reason', { timeout: 120_000 }, async () => {
     const plans = await readPlans()
     expect(Object.keys(plans).filter((store) => !(store in STORES))).toEqual([])
     const found: Found = { faults: [], steps: {} }
@@ -65,13 +65,13 @@ describe('statements', () => {
       expect(found.faults, `${found.faults.join('\n')}\n\`npm run plans -- test/worker/statements\` writes the plans anew.`).toEqual([])
   })
 
-  it('[GRW-2] a missing index, and one too many that misleads SQLite, change plans', async () => {
+  it('[DEV-8] a missing index, and one too many that misleads SQLite, change plans', async () => {
     const { d1 = [], endpoint = [] } = await readPlans()
     const found: Found = { faults: [], steps: {} }
     await env.DB.exec('DROP INDEX allocations_host')
     await explainAll('d1', d1, found)
     expect(found.faults.some((fault) => fault.includes('insertPod'))).toBe(true)
-    // With this additional index, every take read and sorted the whole queue (JOB-21).
+    // With this additional index, every take read and sorted the whole queue (DEV-10).
     const misled: Found = { faults: [], steps: {} }
     await explainAll('endpoint', endpoint, misled, 'CREATE INDEX jobs_state ON jobs (state)')
     expect(misled.faults.some((fault) => fault.includes('ORDER BY low, order_key'))).toBe(true)

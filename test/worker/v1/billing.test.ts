@@ -1,7 +1,7 @@
-import { decodeGoList, type GoStruct } from '../../support/go-decoder.ts'
 import { createAccount, describe, expect, it, teamOf } from '../../support/harness.ts'
-import { closed, HOUR_MS, writeUsage } from '../../support/usage.ts'
-import { v1 } from '../../support/v1.ts'
+import { decodeGoList, type GoStruct } from '../../support/http/go-decoder.ts'
+import { v1 } from '../../support/http/v1.ts'
+import { closed, HOUR_MS, writeUsage } from '../../support/pods/usage.ts'
 
 const JUNE = Date.UTC(2026, 5, 1)
 const L4 = 440_000_000

@@ -1,8 +1,8 @@
 import { createAccount, expect, it } from '../../support/harness.ts'
+import { v1 } from '../../support/http/v1.ts'
 import { bodyAround, sidesOf } from '../../support/openapi/bound-values.ts'
 import { type Bound, boundsOf, locationOf } from '../../support/openapi/bounds.ts'
 import { type OpenApi, type Placed, placedOperations } from '../../support/openapi/document.ts'
-import { v1 } from '../../support/v1.ts'
 
 const REFUSALS = [400, 422]
 const NOBODYS = 'zzzzzzzzzzzzzz'

@@ -1,8 +1,8 @@
-import { decodeGo, decodeGoList, GO_ENDPOINT, GO_POD, GO_REGISTRY, GO_TEMPLATE, GO_VOLUME } from '../../support/go-decoder.ts'
-import { gpus } from '../../support/gpus.ts'
 import { api, createAccount, createEndpoint, describe, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { v1 } from '../../support/v1.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { decodeGo, decodeGoList, GO_ENDPOINT, GO_POD, GO_REGISTRY, GO_TEMPLATE, GO_VOLUME } from '../../support/http/go-decoder.ts'
+import { v1 } from '../../support/http/v1.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 // Calls of v1 command-line clients, recorded byte for byte, with replies that a strict decoder accepts.
 

@@ -1,11 +1,11 @@
 import { successorOf } from '../../../src/domain/v1/successors.ts'
 import { V1_ROUTES } from '../../../src/http/v1/v1-api.ts'
-import { auditOf } from '../../support/audited.ts'
-import { gpus } from '../../support/gpus.ts'
+import { auditOf } from '../../support/access/audited.ts'
+import { snapshot, VICTIMS, type Victim } from '../../support/access/victims.ts'
 import { type Account, api, createAccount, createEndpoint, createKey, describe, expect, it } from '../../support/harness.ts'
-import { podScene } from '../../support/pod-scene.ts'
-import { V1_BODIES as BODIES, v1BodyOf as bodyOf, V1_IMAGE as IMAGE, V1_KINDS as KINDS, v1 } from '../../support/v1.ts'
-import { snapshot, VICTIMS, type Victim } from '../../support/victims.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { V1_BODIES as BODIES, v1BodyOf as bodyOf, V1_IMAGE as IMAGE, V1_KINDS as KINDS, v1 } from '../../support/http/v1.ts'
+import { podScene } from '../../support/pods/pod-scene.ts'
 
 describe('callers of v1', () => {
   it('[LEG-4][AUT-3] need a key with the scope, checked before the body', async () => {

@@ -1,6 +1,6 @@
 import { ClusterExplanation } from '../../../src/contract/why/why.ts'
-import { CLUSTERS, ClusterScene } from '../../support/cluster-scene.ts'
 import { api, createAccount, describe, expect, it } from '../../support/harness.ts'
+import { CLUSTERS, ClusterScene } from '../../support/hosts/cluster-scene.ts'
 
 describe('[WHY-16] why a cluster is where it is', () => {
   it('on its way and running, by its members; not readable for other accounts', async () => {

@@ -1,11 +1,11 @@
 import { EndpointPlacementPreview } from '../../../src/contract/endpoints/placement-preview.ts'
 import { WhyOptions } from '../../../src/contract/why-options.ts'
 import { forgetWhy } from '../../../src/effects/why/memory.ts'
-import { CLUSTERS, networked } from '../../support/cluster-scene.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
 import { admin, afterEach, api, createAccount, describe, expect, it } from '../../support/harness.ts'
-import { PODS, podBody } from '../../support/pod-scene.ts'
+import { CLUSTERS, networked } from '../../support/hosts/cluster-scene.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, podBody } from '../../support/pods/pod-scene.ts'
 
 const ENDPOINTS = '/v2/serverless'
 

@@ -1,13 +1,13 @@
 import type { ExplainReply } from '../../../src/contract/jobs/explain.ts'
 import { EndpointExplanation } from '../../../src/contract/why/why.ts'
 import { forgetWhy } from '../../../src/effects/why/memory.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import { admin, afterEach, api, createAccount, describe, env, expect, it, vi } from '../../support/harness.ts'
-import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue.ts'
-import { endpointStub } from '../../support/stubs.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { type QueueSetup, run, runAndTake, setUpQueue } from '../../support/queue/queue.ts'
+import { endpointStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
 
 let hosts: FakeHost[] = []
 afterEach(() => {

@@ -1,10 +1,10 @@
 import { PodExplanation } from '../../../src/contract/why/why.ts'
 import { forgetWhy } from '../../../src/effects/why/memory.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import { admin, afterEach, createAccount, describe, env, expect, it, vi } from '../../support/harness.ts'
-import { PODS, PodScene, setPod } from '../../support/pod-scene.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PODS, PodScene, setPod } from '../../support/pods/pod-scene.ts'
 
 const [SMALL, LARGE] = ['NVIDIA L4', 'NVIDIA RTX A5000']
 

@@ -1,6 +1,5 @@
 import { forgetWhy } from '../../../src/effects/why/memory.ts'
-import { FakeHost } from '../../support/fake-host.ts'
-import { gpus } from '../../support/gpus.ts'
+import { watchDatabase } from '../../support/cost/watch-database.ts'
 import {
   admin,
   afterEach,
@@ -15,8 +14,9 @@ import {
   teamOf,
   vi,
 } from '../../support/harness.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
 import { until } from '../../support/time.ts'
-import { watchDatabase } from '../../support/watch-database.ts'
 
 afterEach(() => vi.restoreAllMocks())
 

@@ -74,7 +74,7 @@ interface Range {
   seq: 'seq' | 'order_key'
 }
 
-// JOB-21: no index exists for lists alone. The order key of a queued job equals its sequence number unless it was retried, so the queue's
+// DEV-10: no index exists for lists alone. The order key of a queued job equals its sequence number unless it was retried, so the queue's
 // index has most jobs in sequence order. Terms of the partial indexes are repeated verbatim: SQLite infers none.
 function rangesOf(state: JobState): Range[] {
   const within = 'seq >= ? AND seq < ?'

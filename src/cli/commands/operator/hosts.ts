@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { agentCommand, isPlainHttp } from '../../../client/agent-command.ts'
 import type { ApiBody } from '../../../client/client.ts'
+import { JOIN_DEFAULTS } from '../../../contract/defaults.ts'
 import { usage } from '../../core/failure.ts'
 import { type Call, hostOf, PLAN, type Planned } from './call.ts'
 
@@ -18,7 +19,7 @@ export function addHosts(program: Command, call: Call): void {
     .description('create a token for one machine; it is shown only once')
     .option('--name <name>', 'name of the machine')
     .option('--data-center <id>', 'data center of the machine')
-    .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
+    .option('--cloud <tier>', `SECURE or COMMUNITY (default: ${JOIN_DEFAULTS.cloud})`)
     .action(({ name, dataCenter, cloud }: { name?: string; dataCenter?: string; cloud?: string }) => {
       return call((api) => api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> }))
     })
@@ -73,7 +74,7 @@ export function addHosts(program: Command, call: Call): void {
     .command('add [name]')
     .description('create a join token and print the command that starts the agent of a new machine; the token is shown only once')
     .option('--data-center <id>', 'data center of the machine')
-    .option('--cloud <tier>', 'SECURE or COMMUNITY (default: SECURE)')
+    .option('--cloud <tier>', `SECURE or COMMUNITY (default: ${JOIN_DEFAULTS.cloud})`)
     .option('--insecure-plane', 'let the agent use plain http, also for secrets, to a plane on another machine')
     .action((name: string | undefined, { dataCenter, cloud, insecurePlane }: NewHost) =>
       call(async (api, url) => {

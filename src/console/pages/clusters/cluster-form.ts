@@ -1,4 +1,5 @@
 import type { CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
+import { CLUSTER_DEFAULTS, PROPOSED } from '../../../contract/defaults.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../parts/container/container-form.ts'
 import { readNames, readNumber } from '../../parts/container/text-lists.ts'
 
@@ -28,7 +29,7 @@ export const EMPTY_CLUSTER: ClusterText = {
   podCount: '2',
   dataCenters: '',
   networkVolumeId: '',
-  startSsh: true,
+  startSsh: PROPOSED.startSsh,
   isReplaced: false,
 }
 
@@ -43,8 +44,8 @@ export function clusterBody(text: ClusterText): CreateClusterRequest {
     ...container,
     ...(text.templateId !== '' && { templateId: text.templateId }),
     ...(text.dataCenters !== '' && { dataCenterIds: readNames(text.dataCenters) }),
-    ...(text.networkVolumeId !== '' && { mounts: { network: [{ volumeId: text.networkVolumeId, path: '/workspace' }] } }),
-    ...(text.startSsh && { startSsh: true }),
+    ...(text.networkVolumeId !== '' && { mounts: { network: [{ volumeId: text.networkVolumeId, path: PROPOSED.mountPath }] } }),
+    ...(text.startSsh !== CLUSTER_DEFAULTS.startSsh && { startSsh: text.startSsh }),
     ...(text.isReplaced && { onHostLoss: 'REPLACE' as const }),
   }
 }

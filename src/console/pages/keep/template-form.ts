@@ -1,3 +1,4 @@
+import { PROPOSED, TEMPLATE_DEFAULTS } from '../../../contract/defaults.ts'
 import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from '../../../contract/resources/templates.ts'
 import {
   type ContainerText,
@@ -20,16 +21,15 @@ export interface TemplateText {
 }
 
 const FLAGS = ['serverless', 'public', 'startSsh', 'startJupyter'] as const
-const MOUNT_PATH = '/workspace'
 
 export const EMPTY_TEMPLATE: TemplateText = {
   name: '',
   container: EMPTY_CONTAINER,
   persistentGb: '',
-  serverless: false,
-  public: false,
-  startSsh: true,
-  startJupyter: true,
+  serverless: TEMPLATE_DEFAULTS.serverless,
+  public: TEMPLATE_DEFAULTS.public,
+  startSsh: TEMPLATE_DEFAULTS.startSsh,
+  startJupyter: TEMPLATE_DEFAULTS.startJupyter,
 }
 
 export function templateText(template: Template): TemplateText {
@@ -62,5 +62,5 @@ function differing(text: TemplateText, before: TemplateText): Pick<UpdateTemplat
 
 function mountsOf({ persistentGb }: TemplateText): NonNullable<UpdateTemplateRequest['mounts']> {
   const size = readNumber(persistentGb)
-  return size === undefined ? {} : { persistent: { size, path: MOUNT_PATH } }
+  return size === undefined ? {} : { persistent: { size, path: PROPOSED.mountPath } }
 }

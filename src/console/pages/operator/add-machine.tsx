@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react'
 import { agentCommand, isPlainHttp } from '../../../client/agent-command.ts'
 import type { ApiClient } from '../../../client/client.ts'
+import { JOIN_DEFAULTS } from '../../../contract/defaults.ts'
 import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
@@ -42,7 +43,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
   const { isBusy, errors, refusal, send } = useSubmit()
   const [name, setName] = useState('')
   const [dataCenterId, setDataCenterId] = useState('')
-  const [cloud, setCloud] = useState<'SECURE' | 'COMMUNITY'>('SECURE')
+  const [cloud, setCloud] = useState<'SECURE' | 'COMMUNITY'>(JOIN_DEFAULTS.cloud)
   const body = { cloud, ...(name === '' ? {} : { name }), ...(dataCenterId === '' ? {} : { dataCenterId }) }
   const submit = async (event: FormEvent) => {
     event.preventDefault()

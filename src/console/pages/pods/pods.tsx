@@ -5,6 +5,7 @@ import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
+import { matchesLabels } from '../../parts/container/text-lists.ts'
 import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { money, perHour } from '../../parts/format.ts'
@@ -24,8 +25,10 @@ const STATES = ['RUNNING', 'PROVISIONING', 'STARTING', 'EXITED', 'ERROR'] as con
 export function PodsPage() {
   const [state, setState] = useUrlState('state', '')
   const [name, setName] = useUrlState('name', '', { isTyped: true })
+  const [label, setLabel] = useUrlState('label', '', { isTyped: true })
   const pods = useLive(['pods'], (api, signal) => api.listPods({}, { signal }))
-  const isShown = (pod: Pod) => (state === '' || pod.status === state) && pod.name.toLowerCase().includes(name.toLowerCase())
+  const isShown = (pod: Pod) =>
+    (state === '' || pod.status === state) && pod.name.toLowerCase().includes(name.toLowerCase()) && matchesLabels(pod.labels, label)
   const first = <Empty title="No pods yet" command="podplane pods create --help" />
   return (
     <Page
@@ -36,8 +39,9 @@ export function PodsPage() {
         </LinkButton>
       }
     >
-      <search className="grid max-w-xl grid-cols-2 gap-3">
+      <search className="grid max-w-3xl grid-cols-3 gap-3">
         <TextField label="Name contains" type="search" value={name} onChange={({ target }) => setName(target.value)} />
+        <TextField label="Labels" type="search" value={label} onChange={({ target }) => setLabel(target.value)} />
         <SelectField label="State" value={state} onChange={({ target }) => setState(target.value)}>
           <option value="">All</option>
           {STATES.map((one) => (

@@ -84,3 +84,24 @@ function RegistryField({ value, error, onChange }: RegistryFieldProps) {
     </SelectField>
   )
 }
+
+interface LabelsFieldProps {
+  value: string
+  error: string | undefined
+  onChange: (value: string) => void
+}
+
+/** Input of the labels of a resource. */
+export function LabelsField({ value, error, onChange }: LabelsFieldProps) {
+  return (
+    <TextField
+      label="Labels"
+      autoComplete="off"
+      spellCheck={false}
+      hint="Such as team=research, stage=test. Lists are filtered by them."
+      value={value}
+      error={error}
+      onChange={({ target }) => onChange(target.value)}
+    />
+  )
+}

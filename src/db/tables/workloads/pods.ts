@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { POD_STATUSES } from '../../../contract/enums.ts'
+import type { Labels } from '../../../domain/pod/labels.ts'
 import type { PodSpec } from '../../../domain/pod/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
 import { teams } from '../accounts/accounts.ts'
@@ -78,11 +79,14 @@ export const pods = sqliteTable(
     stoppedDiskNanosPerHour: integer('stopped_disk_nanos_per_hour').notNull().default(0),
     /** Start of the charge of the disks of a stopped pod; null while it runs. */
     diskChargedFromMs: integer('disk_charged_from'),
+    labels: text('labels', { mode: 'json' }).$type<Labels>().notNull().default({}),
   },
   (t) => [
     index('pods_due').on(t.stopAfterMs).where(sql`${t.stopAfterMs} IS NOT NULL`),
     index('pods_end_due').on(t.terminateAfterMs).where(sql`${t.terminateAfterMs} IS NOT NULL`),
     index('pods_team_created').on(t.teamId, t.createdAtMs, t.id).where(sql`${t.status} <> 'TERMINATED'`),
+    // Holds all that the filter reads, so that it opens matching rows alone (LBL-5). Terminated pods have no labels.
+    index('pods_team_labels').on(t.teamId, t.createdAtMs, t.id, t.labels).where(sql`${t.labels} <> '{}'`),
     index('pods_former').on(t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),
     index('pods_team_former').on(t.teamId, t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),
     index('pods_host').on(t.hostId).where(sql`${t.status} <> 'TERMINATED'`),

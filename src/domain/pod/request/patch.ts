@@ -2,6 +2,7 @@ import type { UpdatePodRequest } from '../../../contract/pods/pods.ts'
 import type { Refusal } from '../../../contract/problems.ts'
 import { planDeadlines } from '../deadlines.ts'
 import { planIdleStop } from '../idle-stop.ts'
+import { type Labels, labelsAfter } from '../labels.ts'
 import type { PodSpec } from '../record.ts'
 import { patchContainer, refuseSize, runsAlike } from './container.ts'
 import { patchMounts, sameMountPaths } from './mounts.ts'
@@ -15,6 +16,7 @@ export interface PatchedPod {
   clusterId: string | null
   stopAfterMs: number | null
   terminateAfterMs: number | null
+  labels: Labels
 }
 
 export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNewContainer: boolean } | { ok: false; problem: Refusal }
@@ -55,7 +57,8 @@ function patched(
   const tooLarge = references.template && refuseSize(body, container.container)
   const problem = refuseSpec(spec) ?? refuseRegistry(body.registry, references.hasRegistry) ?? tooLarge
   if (problem) return { ok: false, problem }
-  return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec, ...times.deadlines } }
+  const labels = labelsAfter(pod.labels, body.labels)
+  return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec, ...times.deadlines, labels } }
 }
 
 /** A locked pod retains its container, unless the same request unlocks it (PP-88). */

@@ -7,6 +7,7 @@ import { refuseBuiltin } from '../../resources/builtin-image.ts'
 import type { TemplateConfig } from '../../resources/record.ts'
 import { type Deadlines, NO_DEADLINES, planDeadlines } from '../deadlines.ts'
 import { planIdleStop } from '../idle-stop.ts'
+import { type Labels, labelsAfter } from '../labels.ts'
 import { podDiskRates } from '../rates.ts'
 import type { PodSpec } from '../record.ts'
 import { type ComputeResult, cpuCompute, gpuCompute, refuseDisk } from './compute.ts'
@@ -32,6 +33,7 @@ export interface PodPlan {
   pricePerHour: number
   diskRates: ReturnType<typeof podDiskRates>
   deadlines: Deadlines
+  labels: Labels
 }
 
 export type PlanResult = { ok: true; plan: PodPlan } | { ok: false; problem: Refusal }
@@ -74,7 +76,7 @@ export function planPod(
     cloud,
     dataCenterIds: body.dataCenterIds ?? [],
     mounts: mounts.mounts,
-    globalNetworking: body.globalNetworking ?? false,
+    globalNetworking: body.globalNetworking ?? POD_DEFAULTS.globalNetworking,
     onHostLoss: body.onHostLoss ?? POD_DEFAULTS.onHostLoss,
     ...(idleStop && { idleStop }),
   }
@@ -89,6 +91,7 @@ export function planPod(
       pricePerHour: computed.pricePerHour,
       diskRates: podDiskRates(catalog.storage, finished),
       deadlines: times.deadlines,
+      labels: labelsAfter({}, body.labels),
     },
   }
 }

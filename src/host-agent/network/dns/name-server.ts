@@ -16,6 +16,11 @@ const CONNECTION_MAX_MS = 30_000
 /** Limit of a question: its name has at most 255 bytes, and the rest is small. */
 const QUESTION_MAX_BYTES = 1_024
 const LENGTH_BYTES = 2
+/**
+ * Queue of questions over UDP. One container's burst must not fill it while the agent is busy, because the questions of other accounts
+ * would be lost (NET-73). The kernel reduces it to its own limit; twice its usual limit still holds 550 questions.
+ */
+const QUEUE_BYTES = 2 ** 20
 /** Limit of unsent answers to a client that does not read. */
 const WAITING_MAX_BYTES = 65_536
 
@@ -50,7 +55,7 @@ export class NameServer {
       tcp.listen({ host: deps.address, port: 0 })
       await once(tcp, 'listening')
       const { port } = tcp.address() as { port: number }
-      const udp = createSocket('udp4')
+      const udp = createSocket({ type: 'udp4', recvBufferSize: QUEUE_BYTES })
       try {
         udp.bind({ address: deps.address, port, exclusive: true })
         await once(udp, 'listening')

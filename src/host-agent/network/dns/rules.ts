@@ -6,9 +6,12 @@
  */
 export const NAME_SERVER = '169.254.53.53'
 
-/** Packets per second, and at once: for one container, and for all containers of an account on this machine. */
-const OF_CONTAINER = { rate: 200, burst: 400 }
-const OF_ACCOUNT = { rate: 1_000, burst: 2_000 }
+/**
+ * Packets per second, and at once: for one container, and for all containers of an account on this machine. All packets that may
+ * come at once fit in the agent's queue, which all accounts share.
+ */
+const OF_CONTAINER = { rate: 200, burst: 200 }
+const OF_ACCOUNT = { rate: 1_000, burst: 500 }
 const BOTH = 'meta l4proto { tcp, udp }'
 
 interface Place {

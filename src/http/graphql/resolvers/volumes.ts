@@ -1,12 +1,12 @@
 import { CreateNetworkVolumeRequest, type NetworkVolume, UpdateNetworkVolumeRequest } from '../../../contract/resources/network-volumes.ts'
+import { flatVolume } from '../../../domain/flat/volumes.ts'
 import { flatDataCenter } from '../../../domain/graphql/catalog.ts'
-import { v1Volume } from '../../../domain/v1/resources.ts'
 import { listShownDataCenters } from '../../../services/catalog/data-centers.ts'
 import { createVolume, deleteVolume, listVolumes, updateVolume } from '../../../services/resources/network-volumes.ts'
 import { type Call, once, type Resolvers } from '../call.ts'
 import { checked, needed } from '../checked.ts'
 
-type Flat = ReturnType<typeof v1Volume>
+type Flat = ReturnType<typeof flatVolume>
 interface VolumeInput {
   id?: string | null
   name?: string | null
@@ -24,11 +24,11 @@ export const VOLUME_RESOLVERS: Resolvers = {
   },
   Mutation: {
     createNetworkVolume: async (_, { input, ...beside }: VolumeInput & { input?: VolumeInput | null }, { ctx, key }) =>
-      v1Volume(await createVolume(ctx, checked(CreateNetworkVolumeRequest, bodyOf(withPlace(input ?? beside))), key)),
+      flatVolume(await createVolume(ctx, checked(CreateNetworkVolumeRequest, bodyOf(withPlace(input ?? beside))), key)),
     updateNetworkVolume: async (_, { input }: { input?: VolumeInput | null }, { ctx }): Promise<Flat> => {
       const { id, ...change } = needed(input)
       const volume: NetworkVolume = await updateVolume(ctx, needed(id, 'id'), checked(UpdateNetworkVolumeRequest, bodyOf(change)))
-      return v1Volume(volume)
+      return flatVolume(volume)
     },
     deleteNetworkVolume: async (_, { input }: { input?: VolumeInput | null }, { ctx }) => {
       await deleteVolume(ctx, needed(needed(input).id, 'id'))
@@ -51,5 +51,5 @@ function bodyOf({ name, size, dataCenterId }: VolumeInput): object {
 
 /** The network volumes of the account, read once per request. */
 export function listVolumesOnce(call: Call) {
-  return once(call, 'network volumes', async () => (await listVolumes(call.ctx)).map(v1Volume))
+  return once(call, 'network volumes', async () => (await listVolumes(call.ctx)).map(flatVolume))
 }

@@ -5,7 +5,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { expect } from 'vitest'
 import { PROJECT_ROOT } from '../../../../src/local/paths.ts'
 import { realTime } from '../../../support/time.ts'
-import type { TestPlane } from '../../support/plane.ts'
+import type { TestPlane } from '../../support/plane/plane.ts'
 import { undocumented } from './documented.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

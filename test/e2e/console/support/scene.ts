@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { type ApiClient, createApiClient } from '../../../../src/client/client.ts'
 import { waitUntil } from '../../../support/time.ts'
-import { hostIsOnline, type TestPlane } from '../../support/plane.ts'
+import { hostIsOnline, type TestPlane } from '../../support/plane/plane.ts'
 
 /** Simulated GPUs: enough for everything of the scene but one endpoint. */
 export const SCENE_GPUS = 'NVIDIA L4:4,NVIDIA H100 80GB HBM3:2'

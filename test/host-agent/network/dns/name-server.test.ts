@@ -1,4 +1,4 @@
-import { createSocket } from 'node:dgram'
+import { createSocket, type Socket as UdpSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { decode, encode, type Packet, streamEncode } from 'dns-packet'
@@ -57,6 +57,13 @@ async function read(socket: Socket, bytes: number): Promise<Buffer> {
   return all
 }
 
+async function connected(): Promise<UdpSocket> {
+  const socket = createSocket('udp4')
+  socket.connect(server.port, HERE)
+  await once(socket, 'connect')
+  return socket
+}
+
 const addresses = (answer: Buffer) => (decode(answer).answers ?? []).map((one) => ('data' in one ? one.data : null))
 const answerBytes = async () => 2 + (await overUdp(encode(QUESTION))).length
 
@@ -112,6 +119,17 @@ describe('[NET-73] the name server', () => {
     socket.close()
     zones = known
     expect(addresses(await overUdp(encode(QUESTION)))).toEqual(['10.64.1.2'])
+  })
+
+  test('answers another client after as many questions at once as an account may send', async () => {
+    const [many, other] = await Promise.all([connected(), connected()])
+    // Sent at once, without a turn of the event loop: the server reads none of them before the last.
+    for (let sent = 0; sent < 500; sent += 1) many.send(encode(QUESTION))
+    const answered = once(other, 'message')
+    other.send(encode({ ...QUESTION, id: 9 }))
+    expect(decode((await answered)[0]).id).toBe(9)
+    many.close()
+    other.close()
   })
 
   test('closes connections with questions that are too long, and those above the bound of a client', async () => {

@@ -1,5 +1,5 @@
-import { replayOf } from '../../../support/graphql-clients.ts'
 import { api, createAccount, describe, expect, it } from '../../../support/harness.ts'
+import { replayOf } from '../../../support/http/graphql-clients.ts'
 
 const flash = replayOf('flash')
 

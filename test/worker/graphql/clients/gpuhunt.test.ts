@@ -1,8 +1,8 @@
 import { forgetFleet } from '../../../../src/services/catalog/fleet.ts'
-import { gpus } from '../../../support/gpus.ts'
-import { replayOf } from '../../../support/graphql-clients.ts'
 import { describe, env, expect, it } from '../../../support/harness.ts'
-import { podScene } from '../../../support/pod-scene.ts'
+import { gpus } from '../../../support/hosts/gpus.ts'
+import { replayOf } from '../../../support/http/graphql-clients.ts'
+import { podScene } from '../../../support/pods/pod-scene.ts'
 
 const gpuhunt = replayOf('gpuhunt')
 const L4 = { id: 'NVIDIA L4', displayName: 'L4', memoryInGb: 24 }

@@ -1,7 +1,7 @@
-import { gpus } from '../../../support/gpus.ts'
-import { replayOf } from '../../../support/graphql-clients.ts'
 import { createAccount, describe, expect, it } from '../../../support/harness.ts'
-import { podScene } from '../../../support/pod-scene.ts'
+import { gpus } from '../../../support/hosts/gpus.ts'
+import { replayOf } from '../../../support/http/graphql-clients.ts'
+import { podScene } from '../../../support/pods/pod-scene.ts'
 
 const mcp = replayOf('mcp')
 

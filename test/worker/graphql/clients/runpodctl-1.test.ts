@@ -1,8 +1,8 @@
-import { decodeGo, decodeGoList, type GoStruct } from '../../../support/go-decoder.ts'
-import { gpus } from '../../../support/gpus.ts'
-import { replayOf } from '../../../support/graphql-clients.ts'
 import { api, createAccount, describe, expect, it } from '../../../support/harness.ts'
-import { podScene } from '../../../support/pod-scene.ts'
+import { gpus } from '../../../support/hosts/gpus.ts'
+import { decodeGo, decodeGoList, type GoStruct } from '../../../support/http/go-decoder.ts'
+import { replayOf } from '../../../support/http/graphql-clients.ts'
+import { podScene } from '../../../support/pods/pod-scene.ts'
 
 const ctl = replayOf('runpodctl-1')
 

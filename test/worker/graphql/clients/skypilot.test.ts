@@ -1,8 +1,8 @@
-import { gpus } from '../../../support/gpus.ts'
-import { graphql } from '../../../support/graphql.ts'
-import { replayOf } from '../../../support/graphql-clients.ts'
 import { api, createAccount, describe, expect, it } from '../../../support/harness.ts'
-import { podScene } from '../../../support/pod-scene.ts'
+import { gpus } from '../../../support/hosts/gpus.ts'
+import { graphql } from '../../../support/http/graphql.ts'
+import { replayOf } from '../../../support/http/graphql-clients.ts'
+import { podScene } from '../../../support/pods/pod-scene.ts'
 
 const sky = replayOf('skypilot')
 const TEMPLATE = 'sky-docker-login-template'

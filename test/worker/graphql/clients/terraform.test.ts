@@ -1,7 +1,7 @@
-import { ClusterScene } from '../../../support/cluster-scene.ts'
-import { GPU } from '../../../support/gpus.ts'
-import { replayOf } from '../../../support/graphql-clients.ts'
 import { describe, expect, it } from '../../../support/harness.ts'
+import { ClusterScene } from '../../../support/hosts/cluster-scene.ts'
+import { GPU } from '../../../support/hosts/gpus.ts'
+import { replayOf } from '../../../support/http/graphql-clients.ts'
 
 const terraform = replayOf('terraform')
 

@@ -1,4 +1,5 @@
 import type { ApiBody } from '../../../../client/client.ts'
+import { ENDPOINT_DEFAULTS, PROPOSED } from '../../../../contract/defaults.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
 import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import type { ScalerText } from '../scaler-fields.tsx'
@@ -15,22 +16,30 @@ export interface EndpointText extends ScalerText, HardwareText {
   taken: Partial<ApiBody<'createEndpoint'>>
 }
 
+const QUEUE_SCALER = { scaler: ENDPOINT_DEFAULTS.scaling.type, scalerValue: String(ENDPOINT_DEFAULTS.scaling.queueDelay) }
+
 export const EMPTY_ENDPOINT: EndpointText = {
   name: '',
-  type: 'QUEUE',
+  type: ENDPOINT_DEFAULTS.type,
   templateId: '',
   kind: 'gpu',
   pool: '',
-  gpuCount: '1',
+  gpuCount: String(ENDPOINT_DEFAULTS.gpuCount),
   cpuId: '',
-  vcpuCount: '2',
+  vcpuCount: String(PROPOSED.vcpuCount),
   container: EMPTY_CONTAINER,
   taken: {},
-  min: '0',
-  max: '3',
-  idleTimeout: '5',
-  scaler: 'QUEUE_DELAY',
-  scalerValue: '4',
+  min: String(ENDPOINT_DEFAULTS.workers.min),
+  max: String(ENDPOINT_DEFAULTS.workers.max),
+  idleTimeout: String(ENDPOINT_DEFAULTS.workers.idleTimeout),
+  ...QUEUE_SCALER,
+}
+
+/** Type of an endpoint, with the default scaling of that type. */
+export function ofType(type: string): Pick<EndpointText, 'type' | 'scaler' | 'scalerValue'> {
+  if (type === 'QUEUE') return { type, ...QUEUE_SCALER }
+  const { type: scaler, requestCount } = ENDPOINT_DEFAULTS.balancerScaling
+  return { type: 'LOAD_BALANCER', scaler, scalerValue: String(requestCount) }
 }
 
 /** Request body of the form; the template or the plane fills empty fields. */

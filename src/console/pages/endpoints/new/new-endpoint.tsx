@@ -14,7 +14,7 @@ import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { workerGpus } from '../../../parts/hardware/offers.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { ScalerFields } from '../scaler-fields.tsx'
-import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf, takenFrom } from './new-endpoint-form.ts'
+import { EMPTY_ENDPOINT, type EndpointText, endpointBody, missingOf, ofType, takenFrom } from './new-endpoint-form.ts'
 import { EndpointPreview, useEndpointPreview } from './preview.tsx'
 
 const MAY_NOT = 'Your role in this account may not create endpoints.'
@@ -42,10 +42,6 @@ export function NewEndpointPage() {
     void router.navigate({ to: paths.endpoint(made.id) } as object)
   }
   const choose = (part: Partial<EndpointText>) => set({ ...part, taken: {} })
-  const setType = (type: string) =>
-    type === 'QUEUE'
-      ? set({ type: 'QUEUE', scaler: 'QUEUE_DELAY', scalerValue: '4' })
-      : set({ type: 'LOAD_BALANCER', scaler: 'REQUEST_COUNT', scalerValue: '4' })
   return (
     <Page title="New endpoint">
       <form className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]" onSubmit={(event) => void submit(event)}>
@@ -60,7 +56,7 @@ export function NewEndpointPage() {
                 error={errors.of('name')}
                 onChange={({ target }) => set({ name: target.value })}
               />
-              <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => setType(target.value)}>
+              <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => set(ofType(target.value))}>
                 <option value="QUEUE">Queue: jobs wait for a worker</option>
                 <option value="LOAD_BALANCER">Load balancing: requests go straight to a worker</option>
               </SelectField>

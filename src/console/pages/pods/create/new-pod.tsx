@@ -8,7 +8,7 @@ import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { Button } from '../../../parts/button.tsx'
-import { ContainerFields } from '../../../parts/container/container-fields.tsx'
+import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
@@ -61,6 +61,7 @@ export function NewPodPage() {
                 error={both.of('name')}
                 onChange={({ target }) => set({ name: target.value })}
               />
+              <LabelsField value={text.labels} onChange={(labels) => set({ labels })} error={both.of('labels')} />
               <TemplateField value={text.templateId} onChange={(templateId) => set({ templateId })} error={both.of('templateId')} />
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} />
             </div>

@@ -1,6 +1,7 @@
+import { POD_DEFAULTS, PROPOSED } from '../../../../contract/defaults.ts'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerBody, EMPTY_CONTAINER } from '../../../parts/container/container-form.ts'
-import { readNames, readNumber } from '../../../parts/container/text-lists.ts'
+import { readLabels, readNames, readNumber } from '../../../parts/container/text-lists.ts'
 import type { HardwareText } from '../../../parts/hardware/hardware.tsx'
 import { deadlineAt } from '../deadline.ts'
 
@@ -23,6 +24,8 @@ export interface PodText extends HardwareText {
   startSsh: boolean
   stopAfterHours: string
   idleStopMinutes: string
+  /** `key=value`, comma-separated. */
+  labels: string
 }
 
 export const EMPTY_POD: PodText = {
@@ -31,20 +34,21 @@ export const EMPTY_POD: PodText = {
   container: EMPTY_CONTAINER,
   kind: 'gpu',
   gpuId: '',
-  gpuCount: '1',
-  cloud: 'SECURE',
+  gpuCount: String(POD_DEFAULTS.gpuCount),
+  cloud: POD_DEFAULTS.cloud,
   isAnyCuda: false,
   cpuId: '',
-  vcpuCount: '2',
+  vcpuCount: String(PROPOSED.vcpuCount),
   dataCenters: '',
   persistentGb: '',
   networkVolumeId: '',
   globalVolumeId: '',
-  mountPath: '/workspace',
-  globalNetworking: false,
-  startSsh: true,
+  mountPath: PROPOSED.mountPath,
+  globalNetworking: POD_DEFAULTS.globalNetworking,
+  startSsh: PROPOSED.startSsh,
   stopAfterHours: '',
   idleStopMinutes: '',
+  labels: '',
 }
 
 /** Request body of the form; empty fields are left out. */
@@ -56,16 +60,17 @@ export function podBody(text: PodText, nowMs: number): CreatePodRequest {
     ...(text.templateId !== '' && { templateId: text.templateId }),
     ...(text.dataCenters !== '' && { dataCenterIds: readNames(text.dataCenters) }),
     ...mounts(text),
-    ...(text.globalNetworking && { globalNetworking: true }),
+    ...(text.globalNetworking !== POD_DEFAULTS.globalNetworking && { globalNetworking: text.globalNetworking }),
     ...(text.startSsh && { startSsh: true }),
     ...(text.stopAfterHours !== '' && { stopAfter: deadlineAt(text.stopAfterHours, nowMs) }),
     ...(text.idleStopMinutes !== '' && { idleStop: { afterSeconds: Number(text.idleStopMinutes) * 60 } }),
+    ...(text.labels !== '' && { labels: readLabels(text.labels) }),
   }
 }
 
-/** Request body of the dry run: the deadlines are left out and the name has a placeholder, since they do not affect placement. */
+/** Request body of the dry run: deadlines and labels are left out and the name has a placeholder, since they do not affect placement. */
 export function askedBody(text: PodText): CreatePodRequest {
-  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '', idleStopMinutes: '' }, 0)
+  return podBody({ ...text, name: text.name || 'pod', stopAfterHours: '', idleStopMinutes: '', labels: '' }, 0)
 }
 
 /** Reason why no preview can be requested yet; undefined if it can. */
@@ -77,7 +82,7 @@ export function missingOf({ container, templateId, kind, gpuId, cpuId }: PodText
 function hardware({ kind, gpuId, gpuCount, cloud, isAnyCuda, cpuId, vcpuCount }: PodText): Pick<CreatePodRequest, 'gpu' | 'cpu' | 'cloud'> {
   if (kind === 'cpu') return { cpu: { id: cpuId, vcpuCount: readNumber(vcpuCount) ?? 0 } }
   const gpu = { id: gpuId, count: readNumber(gpuCount) ?? 0, ...(isAnyCuda && { allowedCudaVersions: [] }) }
-  return { gpu, ...(cloud === 'COMMUNITY' && { cloud }) }
+  return { gpu, ...(cloud !== POD_DEFAULTS.cloud && { cloud }) }
 }
 
 function mounts({ kind, persistentGb, networkVolumeId, globalVolumeId, mountPath }: PodText): Pick<CreatePodRequest, 'mounts'> {

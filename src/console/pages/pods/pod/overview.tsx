@@ -2,6 +2,7 @@ import type { Pod } from '../../../../contract/pods/pods.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
+import { writeLabels } from '../../../parts/container/text-lists.ts'
 import { duration, money, perHour } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
@@ -43,7 +44,7 @@ function Why({ pod: { id } }: { pod: Pod }) {
 
 type Rows = Parameters<typeof Facts>[0]['rows']
 
-function stateOf({ status, statusReason, runtime, createdAt, startedAt, cluster }: Pod): Rows {
+function stateOf({ status, statusReason, runtime, createdAt, startedAt, cluster, labels }: Pod): Rows {
   return [
     ['State', <State key="state" value={status} />],
     ...(statusReason === null ? [] : [['Why', statusReason] as const]),
@@ -51,6 +52,7 @@ function stateOf({ status, statusReason, runtime, createdAt, startedAt, cluster 
     ...(runtime?.uptime === undefined ? [] : [['Uptime', duration(runtime.uptime * 1_000)] as const]),
     ['Created', <Ago key="created" at={createdAt} />],
     ...(cluster === undefined ? [] : [['Cluster', memberOf(cluster)] as const]),
+    ...(Object.keys(labels).length === 0 ? [] : [['Labels', writeLabels(labels)] as const]),
     ...usageOf(runtime),
   ]
 }

@@ -1,6 +1,6 @@
 import type { Pod, UpdatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type ContainerText, containerChanges, containerProblems, containerText } from '../../../parts/container/container-form.ts'
-import { readNumber } from '../../../parts/container/text-lists.ts'
+import { readLabels, readNumber, writeLabels } from '../../../parts/container/text-lists.ts'
 
 /** Form of a pod's settings, as text. */
 export interface SettingsText {
@@ -11,6 +11,8 @@ export interface SettingsText {
   locked: boolean
   globalNetworking: boolean
   isReplaced: boolean
+  /** `key=value`, comma-separated. */
+  labels: string
 }
 
 /** Fields whose change creates a new container (POD-13); the others do not affect the running container. */
@@ -26,6 +28,7 @@ export function settingsText(pod: Pod): SettingsText {
     locked: pod.locked,
     globalNetworking: pod.globalNetworking.enabled,
     isReplaced: pod.onHostLoss === 'REPLACE',
+    labels: writeLabels(pod.labels),
   }
 }
 
@@ -39,6 +42,7 @@ export function changesOf(text: SettingsText, before: SettingsText): UpdatePodRe
     ...(text.locked !== before.locked && { locked: text.locked }),
     ...(text.globalNetworking !== before.globalNetworking && { globalNetworking: text.globalNetworking }),
     ...(text.isReplaced !== before.isReplaced && { onHostLoss: text.isReplaced ? 'REPLACE' : 'WAIT' }),
+    ...(text.labels !== before.labels && { labels: readLabels(text.labels) }),
   }
 }
 

@@ -4,7 +4,7 @@ import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
-import { ContainerFields } from '../../../parts/container/container-fields.tsx'
+import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { CheckField, TextField } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
@@ -42,6 +42,7 @@ export function Settings({ pod }: { pod: Pod }) {
           error={errors.of('name')}
           onChange={({ target }) => set({ name: target.value })}
         />
+        <LabelsField value={text.labels} error={errors.of('labels')} onChange={(labels) => set({ labels })} />
         <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
         {pod.mounts.persistent && (
           <TextField

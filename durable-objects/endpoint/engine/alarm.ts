@@ -1,0 +1,44 @@
+import { LEASE_INTERVALS } from '../../../src/domain/job/job.ts'
+import type { MetaValues } from '../../../src/queue/state.ts'
+
+/** Largest lead of the alarm over the next deadline, in ping intervals: one less than the length of a lease. */
+const EARLY_INTERVALS = LEASE_INTERVALS - 1
+
+/** The single alarm of an endpoint. Deadline columns are authoritative; the alarm only makes sure that they are checked. */
+export class Alarm {
+  private readonly storage: Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>
+  private readonly meta: Pick<MetaValues, 'alarmAtMs' | 'setAlarmAtMs'>
+  private readonly pingIntervalMs: number
+
+  constructor(
+    storage: Pick<DurableObjectStorage, 'setAlarm' | 'deleteAlarm'>,
+    meta: Pick<MetaValues, 'alarmAtMs' | 'setAlarmAtMs'>,
+    pingIntervalMs: number,
+  ) {
+    this.storage = storage
+    this.meta = meta
+    this.pingIntervalMs = pingIntervalMs
+  }
+
+  /** Sets the alarm for the next deadline, or deletes it. Called at the end of every commit, so that no change leaves it stale. */
+  arm(dueAtMs: number | null, nowMs: number): void {
+    const armed = this.meta.alarmAtMs()
+    if (dueAtMs === null) {
+      if (armed === null) return
+      this.meta.setAlarmAtMs(null)
+      void this.storage.deleteAlarm()
+      return
+    }
+    const atMs = Math.max(nowMs + 1, dueAtMs)
+    // Moving the alarm with every ping would cost a write each (LSE-24). It is moved before it fires, because an alarm that fires late on a
+    // busy machine would count as an absence of the plane (PP-13).
+    if (armed !== null && armed > nowMs && armed <= atMs && atMs - armed < EARLY_INTERVALS * this.pingIntervalMs) return
+    this.meta.setAlarmAtMs(atMs)
+    void this.storage.setAlarm(atMs)
+  }
+
+  /** Records that the alarm fired and is not set any more. */
+  fired(): void {
+    this.meta.setAlarmAtMs(null)
+  }
+}

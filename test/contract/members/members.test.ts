@@ -1,0 +1,44 @@
+import { describe, expect, it } from '../../support/unit.ts'
+import { EXCEPTIONS } from './exceptions.ts'
+import { NOUNS, type Noun } from './nouns.ts'
+import { HAS, membersOf, type Side, SURFACES } from './surfaces.ts'
+
+// When this fails: a surface lacks a member of REST (docs/adding-things.md, "A field of a resource"), or an exception is not needed.
+
+const SIDES: readonly Side[] = ['request', 'answer']
+
+function* everyMember() {
+  for (const [name, noun] of Object.entries<Noun>(NOUNS))
+    for (const side of SIDES)
+      for (const surface of SURFACES)
+        for (const member of membersOf(noun, side))
+          yield { has: HAS[surface](noun, side, member), row: `${surface} ${name} ${side}: ${member}` }
+}
+
+const every = [...everyMember()]
+const excepted = EXCEPTIONS.flatMap(({ surface, noun, side, members }) => members.map((member) => `${surface} ${noun} ${side}: ${member}`))
+
+describe('[GEN-9] members of a noun', () => {
+  it('are on every surface, or listed with the reason', () => {
+    const missing = every.filter(({ has }) => has === false).map(({ row }) => row)
+    expect(missing.filter((row) => !excepted.includes(row))).toEqual([])
+  })
+
+  it('have no exception that is not needed', () => {
+    const missing = new Set(every.filter(({ has }) => has === false).map(({ row }) => row))
+    expect(excepted.filter((row) => !missing.has(row))).toEqual([])
+    expect(excepted).toEqual([...new Set(excepted)])
+  })
+
+  it('are found where they are, and only there', () => {
+    const has = new Map(every.map(({ row, has: is }) => [row, is]))
+    expect(['sdk', 'graphql', 'console', 'cli'].map((surface) => has.get(`${surface} pod request: labels`))).toEqual([
+      true,
+      true,
+      true,
+      true,
+    ])
+    expect(has.get('cli pod request: locked')).toBe(false)
+    expect(has.get('graphql host answer: id')).toBeNull()
+  })
+})

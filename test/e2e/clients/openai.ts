@@ -1,0 +1,2 @@
+/** For tests in other folders: the package is installed for this folder alone. */
+export { default as OpenAI } from 'openai'

@@ -1,0 +1,10 @@
+import type { Mutant } from '../../support/mutant.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    id: 'packet filter rules that were changed from outside stay changed',
+    file: 'src/host-agent/network/kept-tables.ts',
+    find: 'if (shown === former.shown) return',
+    replace: 'if (shown !== undefined) return',
+  },
+]

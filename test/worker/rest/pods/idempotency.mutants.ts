@@ -1,0 +1,10 @@
+import type { Mutant } from '../../../support/mutant.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a request that lost its claim still writes',
+    file: 'src/db/idempotency.ts',
+    find: "SELECT COALESCE(${mine}, ${refuse('claim')}),",
+    replace: 'SELECT ${name.teamId},',
+  },
+]
