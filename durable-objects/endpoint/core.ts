@@ -1,6 +1,7 @@
 import { SERVED_WAIT_MS } from '../../src/contract/endpoints/serving.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
-import { applyTime, type Job } from '../../src/domain/job/job.ts'
+import type { Job } from '../../src/domain/job/job.ts'
+import { applyTime } from '../../src/domain/job/lease.ts'
 import type { QueueNote } from '../../src/domain/job/record.ts'
 import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { type Vault, vaultOf } from '../../src/platform/seal.ts'

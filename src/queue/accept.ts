@@ -2,7 +2,7 @@ import type { ProblemKey } from '../contract/problems.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { judgeKey } from '../domain/idempotency.ts'
 import { formatJobId } from '../domain/job/id.ts'
-import { type Job, submitJob } from '../domain/job/job.ts'
+import { type Job, type QueuedJob, submitJob } from '../domain/job/job.ts'
 import { retentionMs } from '../domain/job/retention.ts'
 import type { Submission } from '../domain/job/submit.ts'
 import { liveConfig, type Tx } from './tx.ts'
@@ -90,7 +90,7 @@ export function acceptOnce(tx: Tx, request: JobRequest, idempotency: Idempotency
   return outcome
 }
 
-function newJob({ state, nowMs }: Tx, { submission, sync, waitMs, sealS3Config }: JobRequest, config: EndpointConfig): Job {
+function newJob({ state, nowMs }: Tx, { submission, sync, waitMs, sealS3Config }: JobRequest, config: EndpointConfig): QueuedJob {
   const seq = state.jobs.nextSequence()
   return submitJob({
     seq,

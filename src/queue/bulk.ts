@@ -1,5 +1,5 @@
 import type { JobState } from '../contract/enums.ts'
-import { isTerminal, type Job, refuseRetry } from '../domain/job/job.ts'
+import { canRetry, isEnded, type Job } from '../domain/job/job.ts'
 import { cancelJob, requeueJob } from './jobs.ts'
 import { settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'
@@ -24,7 +24,7 @@ export interface BulkCounts {
 
 /** Whether an action would change a job. */
 export function mayChange(action: BulkAction, job: Job): boolean {
-  return action === 'cancel' ? !isTerminal(job.state) : refuseRetry(job) === null
+  return action === 'cancel' ? !isEnded(job) : canRetry(job)
 }
 
 /** Why an action does not change a job in a state that does not allow it; null state: there is no such job (JL-41). */
@@ -61,7 +61,7 @@ export function bulkStep(
       continue
     }
     if (action === 'cancel') cancelJob(tx, job)
-    else requeueJob(tx, job)
+    else if (canRetry(job)) requeueJob(tx, job)
     counts.changed += 1
   }
   return { ...counts, left }

@@ -15,7 +15,7 @@ export function moveDeadlines(tx: Tx, byMs: number): void {
   if (byMs === 0) return
   const { jobs, workers, meta } = tx.state
   for (const job of jobs.running()) {
-    jobs.save(job, { ...job, startedAtMs: moved(job.startedAtMs, byMs), leaseUntilMs: moved(job.leaseUntilMs, byMs) })
+    jobs.save(job, { ...job, startedAtMs: job.startedAtMs + byMs, leaseUntilMs: job.leaseUntilMs + byMs })
   }
   for (const worker of workers.all()) workers.save(movedWorker(worker, byMs))
   for (const workerId of workers.withStops()) moveStops(tx, workerId, byMs)
@@ -59,8 +59,4 @@ function armedAfterMs({ state }: Tx): number | null {
 function lastSeenMs(worker: Worker): number | null {
   if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return null
   return Math.max(worker.lastSeenAtMs, worker.loadedAtMs ?? 0)
-}
-
-function moved(atMs: number | null, byMs: number): number | null {
-  return atMs === null ? null : atMs + byMs
 }

@@ -1,6 +1,7 @@
-import { restartLease } from '../domain/job/job.ts'
+import { restartLease } from '../domain/job/lease.ts'
 import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
 import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
+import { deleteCorrupted } from './jobs.ts'
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
@@ -23,7 +24,8 @@ export function settleDue(tx: Tx): void {
   const isEnough = outbox.meter()
   for (const seq of jobs.due(tx.nowMs, DUE_BATCH)) {
     if (isEnough()) break
-    settleJob(tx, seq)
+    // A corrupted row would wake the queue for ever (JOB-24).
+    if (!settleJob(tx, seq)) deleteCorrupted(tx, seq)
   }
   for (const { id } of workers.all()) settleWorker(tx, workers.get(id))
   tx.effects.scale = true

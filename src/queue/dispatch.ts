@@ -1,5 +1,6 @@
 import { type Assignment, assignJobs, type Taker } from '../domain/job/dispatch.ts'
-import { type Job, leaseJob, mayHold } from '../domain/job/job.ts'
+import type { QueuedJob } from '../domain/job/job.ts'
+import { leaseJob, mayHold } from '../domain/job/lease.ts'
 import { INPUT, type OpenTake, S3_CONFIG } from './state.ts'
 import { drainWorker, settleJob } from './transitions.ts'
 import { liveConfig, type Tx } from './tx.ts'
@@ -80,7 +81,7 @@ function lease(tx: Tx, takers: readonly ReadyTaker[], assignments: readonly Assi
 }
 
 /** First jobs of the queue; expired ones are settled and left out. */
-function readHead(tx: Tx, limit: number): Job[] {
+function readHead(tx: Tx, limit: number): QueuedJob[] {
   const head = tx.state.jobs.queueHead(limit)
   for (const job of head) if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
   return head.filter((job) => tx.nowMs < job.ttlAtMs)
@@ -88,7 +89,7 @@ function readHead(tx: Tx, limit: number): Job[] {
 
 // LSE-9: when a queued job was held before by every worker that could take it, one of these workers is replaced; otherwise the job would
 // wait forever beside idle workers (PP-15).
-function makeRoom(tx: Tx, queued: readonly Job[], takers: readonly Taker[], assignments: readonly Assignment[]): void {
+function makeRoom(tx: Tx, queued: readonly QueuedJob[], takers: readonly Taker[], assignments: readonly Assignment[]): void {
   const given = new Set(assignments.map((assignment) => assignment.takerIndex))
   const idle = takers.find((taker, index) => taker.held === 0 && !given.has(index))
   const worker = idle && tx.state.workers.get(idle.workerId)

@@ -1,5 +1,5 @@
 import { parseJobSeq } from '../domain/job/id.ts'
-import { finishJob, isTerminal, type Job, retryJob } from '../domain/job/job.ts'
+import { type EndedJob, finishJob, isEnded, type Job, type RunningJob, retryJob } from '../domain/job/job.ts'
 import { notificationTexts } from '../domain/job/record.ts'
 import { INPUT, type QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
@@ -10,17 +10,17 @@ import { tellWorker } from './worker-rows.ts'
 /** TMO-7: time during which a stopped job may still be pinged before its worker is killed. */
 const STOP_GRACE_MS = 30_000
 
-/** A job by its id, as stored; deadlines that have passed since are not applied. */
+/** A job by its id, as stored; deadlines that have passed since are not applied. Throws if its row is corrupted (JOB-24). */
 export function peekJob(state: Pick<QueueState, 'jobs' | 'meta'>, jobId: string): Job | null {
   const seq = parseJobSeq(jobId, state.meta.idMask())
-  const job = seq === null ? null : state.jobs.bySeq(seq)
+  const job = seq === null ? null : state.jobs.bySeqOrThrow(seq)
   return job?.id === jobId ? job : null
 }
 
 /** Writes a job's new state. `output` is the JSON text of the result, when the job ends with one. */
 export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void {
   const { jobs, payloads, meta } = tx.state
-  const isOver = !isTerminal(before.state) && isTerminal(after.state)
+  const isOver = !isEnded(before) && isEnded(after)
   // The notification reads the input, which the end removes.
   if (isOver) notifyEnd(tx, after, output)
   if (isOver) jobs.end(before, after, output)
@@ -39,7 +39,7 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
 }
 
 // JL-20: the row of a job holds its last attempt only.
-function rememberAttempt({ state, nowMs }: Tx, before: Job, after: Job): void {
+function rememberAttempt({ state, nowMs }: Tx, before: RunningJob | EndedJob, after: Job): void {
   const { seq, attempt, holder, startedAtMs } = before
   if (holder === null || startedAtMs === null) return
   const isLost = before.state === 'IN_PROGRESS'
@@ -47,21 +47,21 @@ function rememberAttempt({ state, nowMs }: Tx, before: Job, after: Job): void {
     attempt,
     workerId: holder.workerId,
     startedAtMs,
-    endedAtMs: isLost ? nowMs : (before.leaseUntilMs ?? before.finishedAtMs ?? nowMs),
+    endedAtMs: isLost ? nowMs : (before.lostAtMs ?? before.finishedAtMs),
     outcome: isLost ? 'LOST' : before.state === 'TIMED_OUT' ? 'TIMED_OUT' : 'FAILED',
     reason: isLost ? after.errorDetail : (before.errorDetail ?? before.error),
     requeuedAtMs: nowMs,
   })
 }
 
-function markIdle(tx: Tx, job: Job): void {
-  const workerId = job.holder?.workerId
-  if (workerId && tx.state.jobs.heldBy(workerId).length === 0) tellWorker(tx, workerId, { kind: 'idle' })
+function markIdle(tx: Tx, job: RunningJob): void {
+  const { workerId } = job.holder
+  if (tx.state.jobs.heldBy(workerId).length === 0) tellWorker(tx, workerId, { kind: 'idle' })
 }
 
 /** Removes a job and all its data (TMO-1, TMO-3). */
 export function deleteJob(tx: Tx, job: Job): void {
-  if (!isTerminal(job.state)) tellOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
+  if (!isEnded(job)) tellOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
   tx.state.jobs.remove(job)
   tx.state.payloads.clearJob(job.seq)
   if (job.attempt > 0) tx.state.attempts.clear(job.seq)
@@ -70,14 +70,21 @@ export function deleteJob(tx: Tx, job: Job): void {
   if (job.state === 'IN_PROGRESS') markIdle(tx, job)
 }
 
+/** JOB-24: removes a job whose row cannot be read, with all its data. */
+export function deleteCorrupted({ state }: Tx, seq: number): void {
+  state.jobs.removeRow(seq)
+  state.payloads.clearJob(seq)
+  state.attempts.clear(seq)
+}
+
 // JOB-9: a live job that its ttl deletes is notified once more, before its payloads are removed.
-function tellOfExpiry(tx: Tx, expired: Job): void {
+function tellOfExpiry(tx: Tx, expired: EndedJob): void {
   notifyEnd(tx, expired)
   tx.effects.expiredJobs.set(expired.seq, expired)
 }
 
 /** Writes the notification of a finished job, while its input is still stored (HOOK-3). */
-function notifyEnd(tx: Tx, job: Job, output?: string): void {
+function notifyEnd(tx: Tx, job: EndedJob, output?: string): void {
   if (job.webhook === null) return
   const input = tx.state.payloads.get(job.seq, INPUT) ?? '{}'
   tx.state.outbox.add(job, job.webhook, notificationTexts(job, job.webhook, input, output))
@@ -92,7 +99,7 @@ export function orderStop(tx: Tx, job: Job): void {
 
 /** CTL-1, and deletion of an endpoint: cancels a live job; a terminal job stays as it is. */
 export function cancelJob(tx: Tx, job: Job): Job {
-  if (isTerminal(job.state)) return job
+  if (isEnded(job)) return job
   const cancelled = finishJob(job, 'CANCELLED', tx.nowMs)
   applyJob(tx, job, cancelled)
   if (job.state === 'IN_PROGRESS') orderStop(tx, job)
@@ -100,6 +107,6 @@ export function cancelJob(tx: Tx, job: Job): Job {
 }
 
 /** CTL-2: returns a job that may be retried to the end of the queue. */
-export function requeueJob(tx: Tx, job: Job): void {
+export function requeueJob(tx: Tx, job: EndedJob): void {
   applyJob(tx, job, retryJob(job, tx.state.jobs.nextSequence()))
 }

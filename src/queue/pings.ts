@@ -1,4 +1,5 @@
-import { type Holder, missPing, renewLease } from '../domain/job/job.ts'
+import type { Holder } from '../domain/job/job.ts'
+import { missPing, renewLease } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 import { currentJob, failWorker, killWorker, settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'

@@ -1,4 +1,5 @@
-import { doubtTake, type Holder, showIdle } from '../domain/job/job.ts'
+import type { Holder } from '../domain/job/job.ts'
+import { doubtTake, showIdle } from '../domain/job/lease.ts'
 import type { Tx } from './tx.ts'
 import { forgetOvercomeFailures, tellWorker, workerOf } from './worker-rows.ts'
 

@@ -1,5 +1,6 @@
 import { isRepeat, noteDelivery } from '../domain/job/delivery.ts'
-import { addChunk, finishJob, type Holder, type Job, judgePost, renewLease } from '../domain/job/job.ts'
+import { finishJob, type Holder, isEnded, type Job, judgePost } from '../domain/job/job.ts'
+import { addChunk, renewLease } from '../domain/job/lease.ts'
 import type { WorkerPost } from '../domain/job/worker-post.ts'
 import type { Delivery } from '../host-protocol/delivery.ts'
 import { applyJob, orderStop, peekJob } from './jobs.ts'
@@ -57,11 +58,12 @@ function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost, answer: Roo
   const { jobs, payloads, meta, pingIntervalMs } = tx.state
   const verdict = judgePost(job, from, post.kind === 'result')
   if (verdict === 'superseded') meta.add('superseded')
-  if (verdict !== 'accept' && verdict !== 'accept-late') return 'done'
+  if (isEnded(job) || (verdict !== 'accept' && verdict !== 'accept-late')) return 'done'
   if (isRepeat(job, from.delivery)) return 'done'
   const room = roomFor(tx.state, job, charsToKeep(post), post, answer)
   if ('askRoomFor' in room) return room
   if (post.kind === 'progress') {
+    if (job.state !== 'IN_PROGRESS') return 'done'
     // The next update, or the result, replaces it; the older one that stays is outdated, but not wrong.
     if (room.refusal === null) payloads.setOutput(job.seq, post.output)
     jobs.save(job, noteDelivery(renewLease(job, tx.nowMs, { pingIntervalMs }), from.delivery))
@@ -77,7 +79,7 @@ export function takeChunk(tx: Tx, jobId: string, from: Sender, read: () => Chunk
   const { jobs, payloads, meta, pingIntervalMs } = tx.state
   const job = currentJob(tx, jobId)
   if (!job) return 'done'
-  if (judgePost(job, from, false) !== 'accept') {
+  if (job.state !== 'IN_PROGRESS' || judgePost(job, from, false) !== 'accept') {
     meta.add('superseded')
     return 'done'
   }

@@ -1,6 +1,6 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { KeyRecord } from '../domain/idempotency.ts'
-import type { Job } from '../domain/job/job.ts'
+import type { EndedJob, Job, QueuedJob, RunningJob } from '../domain/job/job.ts'
 import type { PastAttempt } from '../domain/job/timeline.ts'
 import type { RoomSeeker } from '../domain/room/give-way.ts'
 import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts'
@@ -37,22 +37,27 @@ export interface JobRows {
   /** Next sequence number, which is both row number and position in the queue. */
   nextSequence(): number
   /** Inserts a new job with its input, a JSON text. */
-  insert(job: Job, input?: string): void
+  insert(job: QueuedJob, input?: string): void
   /** Writes the fields that a transition may change. `before` is the job that the caller read. */
   save(before: Job, after: Job): void
   /**
    * Writes the end of a job with its output, a JSON text. Its earlier output is removed, and so are its input and s3Config unless it may be
    * retried (CTL-2).
    */
-  end(before: Job, after: Job, output?: string): void
+  end(before: Job, after: EndedJob, output?: string): void
   remove(job: Job): void
+  /** Removes the row of a job that cannot be read (JOB-24). */
+  removeRow(seq: number): void
+  /** Null: it does not exist, or its row is corrupted. */
   bySeq(seq: number): Job | null
+  /** The same for a call about this job alone: throws if its row is corrupted (JOB-24). */
+  bySeqOrThrow(seq: number): Job | null
   /** First queued jobs in dispatch order: normal priority before low, then by position (SCALE-4). */
-  queueHead(limit: number): Job[]
+  queueHead(limit: number): QueuedJob[]
   /** Queued jobs in any order. */
-  queued(limit: number): Job[]
-  running(): Job[]
-  heldBy(workerId: string): Job[]
+  queued(limit: number): QueuedJob[]
+  running(): RunningJob[]
+  heldBy(workerId: string): RunningJob[]
   /** Leases by worker id. */
   heldCounts(): ReadonlyMap<string, number>
   /** Leases of jobs that are not low priority, by worker id. */

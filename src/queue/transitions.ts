@@ -1,4 +1,5 @@
-import { applyTime, endLease, type Job, LEASE_INTERVALS, type Loss, lossOf } from '../domain/job/job.ts'
+import type { Job } from '../domain/job/job.ts'
+import { applyTime, endLease, LEASE_INTERVALS, type Loss, lossOf } from '../domain/job/lease.ts'
 import { launchBackoffMs } from '../domain/worker/scaling.ts'
 import { silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import { applyJob, deleteJob, orderStop, peekJob } from './jobs.ts'
@@ -11,10 +12,14 @@ import { tellWorker } from './worker-rows.ts'
  * ends its leases.
  */
 
-/** Applies the deadlines of a job that have passed. */
-export function settleJob(tx: Tx, seq: number): void {
+/** Applies the deadlines of a job that have passed. False: no such job can be read. */
+export function settleJob(tx: Tx, seq: number): boolean {
   const job = tx.state.jobs.bySeq(seq)
-  if (!job) return
+  if (job) settle(tx, job)
+  return job !== null
+}
+
+function settle(tx: Tx, job: Job): void {
   const due = applyTime(job, tx.nowMs)
   switch (due.kind) {
     case 'none':

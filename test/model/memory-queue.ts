@@ -2,7 +2,7 @@ import { Alarm } from '../../durable-objects/endpoint/engine/alarm.ts'
 import { type ParkedTake, Parking } from '../../durable-objects/endpoint/parking.ts'
 import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../src/domain/endpoint/config.ts'
-import { refuseRetry } from '../../src/domain/job/job.ts'
+import { canRetry } from '../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../src/domain/job/record.ts'
 import { plainSubmission } from '../../src/domain/job/submit.ts'
 import { readChunk, readWorkerPost } from '../../src/domain/job/worker-post.ts'
@@ -109,7 +109,7 @@ export class MemoryQueue implements QueueUnderTest {
     const status = this.commit((tx) => {
       const job = currentJob(tx, id)
       if (!job) return 404
-      if (refuseRetry(job)) return 400
+      if (!canRetry(job)) return 400
       requeueJob(tx, job)
       return 200
     })

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { leaseJob, renewLease, submitJob } from '../../src/domain/job/job.ts'
+import { submitJob } from '../../src/domain/job/job.ts'
+import { leaseJob, renewLease } from '../../src/domain/job/lease.ts'
 import { moveDeadlines, stepOverRestOf } from '../../src/queue/clock-steps.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
 import { settleDue } from '../../src/queue/deadlines.ts'
@@ -22,7 +23,8 @@ function running(executionTimeoutMs: number) {
     ...{ seq: state.jobs.nextSequence(), id: 'j', lowPriority: false, webhook: null, hasS3Config: false },
     ...{ createdAtMs: START_MS, ttlAtMs: START_MS + 100 * HOUR_MS, executionTimeoutMs, retentionMs: 1 },
   })
-  state.jobs.insert(renewLease(leaseJob(submitted, { workerId: 'w', boot: 'b' }, START_MS, TIMES), SEEN_MS, TIMES))
+  state.jobs.insert(submitted)
+  state.jobs.save(submitted, renewLease(leaseJob(submitted, { workerId: 'w', boot: 'b' }, START_MS, TIMES), SEEN_MS, TIMES))
   const tx = (nowMs: number): Tx => ({ state, nowMs, effects: new Effects() })
   const job = () => state.jobs.bySeq(1)?.state
   return { state, tx, job }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
 import { createEndpointConfig } from '../../src/domain/endpoint/config.ts'
-import { leaseJob, submitJob } from '../../src/domain/job/job.ts'
+import { submitJob } from '../../src/domain/job/job.ts'
+import { leaseJob } from '../../src/domain/job/lease.ts'
 import { plainSubmission } from '../../src/domain/job/submit.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import { acceptJob } from '../../src/queue/accept.ts'
@@ -44,7 +45,8 @@ function hold(state: MemoryState, workerId: string): void {
     ...{ seq: state.jobs.nextSequence(), id: `of ${workerId}`, lowPriority: false, webhook: null, hasS3Config: false },
     ...{ createdAtMs: 0, ttlAtMs: 1_000_000, executionTimeoutMs: 1_000_000, retentionMs: 1 },
   })
-  state.jobs.insert(leaseJob(job, { workerId, boot: 'b' }, 0, { pingIntervalMs: 10_000 }))
+  state.jobs.insert(job)
+  state.jobs.save(job, leaseJob(job, { workerId, boot: 'b' }, 0, { pingIntervalMs: 10_000 }))
 }
 
 describe('[PP-180] preempted workers', () => {

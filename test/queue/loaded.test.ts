@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatJobId } from '../../src/domain/job/id.ts'
-import { leaseJob, renewLease, submitJob } from '../../src/domain/job/job.ts'
+import { submitJob } from '../../src/domain/job/job.ts'
+import { leaseJob, renewLease } from '../../src/domain/job/lease.ts'
 import type { WorkerIn } from '../../src/domain/worker/worker.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
 import { nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
@@ -30,7 +31,8 @@ function queue(worker: Partial<WorkerIn<'READY'>> = {}) {
     ...{ createdAtMs: 0, ttlAtMs: 10_000_000, executionTimeoutMs: 9_000_000, retentionMs: 1 },
   })
   const running = renewLease(leaseJob(submitted, HOLDER, 0, times), 1_000, times)
-  state.jobs.insert(running)
+  state.jobs.insert(submitted)
+  state.jobs.save(submitted, running)
   state.workers.save(workerIn('READY', 'w', { lastSeenAtMs: 1_000, ...worker }))
   return state
 }
@@ -86,7 +88,7 @@ test('[LSE-24] a worker that pings is waited for after each load', () => {
 test('[LSE-24] a job that its worker has shown lost, and a worker that never confirmed its job, get no term', () => {
   const state = queue()
   const job = state.jobs.bySeq(1)
-  if (!job) throw new Error('no job')
+  if (job?.state !== 'IN_PROGRESS') throw new Error('no job')
   for (const change of [{ leaseEndReason: 'result lost' }, { leaseEndReason: 'the worker never confirmed the job', acked: false }]) {
     state.jobs.save(job, { ...job, ...change, leaseUntilMs: 5_000 })
     expect(loaded(state, 6_000).jobs.bySeq(1)?.state, change.leaseEndReason).toBe('IN_QUEUE')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { leaseJob, renewLease, submitJob } from '../../src/domain/job/job.ts'
+import { submitJob } from '../../src/domain/job/job.ts'
+import { leaseJob, renewLease } from '../../src/domain/job/lease.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
 import { settleDue } from '../../src/queue/deadlines.ts'
@@ -35,7 +36,8 @@ test.each([
     ...{ createdAtMs: 0, ttlAtMs: 1_000_000, executionTimeoutMs: 1_000_000, retentionMs: 1 },
   })
   const times = { pingIntervalMs }
-  state.jobs.insert(renewLease(leaseJob(submitted, { workerId: 'w', boot: 'b' }, 0, times), 1_000, times))
+  state.jobs.insert(submitted)
+  state.jobs.save(submitted, renewLease(leaseJob(submitted, { workerId: 'w', boot: 'b' }, 0, times), 1_000, times))
 
   look(tx(BACK_MS))
   look(tx(BACK_MS + waitMs - 1))

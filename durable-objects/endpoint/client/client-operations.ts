@@ -1,5 +1,5 @@
 import type { ClientCall } from '../../../src/contract/jobs/job-routes.ts'
-import { refuseRetry } from '../../../src/domain/job/job.ts'
+import { canRetry, retryRefusal } from '../../../src/domain/job/job.ts'
 import { wantsEvents } from '../../../src/domain/text/sse.ts'
 import { type Cause, causeOf } from '../../../src/objects/cause.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
@@ -83,8 +83,7 @@ async function retry(core: Commits, call: ClientCall): Promise<Response> {
   const refusal = await core.transact((tx): Response | null => {
     const job = currentJob(tx, call.jobId)
     if (!job) return jobNotFound()
-    const reason = refuseRetry(job)
-    if (reason) return problemReply('badRequest', reason)
+    if (!canRetry(job)) return problemReply('badRequest', retryRefusal(job))
     requeueJob(tx, job)
     return null
   })

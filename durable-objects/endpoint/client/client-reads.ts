@@ -1,6 +1,6 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { readQuery, StreamQuery, WaitQuery } from '../../../src/contract/jobs/queries.ts'
-import { isTerminal } from '../../../src/domain/job/job.ts'
+import { isEnded, isTerminal } from '../../../src/domain/job/job.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
 import { jsonReply, type PlainReply } from '../../../src/objects/plain-reply.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
@@ -74,7 +74,7 @@ async function drain(core: Commits & Rows, jobId: string): Promise<Response> {
     const job = currentJob(tx, jobId)
     if (!job) return null
     const { chunks, more } = core.state.payloads.drainChunks(job.seq)
-    const done = isTerminal(job.state) && !more
+    const done = isEnded(job) && !more
     const state = done ? job.state : chunks.length > 0 ? 'IN_PROGRESS' : job.state
     const error = done && job.error !== null ? `"error":${JSON.stringify(job.error)},` : ''
     return `{${error}"status":"${state}","stream":[${chunks.join(',')}]}`

@@ -4,7 +4,7 @@ import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
 import type { Why, WhyCode } from '../../../src/contract/why/why.ts'
 import { explainJob, workerReason } from '../../../src/domain/job/explain.ts'
-import type { Job } from '../../../src/domain/job/job.ts'
+import { endedAtMs, type Job } from '../../../src/domain/job/job.ts'
 import { verdictOfJob } from '../../../src/domain/why/job.ts'
 import type { DecisionRecord } from '../../../src/domain/worker/scaling-record.ts'
 import { activeWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
@@ -44,7 +44,16 @@ export async function explain(core: Clock & Commits & Jobs & Outside & Rows, cal
     })),
     scaling: decisionView(decision),
   }
-  const verdict = verdictOfJob({ ...job, reason, detail, position, counts: facts.workers, decision, retryAtMs: retryAtMs(core.state) })
+  const verdict = verdictOfJob({
+    ...job,
+    finishedAtMs: endedAtMs(job),
+    reason,
+    detail,
+    position,
+    counts: facts.workers,
+    decision,
+    retryAtMs: retryAtMs(core.state),
+  })
   const why = await whyOf(core, job, verdict, reason, decision)
   const placement = isQueued && core.state.workers.all().some(isThrottled) ? await placementOf(core) : null
   const reply: ExplainReply = { ...told, ...(placement && { placement }), ...why }

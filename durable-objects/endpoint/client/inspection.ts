@@ -1,7 +1,7 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { readQuery, SeriesQuery } from '../../../src/contract/jobs/queries.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
-import type { Job } from '../../../src/domain/job/job.ts'
+import { isEnded, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { bucketRequests } from '../../../src/domain/job/request-series.ts'
 import { countWorkers } from '../../../src/domain/worker/worker.ts'
@@ -28,7 +28,8 @@ export async function listRequests(core: Clock & Commits & Rows, call: JobCall):
 /** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` replaces an output that is too large to list. */
 function requestJson({ payloads }: SqlState, job: Job): string {
   const output = payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
-  const record = jobRecordJson({ ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) }, output ?? undefined)
+  const shown = isEnded(job) ? { ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) } : job
+  const record = jobRecordJson(shown, output ?? undefined)
   const omitted = output === null ? ',"outputOmitted":true' : ''
   return `{"createdAt":"${formatTime(job.createdAtMs)}",${record.slice(1, -1)}${omitted}}`
 }

@@ -1,7 +1,7 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { PageSizeQuery } from '../../../src/contract/jobs/queries.ts'
 import type { Pagination } from '../../../src/contract/pagination.ts'
-import { applyTime, type Job } from '../../../src/domain/job/job.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
 import {
   EVERY_JOB,
   type JobFilter,
@@ -11,6 +11,7 @@ import {
   readJobFilter,
   type SeqRange,
 } from '../../../src/domain/job/job-filter.ts'
+import { applyTime } from '../../../src/domain/job/lease.ts'
 import { settleDue } from '../../../src/queue/deadlines.ts'
 import type { Clock, Commits, Rows } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'

@@ -1,4 +1,4 @@
-import { finishJob, isTerminal, type Job } from '../../../src/domain/job/job.ts'
+import { finishJob, isEnded, type Job } from '../../../src/domain/job/job.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { peekJob } from '../../../src/queue/jobs.ts'
 import type { Clock, Jobs, Rows, Waiting } from '../parts.ts'
@@ -40,6 +40,6 @@ export class JobWatch {
   /** JOB-9: record of an expired job, for the last reply of a held request. Null when the job was never seen. */
   expiredRecord(): string | null {
     const job = this.seen
-    return job && jobRecordJson(isTerminal(job.state) ? job : finishJob(job, 'TIMED_OUT', this.core.now()))
+    return job && jobRecordJson(isEnded(job) ? job : finishJob(job, 'TIMED_OUT', this.core.now()))
   }
 }

@@ -3,7 +3,7 @@ import { type JobAttempt, type JobTimeline, SHOWN_INPUT_BYTES } from '../../../s
 import { MERGED_WORKERS_MAX } from '../../../src/contract/logs/merged.ts'
 import { readWorkerRates, type WorkerRate } from '../../../src/db/billing/worker-rates.ts'
 import { openDatabase } from '../../../src/db/client.ts'
-import type { Job } from '../../../src/domain/job/job.ts'
+import { endedAtMs, type Job } from '../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { type AttemptSpan, attemptsOf, medianPhases, type WorkerLife, waitingSinceMs } from '../../../src/domain/job/timeline.ts'
 import { amountMicros, partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/money.ts'
@@ -39,7 +39,7 @@ export async function timeline(core: Clock & Jobs & Outboxes & Outside & Rows, c
     id: job.id,
     status: job.state,
     createdAt: timeText(job.createdAtMs),
-    finishedAt: timeOrNull(job.finishedAtMs),
+    finishedAt: timeOrNull(endedAtMs(job)),
     input: inputOf(core.state, job),
     waitingSince: timeOrNull(waitingSinceMs(job, past)),
     chunks: job.chunks,

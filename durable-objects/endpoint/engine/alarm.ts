@@ -1,4 +1,4 @@
-import { LEASE_INTERVALS } from '../../../src/domain/job/job.ts'
+import { LEASE_INTERVALS } from '../../../src/domain/job/lease.ts'
 import type { MetaValues } from '../../../src/queue/state.ts'
 
 /** Largest lead of the alarm over the next deadline, in ping intervals: one less than the length of a lease. */

@@ -1,5 +1,5 @@
 import { type Delivery, formatDelivery, parseDelivery } from '../../host-protocol/delivery.ts'
-import type { Job } from './job.ts'
+import type { Job, RunningJob } from './job.ts'
 
 /**
  * HOST-22: whether this post has changed the running attempt before. One number is enough: a host sends the posts of a job one after
@@ -11,6 +11,6 @@ export function isRepeat(job: Job, delivery: Delivery | null): boolean {
 }
 
 /** The job with this post as the newest accepted one; a post without a number changes nothing. */
-export function noteDelivery(job: Job, delivery: Delivery | null): Job {
+export function noteDelivery(job: RunningJob, delivery: Delivery | null): RunningJob {
   return delivery === null ? job : { ...job, delivery: formatDelivery(delivery) }
 }

@@ -1,4 +1,5 @@
-import { type Holder, type Job, mayHold } from './job.ts'
+import type { Holder, QueuedJob } from './job.ts'
+import { mayHold } from './lease.ts'
 
 /** A worker with an open take. */
 export interface Taker extends Holder {
@@ -11,14 +12,14 @@ export interface Taker extends Holder {
 
 export interface Assignment {
   takerIndex: number
-  job: Job
+  job: QueuedJob
 }
 
 /**
  * Assigns queued jobs, in order, to open takes: the fewest leased jobs first, then the longest wait (WRK-12). A job is never assigned to a
  * taker that held it before (LSE-9); it waits for another while later jobs go on.
  */
-export function assignJobs(queued: readonly Job[], takers: readonly Taker[]): Assignment[] {
+export function assignJobs(queued: readonly QueuedJob[], takers: readonly Taker[]): Assignment[] {
   const given = takers.map(() => 0)
   const assignments: Assignment[] = []
   for (const job of queued) {
@@ -30,7 +31,7 @@ export function assignJobs(queued: readonly Job[], takers: readonly Taker[]): As
   return assignments
 }
 
-function pickTaker(job: Job, takers: readonly Taker[], given: readonly number[]): number {
+function pickTaker(job: QueuedJob, takers: readonly Taker[], given: readonly number[]): number {
   let best = -1
   let bestHeld = 0
   for (const [index, taker] of takers.entries()) {

@@ -1,5 +1,6 @@
 import { sameBut } from '../same-but.ts'
-import { dueAtMs, isTerminal, type Job, SILENT_WORKER } from './job.ts'
+import { dueAtMs, isTerminal, type Job, type RunningJob } from './job.ts'
+import { SILENT_WORKER } from './lease.ts'
 
 /**
  * Lease renewals that are stored in memory alone (LSE-24): a job's row has the lease as of the last change of another field. A queue that
@@ -10,9 +11,9 @@ const RENEWED: ReadonlySet<string> = new Set(['leaseUntilMs'])
 const LOADED = 'the worker sent no ping after its queue was reloaded'
 
 /** Whether the change is only a renewal by the holder: then no row is written. */
-export function isRenewal(before: Job, after: Job): boolean {
-  const isLonger = (after.leaseUntilMs ?? 0) >= (before.leaseUntilMs ?? 0)
-  return isLonger && after.state === 'IN_PROGRESS' && after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
+export function isRenewal(before: RunningJob, after: RunningJob): boolean {
+  const isLonger = after.leaseUntilMs >= before.leaseUntilMs
+  return isLonger && after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
 }
 
 /** When a job is due by its row, which does not change while the job runs: the deadlines of running jobs are in memory. Milliseconds. */
@@ -24,7 +25,7 @@ export function dueInRowMs(job: Job): number {
  * A job of a queue that was loaded from its rows: a lease that may have been renewed in memory lasts until `untilMs`. It is not prolonged
  * again until its holder has shown the job once more; otherwise a queue that is loaded often would wait forever for a worker that is gone.
  */
-export function loadLease(job: Job, untilMs: number): Job {
-  if (job.state !== 'IN_PROGRESS' || job.leaseEndReason !== SILENT_WORKER) return job
-  return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs ?? 0, untilMs), leaseEndReason: LOADED }
+export function loadLease(job: RunningJob, untilMs: number): RunningJob {
+  if (job.leaseEndReason !== SILENT_WORKER) return job
+  return { ...job, leaseUntilMs: Math.max(job.leaseUntilMs, untilMs), leaseEndReason: LOADED }
 }

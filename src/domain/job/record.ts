@@ -1,4 +1,4 @@
-import { isTerminal, type Job } from './job.ts'
+import { type EndedJob, isEnded, type Job } from './job.ts'
 
 /** The reason why a queued job waits (STA-2): an additional field of the status record, which clients may ignore. */
 export interface QueueNote {
@@ -33,7 +33,7 @@ interface RecordExtras {
 function recordTexts(job: Job, { input, output, queue, webhook }: RecordExtras): string[] {
   const texts: string[] = []
   const add = (name: string, value: string) => texts.push(`${texts.length === 0 ? '{' : ','}"${name}":`, value)
-  const terminal = isTerminal(job.state)
+  const terminal = isEnded(job)
   const delayMs = delayTimeMs(job)
   if (delayMs !== null) add('delayTime', String(delayMs))
   if (terminal && job.error !== null) add('error', JSON.stringify(job.error))
@@ -55,12 +55,12 @@ function recordTexts(job: Job, { input, output, queue, webhook }: RecordExtras):
 /** JOB-5: submission to the start of the last attempt; JOB-3: time in the queue for a job that never ran. Milliseconds. */
 function delayTimeMs(job: Job): number | null {
   if (job.startedAtMs !== null) return Math.max(0, Math.round(job.startedAtMs - job.createdAtMs))
-  if (isTerminal(job.state)) return Math.max(0, Math.round((job.finishedAtMs ?? job.createdAtMs) - job.createdAtMs))
+  if (isEnded(job)) return Math.max(0, Math.round(job.finishedAtMs - job.createdAtMs))
   return null
 }
 
 /** JOB-5: length of the last attempt, 0 for a job that never ran. Milliseconds. */
-function executionTimeMs(job: Job): number {
-  if (job.startedAtMs === null || job.finishedAtMs === null) return 0
-  return Math.max(0, Math.round((job.leaseUntilMs ?? job.finishedAtMs) - job.startedAtMs))
+function executionTimeMs(job: EndedJob): number {
+  if (job.startedAtMs === null) return 0
+  return Math.max(0, Math.round((job.lostAtMs ?? job.finishedAtMs) - job.startedAtMs))
 }

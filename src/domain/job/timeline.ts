@@ -1,4 +1,4 @@
-import { isTerminal, type Job } from './job.ts'
+import { isEnded, type Job } from './job.ts'
 
 /**
  * The history of a job, attempt by attempt: when each phase began and ended, from its row and from the lives of its workers. Pure; times
@@ -86,13 +86,14 @@ type Ended = Omit<AttemptSpan, 'phases'>
 // The row of the job has its last attempt. A lost attempt whose result arrived later ended with that result (LSE-11).
 function lastAttempt(job: Job, recorded: PastAttempt | undefined): Ended | null {
   if (job.holder === null || job.startedAtMs === null || job.state === 'IN_QUEUE') return null
-  const { attempt, holder, startedAtMs, state } = job
+  const { attempt, holder, startedAtMs } = job
   const facts = { attempt, workerId: holder.workerId, startedAtMs }
-  if (!isTerminal(state)) return { ...facts, endedAtMs: null, outcome: 'RUNNING', reason: null }
+  if (!isEnded(job)) return { ...facts, endedAtMs: null, outcome: 'RUNNING', reason: null }
   // The job was cancelled, or its time ran out, while it was queued again.
+  const { state } = job
   if (recorded && state !== 'COMPLETED' && state !== 'FAILED') return recorded
   const outcome = state === 'COMPLETED' || state === 'CANCELLED' || state === 'TIMED_OUT' ? state : 'FAILED'
-  const endedAtMs = job.leaseUntilMs ?? job.finishedAtMs
+  const endedAtMs = job.lostAtMs ?? job.finishedAtMs
   return { ...facts, endedAtMs, outcome, reason: job.errorDetail ?? job.error }
 }
 

@@ -1,6 +1,6 @@
 import type { HostEvent } from '../../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../../domain/host/presence.ts'
-import { holdLease, resumeLease } from '../../domain/job/job.ts'
+import { holdLease, resumeLease } from '../../domain/job/lease.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
 import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '../transitions.ts'
 import type { Tx } from '../tx.ts'

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cordonReason, healthOf, sameProblems } from '../../../src/domain/host/health.ts'
-import { holdLease, type Job, leaseJob, showIdle, submitJob } from '../../../src/domain/job/job.ts'
+import { submitJob } from '../../../src/domain/job/job.ts'
+import { holdLease, leaseJob, showIdle } from '../../../src/domain/job/lease.ts'
 import { silentAtMs } from '../../../src/domain/worker/worker.ts'
 import { workerIn } from '../../support/queue/workers.ts'
 
@@ -55,7 +56,7 @@ describe('cordon for the health of GPUs', () => {
 })
 
 describe('work on a silent host', () => {
-  const job: Job = submitJob({
+  const job = submitJob({
     seq: 1,
     id: 'j',
     lowPriority: false,

@@ -9,7 +9,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'unacknowledged lease one millisecond long',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: 'leaseUntilMs: nowMs + ACK_INTERVALS * times.pingIntervalMs,',
     replace: 'leaseUntilMs: nowMs + ACK_INTERVALS * times.pingIntervalMs + 1,',
   },
@@ -21,7 +21,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a requeued job goes to the tail',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: "    state: 'IN_QUEUE',\n    hostLosses,",
     replace: "    state: 'IN_QUEUE',\n    orderKey: Number.MAX_SAFE_INTEGER,\n    hostLosses,",
   },
@@ -34,8 +34,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a result from before a retry ends it',
     file: 'src/domain/job/job.ts',
-    find: '    leaseUntilMs: null,\n    holder: null,\n  }\n}\n\nexport function canRetry',
-    replace: '    leaseUntilMs: null,\n  }\n}\n\nexport function canRetry',
+    find: '    lostAtMs: null,\n    holder: null,\n  }\n}\n\nexport function canRetry',
+    replace: '    lostAtMs: null,\n  }\n}\n\nexport function canRetry',
   },
   {
     id: 'no fence: any holder may commit',
@@ -63,37 +63,37 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a ttl loses against other deadlines of its instant',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: 'if (nowMs >= job.ttlAtMs) return',
     replace: 'if (nowMs > job.ttlAtMs) return',
   },
   {
     id: 'ttl forgotten while running',
     file: 'src/domain/job/job.ts',
-    find: 'return Math.min(job.ttlAtMs, job.leaseUntilMs ?? job.ttlAtMs,',
-    replace: 'return Math.min(job.leaseUntilMs ?? job.ttlAtMs,',
+    find: 'return Math.min(job.ttlAtMs, job.leaseUntilMs,',
+    replace: 'return Math.min(job.leaseUntilMs,',
   },
   {
     id: 'one missing ping is enough',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: 'MISSING_PINGS_LIMIT = 2',
     replace: 'MISSING_PINGS_LIMIT = 1',
   },
   {
     id: 'unacknowledged jobs are missed too',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: 'if (!job.acked) return job',
     replace: '',
   },
   {
     id: 'a third attempt',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: 'const RETRY_LIMIT = 1',
     replace: 'const RETRY_LIMIT = 2',
   },
   {
     id: 'past holders forgotten',
-    file: 'src/domain/job/job.ts',
+    file: 'src/domain/job/lease.ts',
     find: 'pastHolders: [...job.pastHolders, holderKey(holder)]',
     replace: 'pastHolders: []',
   },

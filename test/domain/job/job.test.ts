@@ -1,22 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import { dueAtMs, finishJob, judgePost, retryJob } from '../../../src/domain/job/job.ts'
 import {
   addChunk,
   applyTime,
   doubtTake,
-  dueAtMs,
   endLease,
-  finishJob,
-  judgePost,
   leaseJob,
   mayHold,
   missPing,
   renewLease,
-  retryJob,
   showIdle,
-} from '../../../src/domain/job/job.ts'
+} from '../../../src/domain/job/lease.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { silentAtMs } from '../../../src/domain/worker/worker.ts'
-import { queuedJob } from '../../support/queue/jobs.ts'
+import { queued, queuedJob } from '../../support/queue/jobs.ts'
 
 const TIMES = { pingIntervalMs: 10_000 }
 const A = { workerId: 'w1', boot: 'b1' }
@@ -35,7 +32,7 @@ describe('leases', () => {
     for (let times = 1; times <= 9; times++) {
       const due = applyTime(showIdle(leaseJob(job, { workerId: `w${times}`, boot: 'b' }, 0, TIMES), 1_000, true), 3_000)
       expect(due).toMatchObject({ kind: 'lease-ended', takeLost: true, job: { state: 'IN_QUEUE', retries: 0, unconfirmed: times } })
-      if (due.kind === 'lease-ended') job = due.job
+      if (due.kind === 'lease-ended') job = queued(due.job)
     }
     expect(applyTime(showIdle(leaseJob(job, A, 0, TIMES), 1_000, true), 3_000)).toMatchObject({
       job: {
@@ -44,7 +41,7 @@ describe('leases', () => {
         errorDetail: 'the response with the job was lost between the plane and its host',
       },
     })
-    expect(retryJob({ ...job, state: 'FAILED' }, 9).unconfirmed).toBe(0)
+    expect(retryJob(finishJob(job, 'FAILED', 1), 9).unconfirmed).toBe(0)
   })
 
   test('[WRK-19, PP-175] a job whose boot asks for work without a ping may have run: that costs a retry', () => {
@@ -71,7 +68,7 @@ describe('leases', () => {
   })
 
   test('[JOB-5] a job cancelled while it waits again has executed until its lease ended, and no longer', () => {
-    const requeued = endLease(leaseJob(queuedJob({ createdAtMs: 0 }), A, 1_000, TIMES), 'lost', 31_000, 'retry')
+    const requeued = queued(endLease(leaseJob(queuedJob({ createdAtMs: 0 }), A, 1_000, TIMES), 'lost', 31_000, 'retry'))
     expect(JSON.parse(jobRecordJson(finishJob(requeued, 'CANCELLED', 90_000)))).toMatchObject({ delayTime: 1_000, executionTime: 30_000 })
     // LSE-11: its late result shows that it ran on.
     expect(JSON.parse(jobRecordJson(finishJob(requeued, 'COMPLETED', 41_000)))).toMatchObject({ executionTime: 40_000 })
@@ -119,7 +116,7 @@ describe('leases', () => {
   })
 
   test('[LSE-8] the first lost lease requeues, the second fails with the text clients match and the cause beside it', () => {
-    const first = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'worker exited with code 137', 100, 'retry')
+    const first = queued(endLease(leaseJob(queuedJob(), A, 0, TIMES), 'worker exited with code 137', 100, 'retry'))
     expect(first).toMatchObject({ state: 'IN_QUEUE', retries: 1, orderKey: 1 })
     const second = endLease(leaseJob(first, B, 200, TIMES), 'worker exited with code 1', 300, 'retry')
     expect(second).toMatchObject({
@@ -135,7 +132,7 @@ describe('leases', () => {
     expect(judgePost(failed, A, true)).toBe('duplicate')
     const again = retryJob(failed, 9)
     expect(judgePost(again, A, true)).toBe('superseded')
-    expect(again).toMatchObject({ state: 'IN_QUEUE', error: null, errorDetail: null, retries: 0, holder: null })
+    expect(again).toMatchObject({ state: 'IN_QUEUE', errorDetail: null, retries: 0, holder: null })
   })
 
   test('[WRK-29] a job that the platform took back is requeued without counting a retry', () => {
@@ -144,7 +141,7 @@ describe('leases', () => {
   })
 
   test('[LSE-9] a boot never holds the same job twice, another boot of the same worker may', () => {
-    const job = endLease(leaseJob(queuedJob(), A, 0, TIMES), 'lost', 10, 'retry')
+    const job = queued(endLease(leaseJob(queuedJob(), A, 0, TIMES), 'lost', 10, 'retry'))
     expect(mayHold(job, A)).toBe(false)
     expect(mayHold(job, { ...A, boot: 'other' })).toBe(true)
     expect(mayHold(retryJob(finishJob(job, 'FAILED', 20, 'x'), 9), A)).toBe(false)
@@ -153,7 +150,7 @@ describe('leases', () => {
 
 describe('fencing', () => {
   const running = leaseJob(queuedJob(), A, 0, TIMES)
-  const requeued = endLease(running, 'lost', 10, 'retry')
+  const requeued = queued(endLease(running, 'lost', 10, 'retry'))
   const again = leaseJob(requeued, B, 20, TIMES)
 
   test.each([
@@ -198,7 +195,7 @@ test('[STR-10, LSE-4, PP-16] a chunk renews the lease and takes the next number,
   const running = leaseJob(queuedJob(), A, 0, TIMES)
   const first = addChunk(running, 5_000, TIMES)
   expect(first).toEqual({ ...renewLease(running, 5_000, TIMES), chunks: 1 })
-  const again = leaseJob(endLease(first, 'lost', 6_000, 'retry'), B, 7_000, TIMES)
+  const again = leaseJob(queued(endLease(first, 'lost', 6_000, 'retry')), B, 7_000, TIMES)
   expect(addChunk(again, 8_000, TIMES).chunks).toBe(2)
   expect(retryJob(finishJob(first, 'FAILED', 9_000), 9).chunks).toBe(1)
 })

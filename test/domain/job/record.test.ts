@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { JobRecord, SubmitJobRequest } from '../../../src/contract/jobs/jobs.ts'
-import { finishJob, leaseJob } from '../../../src/domain/job/job.ts'
+import { finishJob } from '../../../src/domain/job/job.ts'
+import { leaseJob } from '../../../src/domain/job/lease.ts'
 import { jobRecordJson } from '../../../src/domain/job/record.ts'
 import { readSubmission } from '../../../src/domain/job/submit.ts'
 import { parseAllowList } from '../../../src/domain/webhook/url.ts'
@@ -39,7 +40,7 @@ test('[JOB-3] a job that never ran has an empty worker and no execution time', (
 test('[JOB-4] an error shows on terminal records only, and retries only above 0', () => {
   const failed = finishJob(leaseJob(queuedJob({ retries: 1 }), A, 2_000, TIMES), 'FAILED', 3_000, 'boom', 'exit code 1')
   expect(JSON.parse(jobRecordJson(failed))).toMatchObject({ error: 'boom', errorDetail: 'exit code 1', retries: 1 })
-  const queued = { ...queuedJob(), error: 'old', errorDetail: 'old' }
+  const queued = queuedJob({ errorDetail: 'old' })
   expect(jobRecordJson(queued)).not.toContain('error')
 })
 

@@ -1,8 +1,10 @@
-import { finishJob, type Job, leaseJob, submitJob } from '../../../src/domain/job/job.ts'
+import { finishJob, type Job, type QueuedJob, submitJob } from '../../../src/domain/job/job.ts'
+import { endLease, leaseJob } from '../../../src/domain/job/lease.ts'
 import { attemptsOf, medianPhases, type PastAttempt, type WorkerLife, waitingSinceMs } from '../../../src/domain/job/timeline.ts'
+import { queued as retried } from '../../support/queue/jobs.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-const queued: Job = submitJob({
+const queued = submitJob({
   seq: 1,
   id: 'j',
   lowPriority: false,
@@ -13,7 +15,7 @@ const queued: Job = submitJob({
   retentionMs: 1e6,
   hasS3Config: false,
 })
-const leased = (job: Job, atMs: number, workerId = 'w') => leaseJob(job, { workerId, boot: 'b' }, atMs, { pingIntervalMs: 1_000 })
+const leased = (job: QueuedJob, atMs: number, workerId = 'w') => leaseJob(job, { workerId, boot: 'b' }, atMs, { pingIntervalMs: 1_000 })
 const life = (facts: Partial<WorkerLife>): WorkerLife => ({
   id: 'w',
   createdAtMs: 0,
@@ -66,7 +68,7 @@ describe('attemptsOf', () => {
       reason: 'no ping',
       requeuedAtMs: 3_000,
     }
-    const again: Job = { ...leased(queued, 2_000, 'a'), state: 'IN_QUEUE' }
+    const again = retried(endLease(leased(queued, 2_000, 'a'), 'no ping', 3_000, 'retry'))
     expect(attemptsOf(again, [past], lives())).toMatchObject([{ attempt: 1, outcome: 'LOST', endedAtMs: 3_000, reason: 'no ping' }])
     expect(waitingSinceMs(again, [past])).toBe(3_000)
     const second = finishJob(leased(again, 3_500, 'b'), 'COMPLETED', 4_000)

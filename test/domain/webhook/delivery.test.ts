@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { submitJob } from '../../../src/domain/job/job.ts'
+import { finishJob, submitJob } from '../../../src/domain/job/job.ts'
+import { leaseJob } from '../../../src/domain/job/lease.ts'
 import { notificationTexts } from '../../../src/domain/job/record.ts'
 import {
   ATTEMPT_TIMEOUT_MS,
@@ -135,14 +136,8 @@ describe('the body', () => {
   const URL_TEXT = 'https://example.com/"quoted"'
 
   test('[HOOK-2] has its keys in alphabetical order, input and output as they came', () => {
-    const job = queuedJob({
-      state: 'COMPLETED',
-      holder: { workerId: 'w1', boot: 'b1' },
-      startedAtMs: 1_250,
-      finishedAtMs: 1_500,
-      retries: 1,
-      webhook: URL_TEXT,
-    })
+    const running = leaseJob(queuedJob({ retries: 1, webhook: URL_TEXT }), { workerId: 'w1', boot: 'b1' }, 1_250, { pingIntervalMs: 1 })
+    const job = finishJob(running, 'COMPLETED', 1_500)
     expect(notificationTexts(job, URL_TEXT, '{"n": 1.0}', '12345678901234567890').join('')).toBe(
       '{"delayTime":250,"executionTime":250,"id":"job-1","input":{"n": 1.0},"output":12345678901234567890,"retries":1,' +
         '"status":"COMPLETED","webhook":"https://example.com/\\"quoted\\"","workerId":"w1"}',
@@ -150,7 +145,7 @@ describe('the body', () => {
   })
 
   test('[HOOK-2] of a job that failed carries error and cause, and no output', () => {
-    const job = queuedJob({ state: 'FAILED', finishedAtMs: 3_000, error: 'boom', errorDetail: 'why' })
+    const job = finishJob(queuedJob(), 'FAILED', 3_000, 'boom', 'why')
     expect(notificationTexts(job, URL_TEXT, '{}').join('')).toBe(
       '{"delayTime":2000,"error":"boom","errorDetail":"why","executionTime":0,"id":"job-1","input":{},"status":"FAILED",' +
         '"webhook":"https://example.com/\\"quoted\\"","workerId":""}',

@@ -1,7 +1,7 @@
-import { type Job, submitJob } from '../../../src/domain/job/job.ts'
+import { type Job, type QueuedJob, submitJob } from '../../../src/domain/job/job.ts'
 
 /** A job directly after its submission, with the changes of a test. */
-export function queuedJob(change: Partial<Job> = {}): Job {
+export function queuedJob(change: Partial<QueuedJob> = {}): QueuedJob {
   const submitted = submitJob({
     seq: 1,
     id: 'job-1',
@@ -14,4 +14,10 @@ export function queuedJob(change: Partial<Job> = {}): Job {
     hasS3Config: false,
   })
   return { ...submitted, ...change }
+}
+
+/** The job if it is queued. */
+export function queued(job: Job): QueuedJob {
+  if (job.state !== 'IN_QUEUE') throw new Error(`the job is ${job.state}`)
+  return job
 }

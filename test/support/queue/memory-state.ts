@@ -1,7 +1,6 @@
-import type { JobState } from '../../../src/contract/enums.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../../src/domain/idempotency.ts'
-import { canRetry, dueAtMs, type Job } from '../../../src/domain/job/job.ts'
+import { canRetry, dueAtMs, type Job, type RunningJob } from '../../../src/domain/job/job.ts'
 import { isRenewal } from '../../../src/domain/job/lease-memory.ts'
 import type { RoomSeeker } from '../../../src/domain/room/give-way.ts'
 import { isSign, takeInRow } from '../../../src/domain/worker/signs.ts'
@@ -136,19 +135,20 @@ function nothingKept(): Kept {
 }
 
 function jobRows(kept: Kept): JobRows {
-  const inState = (state: JobState) => [...kept.jobs.values()].filter((job) => job.state === state)
-  const queue = () => inState('IN_QUEUE').sort((a, b) => Number(a.lowPriority) - Number(b.lowPriority) || a.orderKey - b.orderKey)
-  const countHeld = (jobs: readonly Job[]) => {
+  const queued = () => [...kept.jobs.values()].filter((job) => job.state === 'IN_QUEUE')
+  const running = () => [...kept.jobs.values()].filter((job) => job.state === 'IN_PROGRESS')
+  const queue = () => queued().sort((a, b) => Number(a.lowPriority) - Number(b.lowPriority) || a.orderKey - b.orderKey)
+  const countHeld = (jobs: readonly RunningJob[]) => {
     const counts = new Map<string, number>()
-    for (const { holder } of jobs) if (holder) counts.set(holder.workerId, (counts.get(holder.workerId) ?? 0) + 1)
+    for (const { holder } of jobs) counts.set(holder.workerId, (counts.get(holder.workerId) ?? 0) + 1)
     return counts
   }
   return {
     get queuedNormal() {
-      return inState('IN_QUEUE').filter((job) => !job.lowPriority).length
+      return queued().filter((job) => !job.lowPriority).length
     },
     get queuedLow() {
-      return inState('IN_QUEUE').filter((job) => job.lowPriority).length
+      return queued().filter((job) => job.lowPriority).length
     },
     nextSequence: () => ++kept.lastSequence,
     insert: (job, input) => {
@@ -157,23 +157,26 @@ function jobRows(kept: Kept): JobRows {
     },
     save: (before, job) => {
       kept.jobs.set(job.seq, job)
-      if (isRenewal(before, job)) kept.renewed.set(job.seq, kept.renewed.get(job.seq) ?? before)
+      if (before.state === 'IN_PROGRESS' && job.state === 'IN_PROGRESS' && isRenewal(before, job))
+        kept.renewed.set(job.seq, kept.renewed.get(job.seq) ?? before)
       else kept.renewed.delete(job.seq)
     },
     end: (_, job, output) => {
       kept.jobs.set(job.seq, job)
       kept.renewed.delete(job.seq)
-      clearTexts(kept, job.seq, canRetry(job.state) ? [OUTPUT] : [INPUT, OUTPUT, S3_CONFIG])
+      clearTexts(kept, job.seq, canRetry(job) ? [OUTPUT] : [INPUT, OUTPUT, S3_CONFIG])
       if (output !== undefined) putText(kept, job.seq, OUTPUT, output)
     },
     remove: (job) => void kept.jobs.delete(job.seq),
+    removeRow: (seq) => void kept.jobs.delete(seq),
     bySeq: (seq) => kept.jobs.get(seq) ?? null,
+    bySeqOrThrow: (seq) => kept.jobs.get(seq) ?? null,
     queueHead: (limit) => queue().slice(0, limit),
-    queued: (limit) => inState('IN_QUEUE').slice(0, limit),
-    running: () => inState('IN_PROGRESS'),
-    heldBy: (workerId) => inState('IN_PROGRESS').filter((job) => job.holder?.workerId === workerId),
-    heldCounts: () => countHeld(inState('IN_PROGRESS')),
-    heldNormalCounts: () => countHeld(inState('IN_PROGRESS').filter((job) => !job.lowPriority)),
+    queued: (limit) => queued().slice(0, limit),
+    running,
+    heldBy: (workerId) => running().filter((job) => job.holder.workerId === workerId),
+    heldCounts: () => countHeld(running()),
+    heldNormalCounts: () => countHeld(running().filter((job) => !job.lowPriority)),
     waitingSinceMs: (limit) =>
       queue()
         .filter((job) => !job.lowPriority)

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { finishJob, type Job, leaseJob, retryJob, submitJob } from '../../../src/domain/job/job.ts'
+import { finishJob, type QueuedJob, type RunningJob, retryJob, submitJob } from '../../../src/domain/job/job.ts'
+import { endLease, leaseJob } from '../../../src/domain/job/lease.ts'
 import { INPUT, OUTPUT, type PayloadKind, type QueueState, S3_CONFIG } from '../../../src/queue/state.ts'
 import { workerIn } from './workers.ts'
 
@@ -64,7 +65,7 @@ export const STATE_CASES: readonly StateCase[] = [
       const held = lease(state, job(1), 'a')
       state.jobs.insert(job(2))
       expect(state.jobs.queuedNormal).toBe(1)
-      state.jobs.save(held, { ...held, state: 'IN_QUEUE' })
+      state.jobs.save(held, endLease(held, 'lost', 1, 'retry'))
       expect(state.jobs.queuedNormal).toBe(2)
       state.jobs.remove(job(2))
       expect(state.jobs.queuedNormal).toBe(1)
@@ -229,12 +230,12 @@ export const STATE_CASES: readonly StateCase[] = [
   },
 ]
 
-function job(seq: number, change: Partial<Job> = {}): Job {
+function job(seq: number, change: Partial<QueuedJob> = {}): QueuedJob {
   const times = { createdAtMs: seq, ttlAtMs: 1_000_000, executionTimeoutMs: 600_000, retentionMs: 60_000 }
   return { ...submitJob({ seq, id: `job-${seq}`, lowPriority: false, webhook: null, hasS3Config: false, ...times }), ...change }
 }
 
-function lease(state: QueueState, queued: Job, workerId: string): Job {
+function lease(state: QueueState, queued: QueuedJob, workerId: string): RunningJob {
   const held = leaseJob(queued, { workerId, boot: 'b' }, 0, TIMES)
   state.jobs.insert(queued)
   state.jobs.save(queued, held)

@@ -1,4 +1,4 @@
-import type { Job } from '../../../../src/domain/job/job.ts'
+import { endedAtMs, isEnded, type Job } from '../../../../src/domain/job/job.ts'
 import { dueInRowMs } from '../../../../src/domain/job/lease-memory.ts'
 import { STATE_CODES } from './job-row.ts'
 
@@ -13,14 +13,14 @@ const VALUES = {
   boot: (job: Job) => job.holder?.boot ?? null,
   past_holders: (job: Job) => (job.pastHolders.length > 0 ? job.pastHolders.join(' ') : null),
   started_at: (job: Job) => job.startedAtMs,
-  acked: (job: Job) => (job.acked ? 1 : 0),
+  acked: (job: Job) => (job.state === 'IN_PROGRESS' && job.acked ? 1 : 0),
   unconfirmed: (job: Job) => job.unconfirmed,
   host_losses: (job: Job) => job.hostLosses,
-  lease_until: (job: Job) => job.leaseUntilMs,
-  lease_end_reason: (job: Job) => job.leaseEndReason,
-  missing_pings: (job: Job) => job.missingPings,
-  finished_at: (job: Job) => job.finishedAtMs,
-  error: (job: Job) => job.error,
+  lease_until: (job: Job) => (job.state === 'IN_PROGRESS' ? job.leaseUntilMs : job.lostAtMs),
+  lease_end_reason: (job: Job) => (job.state === 'IN_PROGRESS' ? job.leaseEndReason : ''),
+  missing_pings: (job: Job) => (job.state === 'IN_PROGRESS' ? job.missingPings : 0),
+  finished_at: endedAtMs,
+  error: (job: Job) => (isEnded(job) ? job.error : null),
   error_detail: (job: Job) => job.errorDetail,
   chunks: (job: Job) => job.chunks,
   delivery: (job: Job) => job.delivery,

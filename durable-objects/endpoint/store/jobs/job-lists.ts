@@ -1,7 +1,7 @@
 import type { JobState } from '../../../../src/contract/enums.ts'
 import type { Job } from '../../../../src/domain/job/job.ts'
 import type { SeqRange } from '../../../../src/domain/job/job-filter.ts'
-import { JOB_ROW, STATE_CODES, toJob } from './job-row.ts'
+import { JOB_ROW, readableJob, STATE_CODES } from './job-row.ts'
 import type { Leases } from './leases.ts'
 
 /** Reads of the `jobs` table for users: pages, counts and positions. The queue needs none of them, and they change no row. */
@@ -15,23 +15,26 @@ export class JobLists {
   }
 
   /** Jobs of some states in a range of sequence numbers, newest first (JL-2); every page costs the same. */
-  page(states: readonly JobState[] | null, { fromSeq, beforeSeq }: SeqRange, limit: number): Job[] {
+  page(states: readonly JobState[] | null, range: SeqRange, limit: number): Job[] {
     const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
-    if (states === null) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, fromSeq, beforeSeq, limit)
+    if (states === null) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, range, limit)
     const found = states
       .flatMap(rangesOf)
-      .flatMap(({ rows, seq }) =>
-        this.select(`SELECT ${JOB_ROW} FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, fromSeq, beforeSeq, limit),
-      )
+      .flatMap(({ rows, seq }) => this.select(`SELECT ${JOB_ROW} FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, range, limit))
     return found.sort((a, b) => b.seq - a.seq).slice(0, limit)
   }
 
   // A running job is taken from memory: its row lacks the latest lease renewal (LSE-24).
-  private select(query: string, ...values: SqlStorageValue[]): Job[] {
-    return this.sql
-      .exec(query, ...values)
-      .toArray()
-      .map((row) => this.leases.get(Number(row.seq)) ?? toJob(row))
+  private select(query: string, range: SeqRange, wanted: number, limit = wanted): Job[] {
+    const rows = this.sql.exec(query, range.fromSeq, range.beforeSeq, limit).toArray()
+    const jobs: Job[] = []
+    for (const row of rows) {
+      const job = this.leases.get(Number(row.seq)) ?? readableJob(row)
+      if (job) jobs.push(job)
+    }
+    // An empty page is the end of a list, so a corrupted row makes room for the next one (JOB-24).
+    const isShort = jobs.length < wanted && rows.length === limit
+    return isShort ? this.select(query, range, wanted, wanted + rows.length - jobs.length) : jobs
   }
 
   /** Sequence numbers of jobs in some states, oldest first. */

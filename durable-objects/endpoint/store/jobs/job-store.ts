@@ -1,9 +1,9 @@
-import { canRetry, isTerminal, type Job } from '../../../../src/domain/job/job.ts'
+import { canRetry, type EndedJob, isTerminal, type Job, type QueuedJob, type RunningJob } from '../../../../src/domain/job/job.ts'
 import { dueInRowMs, isRenewal } from '../../../../src/domain/job/lease-memory.ts'
 import { INPUT, type JobRows, OUTPUT } from '../../../../src/queue/state.ts'
 import type { Undo } from '../undo.ts'
 import { ANY, END, END_FOR_NOW, type JobUpdate, LEASE, MOVE } from './job-columns.ts'
-import { JOB_ROW, STATE_CODES, toJob } from './job-row.ts'
+import { JOB_ROW, readableJob, STATE_CODES, toJob } from './job-row.ts'
 import { Leases } from './leases.ts'
 import { PayloadStore } from './payload-store.ts'
 import { RecentJobs } from './recent-jobs.ts'
@@ -26,7 +26,7 @@ export class JobStore implements JobRows {
     this.sql = sql
     this.payloads = payloads
     this.nextKey = 0
-    this.leases = new Leases(undo, this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${RUNNING}`))
+    this.leases = new Leases(undo, this.select(isRunning, `SELECT ${JOB_ROW} FROM jobs WHERE state = ${RUNNING}`))
     this.reload()
   }
 
@@ -53,7 +53,7 @@ export class JobStore implements JobRows {
     return ++this.nextKey
   }
 
-  insert(job: Job, input?: string): void {
+  insert(job: QueuedJob, input?: string): void {
     this.sql.exec(
       `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, s3, webhook, input)
        VALUES (?, ?, ${QUEUED}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -76,7 +76,7 @@ export class JobStore implements JobRows {
 
   /** Writes the columns that a transition may change. `before` is the job as the caller read it. */
   save(before: Job, job: Job): void {
-    if (isSameLease(before, job)) {
+    if (before.state === 'IN_PROGRESS' && job.state === 'IN_PROGRESS' && isSameLease(before, job)) {
       if (!isRenewal(before, job)) this.update(LEASE, job)
       this.leases.keep(job)
       return
@@ -85,8 +85,8 @@ export class JobStore implements JobRows {
     this.note(before, job)
   }
 
-  end(before: Job, job: Job, output?: string): void {
-    const mayRunAgain = canRetry(job.state)
+  end(before: Job, job: EndedJob, output?: string): void {
+    const mayRunAgain = canRetry(job)
     this.payloads.clearEnded(job.seq, mayRunAgain)
     const short = output === undefined ? null : this.payloads.beside(job.seq, OUTPUT, output)
     this.update(mayRunAgain ? END_FOR_NOW : END, job, short)
@@ -105,30 +105,45 @@ export class JobStore implements JobRows {
   }
 
   remove(job: Job): void {
-    this.sql.exec('DELETE FROM jobs WHERE seq = ?', job.seq)
     this.count(job, -1)
     this.leases.forget(job.seq)
-    this.recent.forget(job.seq)
+    this.removeRow(job.seq)
+  }
+
+  removeRow(seq: number): void {
+    this.sql.exec('DELETE FROM jobs WHERE seq = ?', seq)
+    this.recent.forget(seq)
   }
 
   bySeq(seq: number): Job | null {
-    const known = this.leases.get(seq) ?? this.recent.get(seq)
-    if (known) return known
-    const [job] = this.select(`SELECT ${JOB_ROW} FROM jobs WHERE seq = ?`, seq)
+    return this.known(seq) ?? this.read(seq, readableJob)
+  }
+
+  bySeqOrThrow(seq: number): Job | null {
+    return this.known(seq) ?? this.read(seq, toJob)
+  }
+
+  private known(seq: number): Job | undefined {
+    return this.leases.get(seq) ?? this.recent.get(seq)
+  }
+
+  private read(seq: number, convert: typeof readableJob): Job | null {
+    const [row] = this.sql.exec(`SELECT ${JOB_ROW} FROM jobs WHERE seq = ?`, seq).toArray()
+    const job = row ? convert(row) : null
     if (job) this.recent.keep(job)
-    return job ?? null
+    return job
   }
 
   /** The first queued jobs in the order in which they are taken: normal priority before low, then by order key (SCALE-4). */
-  queueHead(limit: number): Job[] {
-    return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} ORDER BY low, order_key LIMIT ?`, limit)
+  queueHead(limit: number): QueuedJob[] {
+    return this.select(isQueued, `SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} ORDER BY low, order_key LIMIT ?`, limit)
   }
 
-  running(): Job[] {
+  running(): RunningJob[] {
     return this.leases.all()
   }
 
-  heldBy(workerId: string): Job[] {
+  heldBy(workerId: string): RunningJob[] {
     return this.leases.heldBy(workerId)
   }
 
@@ -175,15 +190,17 @@ export class JobStore implements JobRows {
     return value === null ? leased : Math.min(Number(value), leased ?? Number.POSITIVE_INFINITY)
   }
 
-  queued(limit: number): Job[] {
-    return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
+  queued(limit: number): QueuedJob[] {
+    return this.select(isQueued, `SELECT ${JOB_ROW} FROM jobs WHERE state = ${QUEUED} LIMIT ?`, limit)
   }
 
-  private select(query: string, ...values: SqlStorageValue[]): Job[] {
-    return this.sql
-      .exec(query, ...values)
-      .toArray()
-      .map(toJob)
+  private select<T extends Job>(isMeant: (job: Job) => job is T, query: string, ...values: SqlStorageValue[]): T[] {
+    const jobs: T[] = []
+    for (const row of this.sql.exec(query, ...values).toArray()) {
+      const job = readableJob(row)
+      if (job && isMeant(job)) jobs.push(job)
+    }
+    return jobs
   }
 
   private count(job: Job, by: number): void {
@@ -193,14 +210,17 @@ export class JobStore implements JobRows {
   }
 }
 
+function isRunning(job: Job): job is RunningJob {
+  return job.state === 'IN_PROGRESS'
+}
+
+function isQueued(job: Job): job is QueuedJob {
+  return job.state === 'IN_QUEUE'
+}
+
 /** Whether both states of a job belong to one attempt. */
-function isSameLease(before: Job, after: Job): boolean {
-  return (
-    before.state === 'IN_PROGRESS' &&
-    after.state === 'IN_PROGRESS' &&
-    before.attempt === after.attempt &&
-    before.startedAtMs === after.startedAtMs
-  )
+function isSameLease(before: RunningJob, after: RunningJob): boolean {
+  return before.attempt === after.attempt && before.startedAtMs === after.startedAtMs
 }
 
 /** Whether a job moves between the queue and a worker without a change of its order key or chunks. */

@@ -1,4 +1,4 @@
-import { dueAtMs, type Job } from '../../../../src/domain/job/job.ts'
+import { dueAtMs, type Job, type RunningJob } from '../../../../src/domain/job/job.ts'
 import type { Undo } from '../undo.ts'
 
 /**
@@ -6,12 +6,12 @@ import type { Undo } from '../undo.ts'
  * hold.
  */
 export class Leases {
-  private readonly bySeq = new Map<number, Job>()
-  private readonly byWorker = new Map<string, Map<number, Job>>()
+  private readonly bySeq = new Map<number, RunningJob>()
+  private readonly byWorker = new Map<string, Map<number, RunningJob>>()
   private readonly undo: Undo
   private known: ReadonlyMap<string, number> | null = null
 
-  constructor(undo: Undo, jobs: readonly Job[]) {
+  constructor(undo: Undo, jobs: readonly RunningJob[]) {
     this.undo = undo
     for (const job of jobs) this.write(job.seq, job)
   }
@@ -20,16 +20,16 @@ export class Leases {
     return this.bySeq.size
   }
 
-  get(seq: number): Job | undefined {
+  get(seq: number): RunningJob | undefined {
     return this.bySeq.get(seq)
   }
 
-  all(): Job[] {
+  all(): RunningJob[] {
     return [...this.bySeq.values()]
   }
 
   /** Jobs leased to a worker, in order of submission. */
-  heldBy(workerId: string): Job[] {
+  heldBy(workerId: string): RunningJob[] {
     return [...(this.byWorker.get(workerId)?.values() ?? [])].sort((a, b) => a.seq - b.seq)
   }
 
@@ -71,21 +71,21 @@ export class Leases {
     if (this.bySeq.has(seq)) this.change(seq, undefined)
   }
 
-  private change(seq: number, job: Job | undefined): void {
+  private change(seq: number, job: RunningJob | undefined): void {
     const before = this.bySeq.get(seq)
     this.undo.note(() => this.write(seq, before))
     this.write(seq, job)
   }
 
-  private write(seq: number, job: Job | undefined): void {
+  private write(seq: number, job: RunningJob | undefined): void {
     const before = this.bySeq.get(seq)
-    if (before?.holder?.workerId !== job?.holder?.workerId) this.known = null
-    if (before?.holder) this.drop(before.holder.workerId, seq)
+    if (before?.holder.workerId !== job?.holder.workerId) this.known = null
+    if (before) this.drop(before.holder.workerId, seq)
     if (job) this.bySeq.set(seq, job)
     else this.bySeq.delete(seq)
-    if (!job?.holder) return
+    if (!job) return
     const { workerId } = job.holder
-    this.byWorker.set(workerId, (this.byWorker.get(workerId) ?? new Map<number, Job>()).set(seq, job))
+    this.byWorker.set(workerId, (this.byWorker.get(workerId) ?? new Map<number, RunningJob>()).set(seq, job))
   }
 
   private drop(workerId: string, seq: number): void {

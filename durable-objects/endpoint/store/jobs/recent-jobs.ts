@@ -1,4 +1,4 @@
-import type { Job } from '../../../../src/domain/job/job.ts'
+import { isEnded, type Job } from '../../../../src/domain/job/job.ts'
 
 const MAX_JOBS = 1_000
 /** Jobs with longer texts are read from their row, which bounds this cache to a few megabytes. */
@@ -36,7 +36,8 @@ export class RecentJobs {
   }
 }
 
-function textLength({ webhook, error, errorDetail, leaseEndReason, pastHolders }: Job): number {
-  const texts = [webhook, error, errorDetail, leaseEndReason, ...pastHolders]
+function textLength(job: Job): number {
+  const ofState = job.state === 'IN_PROGRESS' ? job.leaseEndReason : isEnded(job) ? job.error : null
+  const texts = [job.webhook, job.errorDetail, ofState, ...job.pastHolders]
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0)
 }

@@ -28,7 +28,7 @@ async function add(queue: QueueSetup, count: number): Promise<string[]> {
     storage.transactionSync(() => {
       const { jobs, lists, meta } = core.state
       const [job] = lists.page(null, EVERY_JOB, 1)
-      if (!job) throw new Error('no job')
+      if (job?.state !== 'IN_QUEUE') throw new Error('no job')
       const more = Array.from({ length: count }, () => {
         const seq = jobs.nextSequence()
         return { ...job, seq, orderKey: seq, id: formatJobId(seq, false, meta.idMask(), new Uint8Array(10)) }

@@ -1,6 +1,6 @@
 import type { JobState } from '../../../../src/contract/enums.ts'
 import { formatJobId, parseJobSeq } from '../../../../src/domain/job/id.ts'
-import { retryJob } from '../../../../src/domain/job/job.ts'
+import { canRetry, finishJob, isTerminal, retryJob } from '../../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../../src/domain/job/job-filter.ts'
 import { recordStatements } from '../../../support/cost/statements.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
@@ -41,7 +41,7 @@ async function fill(queue: QueueSetup, count: number, stateOf: (n: number) => Jo
   return runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
     const { jobs, lists, meta } = object.core.state
     const first = lists.page(null, EVERY_JOB, 1)[0]
-    if (!first) throw new Error('no job')
+    if (first?.state !== 'IN_QUEUE') throw new Error('no job')
     const ids = [first.id]
     state.storage.transactionSync(() => {
       for (let n = 1; n < count; n++) {
@@ -55,7 +55,7 @@ async function fill(queue: QueueSetup, count: number, stateOf: (n: number) => Jo
         }
         jobs.insert(job)
         const end = stateOf(n)
-        if (end !== 'IN_QUEUE') jobs.save(job, { ...job, state: end, finishedAtMs: job.createdAtMs, retentionMs: 80_000_000 })
+        if (isTerminal(end)) jobs.save(job, { ...finishJob(job, end, job.createdAtMs), retentionMs: 80_000_000 })
         ids.push(job.id)
       }
     })
@@ -81,7 +81,7 @@ async function retry(queue: QueueSetup, ids: readonly string[]): Promise<void> {
     state.storage.transactionSync(() => {
       for (const id of ids) {
         const job = jobs.bySeq(parseJobSeq(id, meta.idMask()) ?? 0)
-        if (job) jobs.save(job, retryJob(job, jobs.nextSequence()))
+        if (job && canRetry(job)) jobs.save(job, retryJob(job, jobs.nextSequence()))
       }
     })
   })

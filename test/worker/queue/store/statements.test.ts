@@ -9,8 +9,9 @@ import { Undo } from '../../../../durable-objects/endpoint/store/undo.ts'
 import { WorkerStore } from '../../../../durable-objects/endpoint/store/workers/worker-store.ts'
 import { applySchema } from '../../../../durable-objects/sql-migrations.ts'
 import { JOB_STATES } from '../../../../src/contract/enums.ts'
-import { addChunk, leaseJob, submitJob } from '../../../../src/domain/job/job.ts'
+import { submitJob } from '../../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../../src/domain/job/job-filter.ts'
+import { addChunk, leaseJob } from '../../../../src/domain/job/lease.ts'
 import { INPUT, OUTPUT } from '../../../../src/queue/state.ts'
 import { planOf, type RanStatement, recordStatements } from '../../../support/cost/statements.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
@@ -76,8 +77,9 @@ describe('an endpoint object of an earlier release', () => {
       applySchema(storage, ENDPOINT_SCHEMA.slice(0, before))
       for (const [seq, state] of [0, 1, 2, 3, 0].entries())
         storage.sql.exec(
-          `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
-           VALUES (?, ?, ?, 0, ?, 1, 9e15, 9e15, 9e15, 9e15)`,
+          `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at,
+             worker_id, boot, started_at, lease_until, finished_at)
+           VALUES (?, ?, ?, 0, ?, 1, 9e15, 9e15, 9e15, 9e15, 'w', 'b', 1, 1, 1)`,
           ...[seq, `job-${seq}`, state, seq === 4 ? 9 : seq],
         )
       await core.transact(() => undefined)

@@ -16,8 +16,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'results are not fenced',
     file: 'src/queue/posts.ts',
-    find: "if (verdict !== 'accept' && verdict !== 'accept-late') return",
-    replace: '',
+    find: "if (isEnded(job) || (verdict !== 'accept' && verdict !== 'accept-late')) return",
+    replace: 'if (isEnded(job)) return',
   },
   {
     id: 'a worker that does not stop is not killed',
