@@ -1,5 +1,5 @@
 import { createApiClient } from '../src/client/client.ts'
-import { DOOR_HEADER, type Door } from './inside/doors.ts'
+import { ENTRY_HEADER, type Entry } from './inside/entries.ts'
 import type { Target } from './load/target.ts'
 import type { BenchPlane, Queue } from './setup.ts'
 
@@ -18,7 +18,7 @@ export function submitTarget(queue: Queue): Target {
 
 /** The same submit passed directly to the endpoint's object, without key check and limits, as for an exempt caller. */
 export function directSubmitTarget(queue: Queue): Target {
-  const headers = { 'content-type': 'application/json', [DOOR_HEADER]: 'direct', 'x-podplane-exempt': '1' }
+  const headers = { 'content-type': 'application/json', [ENTRY_HEADER]: 'direct', 'x-podplane-exempt': '1' }
   return { ...submitTarget(queue), headers }
 }
 
@@ -46,11 +46,11 @@ export async function purge(queue: Queue): Promise<void> {
 export async function callInside(
   plane: Pick<BenchPlane, 'url'>,
   endpointId: string,
-  door: Exclude<Door, 'direct'>,
+  connection: Exclude<Entry, 'direct'>,
   count = 0,
 ): Promise<unknown> {
   const url = `${plane.url}/v2/${endpointId}/bench?count=${count}`
-  const response = await fetch(url, { method: 'POST', headers: { [DOOR_HEADER]: door }, body: JOB_INPUT })
-  if (!response.ok) throw new Error(`${door} answered ${response.status}: ${await response.text()}`)
+  const response = await fetch(url, { method: 'POST', headers: { [ENTRY_HEADER]: connection }, body: JOB_INPUT })
+  if (!response.ok) throw new Error(`${connection} answered ${response.status}: ${await response.text()}`)
   return await response.json()
 }

@@ -16,9 +16,9 @@ const SCHEMA = [
   ALARMS_SCHEMA,
   'CREATE TABLE reports (host_id TEXT PRIMARY KEY, number INTEGER NOT NULL, report TEXT NOT NULL) WITHOUT ROWID',
 ]
-const LOOK_TIMER = 'look'
+const RECONCILE_TIMER = 'look'
 /** Delay before the rows of an announced create are read, and how long the object waits for them to appear. */
-const LOOK_AFTER_MS = 5_000
+const RECONCILE_AFTER_MS = 5_000
 const EXPECT_FOR_MS = 120_000
 /** Rounds of consecutive steps in one reconciliation; the rest follows in the next one. */
 const MAX_ROUNDS = 20
@@ -36,7 +36,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   /** Replaced by tests, to count effects and make them fail. */
   effects: ClusterEffects
   /** Milliseconds since the epoch; tests replace the clock. */
-  now: () => number = () => this.timers.look()
+  now: () => number = () => this.timers.readClock()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -48,24 +48,24 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   async expect(clusterId: string): Promise<void> {
     applySchema(this.ctx.storage, SCHEMA)
     this.store.expect(clusterId, this.now())
-    await this.alarms.setBy(LOOK_TIMER, this.now() + LOOK_AFTER_MS)
+    await this.alarms.setBy(RECONCILE_TIMER, this.now() + RECONCILE_AFTER_MS)
   }
 
-  async look(clusterId: string): Promise<void> {
+  async reconcile(clusterId: string): Promise<void> {
     await this.expect(clusterId)
     await this.inTurn(() => this.settle())
   }
 
   async memberChanged(clusterId: string): Promise<void> {
     await this.expect(clusterId)
-    await this.alarms.setBy(LOOK_TIMER, this.now())
+    await this.alarms.setBy(RECONCILE_TIMER, this.now())
   }
 
   async overlayReported(hostId: string, report: OverlayReport): Promise<void> {
     // Reports about a deleted cluster are dropped.
     if (!hasTables(this.ctx.storage)) return
     this.store.answer(hostId, report)
-    await this.alarms.setBy(LOOK_TIMER, this.now())
+    await this.alarms.setBy(RECONCILE_TIMER, this.now())
   }
 
   override async alarm(): Promise<void> {
@@ -82,14 +82,14 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   private async settle(): Promise<void> {
     const expected = hasTables(this.ctx.storage) ? this.store.expected() : null
     if (expected === null) return
-    let lookAtMs: number | null = this.now() + LOOK_AFTER_MS
-    await this.alarms.set(LOOK_TIMER, lookAtMs)
+    let checkAtMs: number | null = this.now() + RECONCILE_AFTER_MS
+    await this.alarms.set(RECONCILE_TIMER, checkAtMs)
     try {
-      lookAtMs = await this.goOn(expected.clusterId)
+      checkAtMs = await this.goOn(expected.clusterId)
     } catch (error) {
       logEvent('error', 'a cluster could not be looked at', { clusterId: expected.clusterId, error })
     } finally {
-      if (lookAtMs !== null) await this.alarms.set(LOOK_TIMER, lookAtMs)
+      if (checkAtMs !== null) await this.alarms.set(RECONCILE_TIMER, checkAtMs)
     }
   }
 
@@ -97,14 +97,14 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   private async goOn(clusterId: string): Promise<number | null> {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const read = await readClusterState(openDatabase(this.env.DB), clusterId)
-      if (read === null) return this.forgetUnlessExpected()
+      if (read === null) return this.deleteUnlessExpected()
       await this.catchUp(clusterId, read)
-      const { steps, lookAtMs } = decideCluster(read.cluster, read.members, this.store.read(), this.store.answers(), this.now())
+      const { steps, checkAtMs } = decideCluster(read.cluster, read.members, this.store.read(), this.store.answers(), this.now())
       if (steps.some(({ kind }) => kind === 'forget')) {
         await this.effects.drop(clusterId)
-        return this.forget()
+        return this.discard()
       }
-      if (!(await this.perform(steps, read.members))) return lookAtMs
+      if (!(await this.perform(steps, read.members))) return checkAtMs
     }
     return this.now()
   }
@@ -114,16 +114,16 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     const isFresh = members.every(({ generation }) => generation === 1)
     if (this.store.read() === null && cluster.checkNumber > 0 && isFresh) {
       this.store.write(ask(members, cluster.checkNumber, this.now()))
-      this.store.writeTold(cluster.checkNumber)
+      this.store.writeAnnounced(cluster.checkNumber)
     }
     const check = this.store.read()
-    if (check === null || this.store.toldNumber() >= check.number) return
+    if (check === null || this.store.announcedNumber() >= check.number) return
     await this.effects.publishCheck(
       clusterId,
       check.number,
       members.map(({ hostId }) => hostId),
     )
-    this.store.writeTold(check.number)
+    this.store.writeAnnounced(check.number)
   }
 
   /** True when anything changed, so that the steps must be decided again. */
@@ -169,12 +169,12 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   }
 
   // A create may be in progress whose batch is not written yet.
-  private async forgetUnlessExpected(): Promise<number | null> {
+  private async deleteUnlessExpected(): Promise<number | null> {
     const dueMs = (this.store.expected()?.atMs ?? 0) + EXPECT_FOR_MS
-    return this.now() < dueMs ? this.now() + LOOK_AFTER_MS : this.forget()
+    return this.now() < dueMs ? this.now() + RECONCILE_AFTER_MS : this.discard()
   }
 
-  private async forget(): Promise<null> {
+  private async discard(): Promise<null> {
     await this.ctx.storage.deleteAlarm()
     await this.ctx.storage.deleteAll()
     return null

@@ -1,11 +1,11 @@
 import { isPoll, isWorkerCall, type JobCall, parseJobCall } from '../src/contract/jobs/job-routes.ts'
 import { openDatabase, openRecords } from '../src/db/client.ts'
 import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
+import { type EndpointImpact, NO_IMPACT } from '../src/domain/endpoint/impact.ts'
 import type { EndpointConfig } from '../src/domain/endpoint/record.ts'
-import { type EndpointStake, NO_STAKE } from '../src/domain/endpoint/stake.ts'
+import type { QueueFacts } from '../src/domain/explain/endpoint.ts'
 import type { HostEvent } from '../src/domain/host/event.ts'
-import type { RoomAsker, RoomOffer } from '../src/domain/room/give-way.ts'
-import type { QueueFacts } from '../src/domain/why/endpoint.ts'
+import type { CapacityOffer, SeekingEndpoint } from '../src/domain/preemption/offers.ts'
 import type { DecisionRecord } from '../src/domain/worker/scaling-record.ts'
 import { countSeries, type Steps } from '../src/domain/worker/timeline.ts'
 import { type ActiveWorker, activeWorkers } from '../src/domain/worker/worker.ts'
@@ -18,15 +18,15 @@ import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
 import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
+import { impactOf } from '../src/queue/impact.ts'
 import type { Sender } from '../src/queue/posts.ts'
-import { stakeOf } from '../src/queue/stake.ts'
 import { occupiedWorkers } from '../src/queue/worker-rows.ts'
-import { askRoom, type GiveWayOrder, giveWay } from '../src/queue/workers/give-way.ts'
 import { applyHostEvent } from '../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/workers/host-reports.ts'
+import { type PreemptOrder, preempt, requestCapacity } from '../src/queue/workers/preempt.ts'
+import { clientCall, plainCall } from './endpoint/client/client-call.ts'
 import { cancelQueued } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
-import { clientCall, plainCall } from './endpoint/client/entrance.ts'
 import { readQueueFacts } from './endpoint/client/queue-facts.ts'
 import { run } from './endpoint/client/submissions.ts'
 import { workerSpans } from './endpoint/client/timeline.ts'
@@ -99,8 +99,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   }
 
   /** PP-208: deletes the object's data once the endpoint's row is marked deleted. Jobs in progress retain their rows until they end. */
-  async forget(): Promise<void> {
-    await this.core.forget()
+  async discard(): Promise<void> {
+    await this.core.discard()
   }
 
   /** Applies a host's report about one of this endpoint's workers. Duplicate and late reports are harmless. */
@@ -120,8 +120,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   }
 
   /** Impact of a change to the endpoint at this moment (DRY-3). */
-  async stake(): Promise<EndpointStake> {
-    return this.core.isStored ? stakeOf(this.core.state, this.core.now()) : NO_STAKE
+  async impact(): Promise<EndpointImpact> {
+    return this.core.isStored ? impactOf(this.core.state, this.core.now()) : NO_IMPACT
   }
 
   /** Decisions of the scaler that changed something, newest first. */
@@ -143,13 +143,13 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
    * A workload needs capacity (PP-180): returns the capacity that this endpoint could free. The asker is notified when more becomes free
    * (PP-182).
    */
-  async askRoom(asker: RoomAsker): Promise<RoomOffer> {
-    return this.core.transact((tx) => askRoom(tx, asker))
+  async requestCapacity(seeker: SeekingEndpoint): Promise<CapacityOffer> {
+    return this.core.transact((tx) => requestCapacity(tx, seeker))
   }
 
   /** Stops idle workers to free capacity, all of the order or none. */
-  async giveWay(order: GiveWayOrder): Promise<boolean> {
-    return this.core.transact((tx) => giveWay(tx, order))
+  async preempt(order: PreemptOrder): Promise<boolean> {
+    return this.core.transact((tx) => preempt(tx, order))
   }
 
   /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (PP-194). */

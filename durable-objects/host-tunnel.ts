@@ -1,4 +1,4 @@
-import { Unheard } from '../src/domain/door/unheard.ts'
+import { Unheard } from '../src/domain/ingress/unheard.ts'
 import type { Env } from '../src/env.ts'
 import { TUNNEL_ABILITIES_HEADER } from '../src/host-protocol/tunnel/frames.ts'
 import type { TunnelStream } from '../src/host-protocol/tunnel/stream.ts'
@@ -22,7 +22,7 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
   private readonly slots: OpenSlots
   private readonly unheard = new Unheard<WebSocket>()
   /** Milliseconds since the epoch; tests replace the clock. */
-  now: () => number = () => this.timers.look()
+  now: () => number = () => this.timers.readClock()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -75,10 +75,10 @@ export class HostTunnelObject extends PlaneObject implements HostTunnelRpc {
     if (target.kind === 'websocket' && !this.unheard.mayListen({ workloadId, account }, this.now())) {
       return { code: 'unreachable', detail: `${host} accepts no more WebSockets: ${UNREAD}` }
     }
-    if (beside !== null && end.streamsOf(workloadId) >= beside && !end.giveWay({ workloadId }, SILENT_MS)) {
+    if (beside !== null && end.streamsOf(workloadId) >= beside && !end.preempt({ workloadId }, SILENT_MS)) {
       return { code: 'unreachable', detail: `${beside} connections to this pod are already open, which is the maximum` }
     }
-    const opened = end.open(target, account) ?? (end.giveWay({ account }, SILENT_MS) ? end.open(target, account) : null)
+    const opened = end.open(target, account) ?? (end.preempt({ account }, SILENT_MS) ? end.open(target, account) : null)
     const own = `its account has ${end.streamsOfAccount(account)} connections there, which is its share`
     return opened ?? { code: 'unreachable', detail: `${host} accepts no more connections: ${own}; end some of them or retry later` }
   }

@@ -2,7 +2,7 @@ import type { Series, Window } from '../src/domain/history/series.ts'
 import { SUSPECT_AFTER_MS } from '../src/domain/host/presence.ts'
 import { type Env, readSettings } from '../src/env.ts'
 import type { Workload, WorkloadReport } from '../src/host-protocol/messages.ts'
-import type { HostPresenceView, HostRpc, PodMark, PodsOnHost } from '../src/objects/host.ts'
+import type { HostPresenceView, HostRpc, PodIntent, PodsOnHost } from '../src/objects/host.ts'
 import { hostOfLink } from '../src/objects/host-link.ts'
 import { vaultOf } from '../src/platform/seal.ts'
 import { Alarms } from './alarms.ts'
@@ -46,7 +46,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly stats = new HostStats()
   private readonly history: HostHistory
   /** Milliseconds since the epoch; tests replace the clock. */
-  now: () => number = () => this.timers.look()
+  now: () => number = () => this.timers.readClock()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -62,8 +62,8 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.logins = new PullLogins(vaultOf(env), ctx.id.toString())
     const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise)
     this.overlays = new HostOverlays({ env, store: this.store, alarms, now, waitUntil })
-    const told = () => this.overlays.told()
-    this.desired = new DesiredState(this.store, this.links, this.logins, told, readSettings(env).hostSilenceMaxMs)
+    const networks = () => this.overlays.current()
+    this.desired = new DesiredState(this.store, this.links, this.logins, networks, readSettings(env).hostSilenceMaxMs)
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()
     const silentSinceMs = () => this.presenceOf.silentSinceMs()
     const idle = (ids: readonly string[]) =>
@@ -119,14 +119,14 @@ export class HostObject extends PlaneObject implements HostRpc {
     })
   }
 
-  async markPod(hostId: string, podId: string): Promise<PodMark> {
+  async recordPodIntent(hostId: string, podId: string): Promise<PodIntent> {
     this.store.setHostId(hostId)
     await this.silence.settle(hostId)
     await this.pods.mark(podId)
     return { takesMore: this.takesMore(), silentSinceMs: this.presenceOf.silentSinceMs() }
   }
 
-  async unmarkPod(podId: string): Promise<void> {
+  async clearPodIntent(podId: string): Promise<void> {
     this.pods.unmark(podId)
   }
 

@@ -1,7 +1,7 @@
 import type { LogSourceParam } from '../src/contract/pods/logs.ts'
 import { openRecords } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods/find-pods.ts'
-import type { FoundLines, LineWish } from '../src/domain/logs/line-page.ts'
+import type { FoundLines, LineQuery } from '../src/domain/logs/line-page.ts'
 import type { LogStart } from '../src/domain/text/log-stream.ts'
 import type { Env } from '../src/env.ts'
 import type { LogKind, LogLine } from '../src/host-protocol/logs.ts'
@@ -30,7 +30,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   readonly followers: Followers
   readonly reader: LineReader
   /** Milliseconds since the epoch; tests replace the clock. */
-  now: () => number = () => this.timers.look()
+  now: () => number = () => this.timers.readClock()
   private alarmKnown = false
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -70,12 +70,12 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
   }
 
   /** Pages of the log (JL-10). */
-  async readLines(log: LogName, wishes: readonly LineWish[]): Promise<LinesReply> {
+  async readLines(log: LogName, queries: readonly LineQuery[]): Promise<LinesReply> {
     if (!this.isReadable(log)) return 'unknown'
     if (this.reader.isBusy()) return 'busy'
     try {
       const pages: FoundLines[] = []
-      for (const wish of wishes) pages.push(await this.reader.read(wish))
+      for (const query of queries) pages.push(await this.reader.read(query))
       return pages
     } catch (error) {
       logEvent('warn', 'a segment of a log could not be read', { error })

@@ -33,7 +33,7 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
   readonly secrets: SecretStore
   readonly audit: AuditOutbox
   /** Milliseconds since the epoch; tests replace the clock and shorten the timeout. */
-  now: () => number = () => this.timers.look()
+  now: () => number = () => this.timers.readClock()
   attemptTimeoutMs = ATTEMPT_TIMEOUT_MS
   private readonly attempts: Attempts
 
@@ -153,10 +153,10 @@ export class WebhookSenderObject extends PlaneObject implements WebhookSenderRpc
   // Adds an audit row in the transaction of a change; it is sent to D1 afterwards.
   private note(row: AuditRow): void {
     this.audit.add(row)
-    this.hold(Promise.resolve().then(() => this.tellAudit()))
+    this.hold(Promise.resolve().then(() => this.writeAudit()))
   }
 
-  private async tellAudit(): Promise<void> {
+  private async writeAudit(): Promise<void> {
     this.attempts.rearm()
     await this.audit.drain()
     this.attempts.rearm()

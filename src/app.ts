@@ -8,7 +8,7 @@ import { graphqlApi } from './http/graphql/graphql-api.ts'
 import { hostApi } from './http/host-api.ts'
 import { requestContext } from './http/middleware/request-context.ts'
 import { consolePage } from './http/pages/console-page.ts'
-import { frontDoor } from './http/pages/front-door.ts'
+import { frontPage } from './http/pages/front-page.ts'
 import { referencePage, referenceScript } from './http/pages/reference-page.ts'
 import { readiness } from './http/readiness.ts'
 import { restApi } from './http/rest-api.ts'
@@ -19,7 +19,7 @@ import { v1Api } from './http/v1/v1-api.ts'
 export function createApp(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.use('*', requestContext)
-  app.get('/', frontDoor)
+  app.get('/', frontPage)
   app.get('/healthz', (c) => c.json({ status: 'ok' }))
   app.get('/readyz', readiness)
   app.get('/docs', referencePage)

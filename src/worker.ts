@@ -12,13 +12,13 @@ import { Problem } from './contract/problems.ts'
 import { type Env, readSettings } from './env.ts'
 import { problemResponse } from './http/answers/problem-response.ts'
 import { withCliVersion } from './http/callers/cli-version.ts'
+import { handlePortCall } from './http/ingress/handle-port-call.ts'
+import { parsePortCall } from './http/ingress/port-call.ts'
 import { handleJobCall } from './http/jobs/job-api.ts'
 import { isJobPath } from './http/jobs/job-path.ts'
 import { handleServedCall } from './http/load-balancer/load-balancer.ts'
 import { parseServedCall } from './http/load-balancer/served-call.ts'
 import { slowRefusal } from './http/middleware/slow-refusals.ts'
-import { parseDoorCall } from './http/pod-doors/door-call.ts'
-import { handleDoorCall } from './http/pod-doors/pod-door.ts'
 import { logEvent, setLogLevel } from './platform/log.ts'
 
 const app = createApp()
@@ -31,8 +31,8 @@ export default {
     const settings = readSettings(env)
     const served = parseServedCall(url, settings.lbDomain)
     if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
-    const door = parseDoorCall(url, settings.podProxyDomain)
-    if (door !== null) return handleDoorCall({ request, url, env, ctx }, door, settings.podProxyDomain)
+    const connection = parsePortCall(url, settings.podProxyDomain)
+    if (connection !== null) return handlePortCall({ request, url, env, ctx }, connection, settings.podProxyDomain)
     const answer = () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx))
     return slowRefusal(request, await withCliVersion(request, answer))
   },

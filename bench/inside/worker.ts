@@ -4,8 +4,8 @@ import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
 import { Owned } from '../../src/objects/owned.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import plane, { ClusterObject, PodLogObject, RateLimiterObject, Sleeper, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
-import { DOOR_HEADER, type Door } from './doors.ts'
 import { OpenEndpointObject } from './endpoint.ts'
+import { ENTRY_HEADER, type Entry } from './entries.ts'
 import { CountingHostObject, statementsOfHosts } from './host.ts'
 import { callOpenly } from './open-rest.ts'
 
@@ -13,8 +13,8 @@ import { callOpenly } from './open-rest.ts'
 
 export default {
   fetch(request, env, ctx) {
-    const door = request.headers.get(DOOR_HEADER)
-    return door === null ? plane.fetch(request, env, ctx) : enter(door as Door, request, env, ctx)
+    const connection = request.headers.get(ENTRY_HEADER)
+    return connection === null ? plane.fetch(request, env, ctx) : enter(connection as Entry, request, env, ctx)
   },
 } satisfies ExportedHandler<Env>
 
@@ -29,15 +29,15 @@ export {
   WebhookSenderObject,
 }
 
-async function enter(door: Door, request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-  if (door === 'rest') return callOpenly(request, env, ctx)
-  if (door === 'hostStatements') return Response.json(statementsOfHosts())
+async function enter(connection: Entry, request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  if (connection === 'rest') return callOpenly(request, env, ctx)
+  if (connection === 'hostStatements') return Response.json(statementsOfHosts())
   const url = new URL(request.url)
   const [, , endpointId = ''] = url.pathname.split('/')
   // The bench's configuration binds the class below; its type is the plane's.
   const stub = endpointStub(env, Owned.prove('endpoint', endpointId, null)) as unknown as DurableObjectStub<OpenEndpointObject>
-  if (door === 'direct') return callDirectly(request, url, env)
-  return Response.json((await callInside(stub, door, Number(url.searchParams.get('count')), await request.text())) ?? null)
+  if (connection === 'direct') return callDirectly(request, url, env)
+  return Response.json((await callInside(stub, connection, Number(url.searchParams.get('count')), await request.text())) ?? null)
 }
 
 function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
@@ -49,11 +49,11 @@ function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
 
 function callInside(
   stub: DurableObjectStub<OpenEndpointObject>,
-  door: Exclude<Door, 'direct' | 'rest' | 'hostStatements'>,
+  connection: Exclude<Entry, 'direct' | 'rest' | 'hostStatements'>,
   count: number,
   input: string,
 ) {
-  switch (door) {
+  switch (connection) {
     case 'nothing':
       return stub.nothing()
     case 'fill':
@@ -67,6 +67,6 @@ function callInside(
     case 'size':
       return stub.size()
     default:
-      throw new Error(`no such door: ${door satisfies never}`)
+      throw new Error(`no such door: ${connection satisfies never}`)
   }
 }

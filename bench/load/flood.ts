@@ -36,11 +36,11 @@ const SERVER_FAULT = 500
 function floodsOf({ apiKey, endpointId }: FloodTarget): Flood[] {
   const headers = headersOf({ apiKey })
   const wide = `{"input":{},${Array.from({ length: MEMBERS }, (_, i) => `"k${i}":1`).join(',')}}`
-  const stranger = () => ({ ...FROM, authorization: `Bearer ${formatApiKey('0000000000', randomBytes(32))}` })
+  const otherTenant = () => ({ ...FROM, authorization: `Bearer ${formatApiKey('0000000000', randomBytes(32))}` })
   const random = () => randomBytes(7).toString('hex')
   const run = `/v2/${endpointId}/run`
   return [
-    { connections: 8, send: (connection) => connection.request('GET', '/v2/pods', stranger()) },
+    { connections: 8, send: (connection) => connection.request('GET', '/v2/pods', otherTenant()) },
     {
       connections: 2,
       send: (connection) => connection.request('GET', `/v2/${random()}/health`, { ...FROM, authorization: 'Bearer pp_nonsense' }),

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BEAT_INTERVAL_MS } from '../../src/host-protocol/messages.ts'
 import { type BeatingHost, joinBeatingHost } from '../beating-host.ts'
-import { DOOR_HEADER } from '../inside/doors.ts'
+import { ENTRY_HEADER } from '../inside/entries.ts'
 import { amountRow, latencyRow, percentiles, type Row, rateRow } from '../report.ts'
 import { type BenchPlane, startBenchPlane } from '../setup.ts'
 
@@ -58,7 +58,7 @@ async function measureRound(plane: BenchPlane, hosts: readonly BeatingHost[]): P
 }
 
 async function countStatements(plane: BenchPlane): Promise<number> {
-  const answer = await fetch(`${plane.url}/`, { headers: { [DOOR_HEADER]: 'hostStatements' } })
+  const answer = await fetch(`${plane.url}/`, { headers: { [ENTRY_HEADER]: 'hostStatements' } })
   return Number(await answer.json())
 }
 

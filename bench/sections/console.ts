@@ -3,7 +3,7 @@ import { amountRow, median, type Row } from '../report.ts'
 import { type BenchPlane, startBenchPlane } from '../setup.ts'
 
 const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium'
-const LOOKS = 7
+const REQUESTS = 7
 const GOAL_MS = 1_500
 /** Text of a page that has loaded its data: the pod list of an account without pods. */
 const USEFUL = 'No pods yet'
@@ -15,22 +15,22 @@ export async function measureConsole(): Promise<Row[]> {
   try {
     const first: number[] = []
     const again: number[] = []
-    for (let n = 0; n < LOOKS; n += 1) {
+    for (let n = 0; n < REQUESTS; n += 1) {
       const context = await browser.newContext()
       await signIn(context.request, plane)
       const page = await context.newPage()
-      const look = async () => {
+      const check = async () => {
         const startedAt = performance.now()
         await page.goto(`${plane.url}/console/pods`, { waitUntil: 'commit' })
         await page.getByText(USEFUL).waitFor()
         return performance.now() - startedAt
       }
-      first.push(await look())
-      again.push(await look())
+      first.push(await check())
+      again.push(await check())
       await context.close()
     }
     return [
-      amountRow(`first useful sight, nothing kept (median of ${LOOKS})`, median(first), 'ms', { atMost: GOAL_MS }),
+      amountRow(`first useful sight, nothing kept (median of ${REQUESTS})`, median(first), 'ms', { atMost: GOAL_MS }),
       amountRow('the same, scripts kept from before', median(again), 'ms'),
     ]
   } finally {

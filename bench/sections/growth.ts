@@ -33,7 +33,8 @@ export async function measureGrowth(): Promise<Row[]> {
 
 async function measureRound(plane: BenchPlane, queue: Grown): Promise<void> {
   const idleMs = await timeCall(plane, queue, 'nothing')
-  const perOperation = async (door: Measured) => ((await timeCall(plane, queue, door)) - idleMs) * (1_000 / OPERATIONS[door])
+  const perOperation = async (connection: Measured) =>
+    ((await timeCall(plane, queue, connection)) - idleMs) * (1_000 / OPERATIONS[connection])
   queue.insert.push(await perOperation('insert'))
   queue.take.push(await perOperation('takeAndFinish'))
   await callInside(plane, queue.endpointId, 'trim', OPERATIONS.insert - OPERATIONS.takeAndFinish)
@@ -57,9 +58,9 @@ async function describeFirstAnswer(plane: BenchPlane, queue: Grown | undefined):
   return amountRow(`first answer after a restart, ${queue.length} queued`, performance.now() - startedAt, 'ms', { atMost: 2_000 })
 }
 
-async function timeCall(plane: BenchPlane, queue: Grown, door: Measured): Promise<number> {
+async function timeCall(plane: BenchPlane, queue: Grown, connection: Measured): Promise<number> {
   const startedAt = performance.now()
-  await callInside(plane, queue.endpointId, door, OPERATIONS[door])
+  await callInside(plane, queue.endpointId, connection, OPERATIONS[connection])
   return performance.now() - startedAt
 }
 

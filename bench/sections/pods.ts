@@ -82,10 +82,10 @@ async function timeList(url: string, apiKey: string, path: string, expected: num
 }
 
 /**
- * Gives the accounts and other tenants (`strangers`) this many running pods, spread over all hosts. Each pod is a copy of one that was
+ * Gives the accounts and other tenants (`otherTenants`) this many running pods, spread over all hosts. Each pod is a copy of one that was
  * really created.
  */
-async function fill(plane: BenchPlane, accounts: readonly { apiKey: string; pods: number }[], strangers = 0): Promise<void> {
+async function fill(plane: BenchPlane, accounts: readonly { apiKey: string; pods: number }[], otherTenants = 0): Promise<void> {
   const joinedAtMs = Date.now()
   await plane.joinHost()
   const operator = createApiClient(plane.url, plane.operatorKey)
@@ -108,8 +108,8 @@ async function fill(plane: BenchPlane, accounts: readonly { apiKey: string; pods
       database.exec(`UPDATE pods SET status = 'RUNNING', started_at = created_at WHERE id = '${podId}'`)
     }
     const [sample] = owners
-    const strange = { ...running, id: `'other' || i`, team_id: `'other' || (i % ${Math.max(1, strangers)})` }
-    if (strangers > 0) copyRows(database, 'pods', OTHER_PODS, `SELECT '${sample?.podId}'`, strange)
+    const strange = { ...running, id: `'other' || i`, team_id: `'other' || (i % ${Math.max(1, otherTenants)})` }
+    if (otherTenants > 0) copyRows(database, 'pods', OTHER_PODS, `SELECT '${sample?.podId}'`, strange)
     database.exec('COMMIT; ANALYZE')
   })
 }

@@ -1,5 +1,5 @@
 import { createApiClient } from '../../src/client/client.ts'
-import { DOOR_HEADER } from '../inside/doors.ts'
+import { ENTRY_HEADER } from '../inside/entries.ts'
 import { measureRate } from '../load/closed-loop.ts'
 import type { Target } from '../load/target.ts'
 import { changeRow, type Row, rateRow } from '../report.ts'
@@ -31,7 +31,7 @@ interface BothWays {
 async function measureBothWays(url: string, apiKey: string): Promise<BothWays> {
   const headers = { authorization: `Bearer ${apiKey}` }
   const whole: Target = { url, method: 'GET', headers }
-  const open: Target = { ...whole, headers: { ...headers, [DOOR_HEADER]: 'rest' } }
+  const open: Target = { ...whole, headers: { ...headers, [ENTRY_HEADER]: 'rest' } }
   const rates: BothWays = { open: [], whole: [] }
   for (let round = 0; round < ROUNDS; round += 1) {
     const early = { open: await measureRate(open, SECONDS / 2), whole: await measureRate(whole, SECONDS / 2) }

@@ -76,12 +76,12 @@ export class Timers {
 
   /** Milliseconds of elapsed time, without clock steps, for waits in several pieces. The origin is arbitrary. */
   steadyMs(): number {
-    this.look()
+    this.readClock()
     return this.passedMs
   }
 
   /** Reads the wall clock, in milliseconds since the epoch. */
-  look(): number {
+  readClock(): number {
     const nowMs = this.now()
     const beforeMs = this.seenMs ?? nowMs
     this.seenMs = nowMs
@@ -149,7 +149,7 @@ export class Timers {
     this.sleeps.delete(untilMs)
     this.same = MAX_SAME
     const { steps } = this
-    this.look()
+    this.readClock()
     if (this.steps !== steps) return
     this.passedMs = Math.max(this.passedMs, untilMs)
     for (const timer of [...this.pending]) {

@@ -21,11 +21,11 @@ export class CheckStore {
   }
 
   /** The number of the newest check that was published to the hosts; 0 when none was. */
-  toldNumber(): number {
+  announcedNumber(): number {
     return Number(this.readMeta('told') ?? 0)
   }
 
-  writeTold(number: number): void {
+  writeAnnounced(number: number): void {
     this.writeMeta('told', String(number))
   }
 

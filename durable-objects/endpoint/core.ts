@@ -33,11 +33,11 @@ export class EndpointCore {
   readonly parking: Parking
   readonly slots: Slots
   readonly limits: CallLimits
-  readonly placing = { inFlight: new Set<string>(), capacityNews: 0 }
+  readonly placing = { inFlight: new Set<string>(), capacityChanges: 0 }
   /** Tests shorten the waits. */
   readonly pace = { keepaliveMs: 5_000, slotWaitMs: SERVED_WAIT_MS }
   /** Tests replace the clock. */
-  now: () => number = () => this.timers.look()
+  now: () => number = () => this.timers.readClock()
   private readonly rows: StoredRows
   private readonly engine: Engine
 
@@ -98,8 +98,8 @@ export class EndpointCore {
   }
 
   /** PP-208: deletes what is stored, once the endpoint is deleted and nothing is in progress. */
-  forget(): Promise<void> {
-    return this.engine.forget()
+  discard(): Promise<void> {
+    return this.engine.discard()
   }
 
   private openRows(): Opened {

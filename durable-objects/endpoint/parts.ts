@@ -104,6 +104,6 @@ export interface Placing {
     /** Workers with an external call in progress. */
     readonly inFlight: Set<string>
     /** Count of notices of new capacity: a placement that a notice overtakes is retried at once. */
-    capacityNews: number
+    capacityChanges: number
   }
 }

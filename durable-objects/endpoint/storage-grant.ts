@@ -2,7 +2,7 @@ import { describeExcess } from '../../src/contract/accounts/budgets.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { type Grant, grantBytes } from '../../src/db/endpoints/granted-bytes.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
-import { bytesToStore, grantsToAskFor, grantToKeep, REFUSED_MS, roomLeft } from '../../src/domain/job/storage-grant.ts'
+import { bytesToStore, grantsToAskFor, grantToRetain, REFUSED_MS, roomLeft } from '../../src/domain/job/storage-grant.ts'
 import type { Env } from '../../src/env.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Refused } from '../../src/queue/accept.ts'
@@ -50,7 +50,7 @@ export class StorageGrant {
 
   /** Returns the part of the grant that the queue does not need. */
   async trim(config: EndpointConfig): Promise<void> {
-    const keep = grantToKeep(this.storage.sql.databaseSize, this.granted())
+    const keep = grantToRetain(this.storage.sql.databaseSize, this.granted())
     if (keep === null) return
     try {
       await grantBytes(openDatabase(this.env.DB), config.teamId, config.id, keep)

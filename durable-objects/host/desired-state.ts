@@ -63,12 +63,12 @@ export class DesiredState {
 
   /** Whether the desired state has space for another workload (HOST-69). */
   hasRoom(): boolean {
-    return this.store.wantedBytes() < (this.isToldInParts() ? FULL_IN_PARTS_BYTES : FULL_BYTES) && !this.isBroken()
+    return this.store.wantedBytes() < (this.isSentInParts() ? FULL_IN_PARTS_BYTES : FULL_BYTES) && !this.isBroken()
   }
 
   /** Whether the desired state is too large for the agent, which would drop the link because of it or has done so. */
   isOversize(): boolean {
-    return this.isBroken() || (!this.isToldInParts() && this.store.wantedBytes() > MAX_BYTES)
+    return this.isBroken() || (!this.isSentInParts() && this.store.wantedBytes() > MAX_BYTES)
   }
 
   /** A link was closed with `code`; 1009 means that a message was too large for the agent. */
@@ -85,7 +85,7 @@ export class DesiredState {
     return this.store.readMeta(BROKEN_KEY) !== null
   }
 
-  private isToldInParts(): boolean {
+  private isSentInParts(): boolean {
     return this.links.inUse().every(takesParts)
   }
 

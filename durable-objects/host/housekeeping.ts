@@ -3,7 +3,7 @@ import { deleteOldUsage } from '../../src/db/billing/usage-removal.ts'
 import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { dropUnusedOverlays } from '../../src/db/overlays/account-overlay.ts'
-import { deleteFormerPods } from '../../src/db/pods/former-pods.ts'
+import { deleteTerminatedPods } from '../../src/db/pods/terminated-pods.ts'
 import { applyOverdueDeadlines } from '../../src/effects/pods/deadlines.ts'
 import { watchSpend } from '../../src/effects/pods/watch-spend.ts'
 import { type Env, readSettings } from '../../src/env.ts'
@@ -46,7 +46,7 @@ export class Housekeeping {
   }
 
   /** Applies deadlines that other objects have missed (PP-252), and checks the spending of accounts (BIL-27, BIL-28). */
-  async lookEachMinute(): Promise<void> {
+  async runEachMinute(): Promise<void> {
     const { env, store, alarms, now } = this.deps
     if (store.revoked() !== null) return
     await applyOverdueDeadlines(env, now())
@@ -54,13 +54,13 @@ export class Housekeeping {
     await alarms.set(MINUTE_TIMER, now() + MINUTE_MS)
   }
 
-  async look(): Promise<void> {
+  async run(): Promise<void> {
     const { env, store, alarms, now } = this.deps
     // A removed host does nothing.
     if (store.revoked() !== null) return
     const db = openDatabase(env.DB)
     const deleted = [
-      await deleteFormerPods(db, now() - readSettings(env).terminatedPodsKeptMs, MAX_DELETED),
+      await deleteTerminatedPods(db, now() - readSettings(env).terminatedPodsKeptMs, MAX_DELETED),
       await deleteExpiredKeys(db, now(), MAX_DELETED),
       await deleteOldAudit(db, now() - readSettings(env).auditKeptMs, MAX_DELETED),
       await deleteOldUsage(db, now() - readSettings(env).usageKeptMs, MAX_DELETED),

@@ -2,7 +2,7 @@ import { openDatabase } from '../../src/db/client.ts'
 import { readHostOverlays } from '../../src/db/overlays/host-overlays.ts'
 import { settleEnds } from '../../src/domain/overlay/ends.ts'
 import { describeOverlays, type NetworkOnHost, othersConcerned } from '../../src/domain/overlay/host-overlays.ts'
-import { tellHostsOfOverlays } from '../../src/effects/overlays/tell-hosts.ts'
+import { notifyHostsOfOverlays } from '../../src/effects/overlays/notify-hosts.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import type { Overlay } from '../../src/host-protocol/overlays.ts'
 import { logEvent } from '../../src/platform/log.ts'
@@ -14,7 +14,7 @@ const KEY = 'overlays'
 /** Timer of the host object for private networks across hosts. */
 export const OVERLAYS_TIMER = 'overlays'
 /** Interval of refreshes, which bounds the delay after a lost notification. */
-const LOOK_EVERY_MS = 60_000
+const REFRESH_EVERY_MS = 60_000
 
 export interface HostOverlaysDeps {
   env: Env
@@ -36,16 +36,16 @@ export class HostOverlays {
   }
 
   /** The networks in the form that the host receives. */
-  told(): Overlay[] {
+  current(): Overlay[] {
     return describeOverlays(this.known(), readSettings(this.deps.env).internalDomain)
   }
 
   /**
-   * Reads the networks from D1. True when they changed and must be sent to the host. `tellOthers`: also notifies the other hosts of the
+   * Reads the networks from D1. True when they changed and must be sent to the host. `notifyOthers`: also notifies the other hosts of the
    * networks, for a caller that has changed their members.
    */
-  refresh(hostId: string, tellOthers: boolean): Promise<boolean> {
-    const next = this.reading.then(() => this.read(hostId, tellOthers))
+  refresh(hostId: string, notifyOthers: boolean): Promise<boolean> {
+    const next = this.reading.then(() => this.read(hostId, notifyOthers))
     this.reading = next.catch(() => undefined)
     return next
   }
@@ -56,13 +56,13 @@ export class HostOverlays {
   }
 
   /** The periodic refresh; true when the host must be sent the networks. */
-  async look(hostId: string): Promise<boolean> {
+  async check(hostId: string): Promise<boolean> {
     const changed = await this.refresh(hostId, false)
-    if (this.known().length > 0) await this.deps.alarms.set(OVERLAYS_TIMER, this.deps.now() + LOOK_EVERY_MS)
+    if (this.known().length > 0) await this.deps.alarms.set(OVERLAYS_TIMER, this.deps.now() + REFRESH_EVERY_MS)
     return changed
   }
 
-  private async read(hostId: string, tellOthers: boolean): Promise<boolean> {
+  private async read(hostId: string, notifyOthers: boolean): Promise<boolean> {
     const { env, store, alarms, now, waitUntil } = this.deps
     const before = this.known()
     const { networks: after, doubts } = settleEnds(hostId, before, await readHostOverlays(openDatabase(env.DB), hostId))
@@ -71,9 +71,9 @@ export class HostOverlays {
     store.raise()
     for (const doubt of doubts)
       logEvent('warn', 'a host says the address or key of another one for its tunnels', { seenBy: hostId, ...doubt })
-    if (after.length > 0) await alarms.setBy(OVERLAYS_TIMER, now() + LOOK_EVERY_MS)
+    if (after.length > 0) await alarms.setBy(OVERLAYS_TIMER, now() + REFRESH_EVERY_MS)
     // Not awaited: two hosts that notify each other would wait for one another.
-    if (tellOthers) waitUntil(tellHostsOfOverlays(env, othersConcerned(hostId, before, after)))
+    if (notifyOthers) waitUntil(notifyHostsOfOverlays(env, othersConcerned(hostId, before, after)))
     return true
   }
 

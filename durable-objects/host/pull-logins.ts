@@ -3,7 +3,7 @@ import type { Vault } from '../../src/platform/seal.ts'
 import type { HostWorkload } from './workload-store.ts'
 
 /** Seal of logins in rows that are not bound to a host. */
-const FORMER_INFO = 'pull logins of hosts'
+const PREVIOUS_INFO = 'pull logins of hosts'
 
 /** Credentials for pulling images: sealed in this object's rows, open only in the desired state that the agent receives. */
 export class PullLogins {
@@ -23,8 +23,8 @@ export class PullLogins {
 
   /** The workload as its agent needs it. A credential that cannot be opened is left out. */
   give({ workload, sealedLogin }: HostWorkload): Workload {
-    const former = { info: FORMER_INFO, boundTo: workload.id }
-    const text = sealedLogin === null ? null : this.vault.open(this.placeOf(workload.id), sealedLogin, former)
+    const previous = { info: PREVIOUS_INFO, boundTo: workload.id }
+    const text = sealedLogin === null ? null : this.vault.open(this.placeOf(workload.id), sealedLogin, previous)
     return text === null ? workload : { ...workload, registryAuth: JSON.parse(text) }
   }
 

@@ -10,7 +10,7 @@ import type { HostReports } from './reports.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
 /** Delay after which an announced removal is checked: no request runs that long. */
-const LOOK_AFTER_MS = 60_000
+const RECONCILE_AFTER_MS = 60_000
 /** Delay before a failed removal is retried. */
 const RETRY_MS = 5_000
 const REASON = 'removed by the operator'
@@ -41,7 +41,7 @@ export class HostRemoval {
 
   /** Announces that the enrolment is about to be withdrawn. `revoke` follows; if the caller crashes before, the timer checks. */
   async expect(): Promise<void> {
-    await this.deps.alarms.setBy(REMOVAL_TIMER, this.deps.now() + LOOK_AFTER_MS)
+    await this.deps.alarms.setBy(REMOVAL_TIMER, this.deps.now() + RECONCILE_AFTER_MS)
   }
 
   /**
@@ -63,7 +63,7 @@ export class HostRemoval {
   }
 
   /** Finishes a removal that was begun, if it was. */
-  async look(hostId: string): Promise<void> {
+  async check(hostId: string): Promise<void> {
     if ((await findDeparture(openDatabase(this.deps.env.DB), hostId)) === null) await this.revoke(hostId)
   }
 }

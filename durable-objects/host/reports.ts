@@ -73,15 +73,15 @@ export class HostReports {
   private async passOnOne(hostId: string, report: WorkloadReport): Promise<void> {
     const row = this.store.get(report.workloadId)
     if (!row || report.sequence <= row.sequence) return
-    if (row.workload.kind === 'pod') await this.tellPod(hostId, row.ownerId, report)
-    else await this.tellEndpoint(hostId, row.ownerId, report)
+    if (row.workload.kind === 'pod') await this.notifyPod(hostId, row.ownerId, report)
+    else await this.notifyEndpoint(hostId, row.ownerId, report)
     this.ctx.storage.transactionSync(() => {
       if (report.state === 'gone') this.store.remove(report.workloadId)
       else this.store.record(report)
     })
   }
 
-  private async tellEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
+  private async notifyEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
     await this.chargeWorker(hostId, report)
     await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host says so')).workloadReport(report)
   }
@@ -96,7 +96,7 @@ export class HostReports {
     else if (isDown(state)) await endWorkerCharge(db, workloadId, hostId, endedAtMs)
   }
 
-  private async tellPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
+  private async notifyPod(hostId: string, podId: string, report: WorkloadReport): Promise<void> {
     const others = this.store.ownedBy(podId).filter(({ workload }) => workload.id !== report.workloadId)
     const areOthersDown = others.every(({ state }) => isDown(state))
     const source = { hostId, podId, isLast: others.length === 0, areOthersDown, silentSinceMs: this.deps.silentSinceMs() }

@@ -6,7 +6,7 @@ import { HOUSEKEEPING_TIMER, type Housekeeping, MINUTE_TIMER } from './housekeep
 import { type HostOverlays, OVERLAYS_TIMER } from './overlays.ts'
 import { DEADLINES_TIMER } from './pods/deadlines.ts'
 import { IDLE_TIMER } from './pods/idle-stops.ts'
-import { type HostPods, MARKS_TIMER, MOVES_TIMER } from './pods/pods.ts'
+import { type HostPods, INTENTS_TIMER, MOVES_TIMER } from './pods/pods.ts'
 import { type HostPresence, PRESENCE_TIMER } from './presence.ts'
 import { type HostRemoval, REMOVAL_TIMER } from './removal.ts'
 import { type HostSilence, SILENCE_TIMER } from './silence.ts'
@@ -43,7 +43,7 @@ export class HostTimers {
     // Without a due timer the alarm was set by a release without timers, which used it for presence.
     for (const timer of due.length > 0 ? due : [{ name: PRESENCE_TIMER, dueAtMs: now() }]) {
       try {
-        await this.look(timer.name)
+        await this.fire(timer.name)
         alarms.clear(timer)
       } catch (error) {
         // The platform gives up on an alarm that fails repeatedly; then the loss of the host would go unnoticed.
@@ -54,18 +54,18 @@ export class HostTimers {
     await alarms.arm()
   }
 
-  private async look(timer: string): Promise<void> {
+  private async fire(timer: string): Promise<void> {
     const { store, pods, silence, removal, presence, gpuHealth, housekeeping, overlays, desired } = this.deps
     const hostId = store.hostId()
-    if (timer === MARKS_TIMER && hostId !== null) await pods.lookAtMarked(hostId)
+    if (timer === INTENTS_TIMER && hostId !== null) await pods.reconcileMarked(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
-    if (timer === DEADLINES_TIMER && hostId !== null) await pods.lookAtDeadlines(hostId)
-    if (timer === IDLE_TIMER && hostId !== null) await pods.lookAtIdle(hostId)
+    if (timer === DEADLINES_TIMER && hostId !== null) await pods.checkDeadlines(hostId)
+    if (timer === IDLE_TIMER && hostId !== null) await pods.checkIdle(hostId)
     if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
-    if (timer === REMOVAL_TIMER && hostId !== null) await removal.look(hostId)
-    if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.look(hostId))) await desired.broadcast()
-    if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.look()
-    if (timer === MINUTE_TIMER && hostId !== null) await housekeeping.lookEachMinute()
+    if (timer === REMOVAL_TIMER && hostId !== null) await removal.check(hostId)
+    if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.check(hostId))) await desired.broadcast()
+    if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.run()
+    if (timer === MINUTE_TIMER && hostId !== null) await housekeeping.runEachMinute()
     // Placements that wait for capacity on a host that beats again are notified at once.
     if (timer === PRESENCE_TIMER || timer === SILENCE_TIMER) {
       await presence.check()

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/client.ts'
-import { type ArchivedLog, findOldestLog, forgetLogBytes, takeLogBytes } from '../../src/db/logs/log-archives.ts'
+import { type ArchivedLog, deleteLogBytes, findOldestLog, takeLogBytes } from '../../src/db/logs/log-archives.ts'
 import type { Env } from '../../src/env.ts'
 import { asPlane } from '../../src/objects/ownership/as-plane.ts'
 import { podLogStub } from '../../src/objects/stubs.ts'
@@ -25,6 +25,6 @@ export class ArchiveRoom {
   }
 
   async giveBack(log: ArchivedLog): Promise<void> {
-    await forgetLogBytes(openDatabase(this.env.DB), log)
+    await deleteLogBytes(openDatabase(this.env.DB), log)
   }
 }

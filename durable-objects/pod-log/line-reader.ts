@@ -1,4 +1,4 @@
-import { type FoundLines, isMeantLine, type LineFilter, type LineWish } from '../../src/domain/logs/line-page.ts'
+import { type FoundLines, isMeantLine, type LineFilter, type LineQuery } from '../../src/domain/logs/line-page.ts'
 import type { StoredLine } from '../../src/domain/text/log-stream.ts'
 import { Turns } from '../clock/turns.ts'
 import type { LogArchive } from './archive.ts'
@@ -6,8 +6,8 @@ import type { LogHistory } from './history.ts'
 import type { LogStore } from './log-store.ts'
 
 /** Limits of one page (JL-12): lines and characters scanned, and characters returned. */
-export const MAX_LOOKED_LINES = 10_000
-const MAX_LOOKED_CHARS = 4 * 2 ** 20
+export const MAX_SCANNED_LINES = 10_000
+const MAX_SCANNED_CHARS = 4 * 2 ** 20
 const MAX_ANSWERED_CHARS = 2 ** 20
 /** Lines per step; between steps other calls run, such as appends to this log. */
 const STEP_LINES = 500
@@ -35,16 +35,16 @@ export class LineReader {
   }
 
   /** Reads one page. Throws when the bucket cannot be read. */
-  async read(wish: LineWish): Promise<FoundLines> {
+  async read(query: LineQuery): Promise<FoundLines> {
     this.reads += 1
     try {
-      return await this.walk(wish)
+      return await this.walk(query)
     } finally {
       this.reads -= 1
     }
   }
 
-  private async walk({ filter, direction, fromN, limit }: LineWish): Promise<FoundLines> {
+  private async walk({ filter, direction, fromN, limit }: LineQuery): Promise<FoundLines> {
     const isOlder = direction === 'older'
     const newestN = this.store.newest().n
     const oldestN = this.oldestN()
@@ -53,7 +53,7 @@ export class LineReader {
     let reachedN = isOlder ? Math.min(fromN ?? last + 1, last + 1) : Math.max(fromN ?? 0, first - 1)
     let reachedAtMs = isOlder ? (filter.untilMs ?? LAST_INSTANT_MS) : (filter.sinceMs ?? 0)
     const lines: StoredLine[] = []
-    const left = { lines: MAX_LOOKED_LINES, chars: MAX_LOOKED_CHARS, answer: MAX_ANSWERED_CHARS }
+    const left = { lines: MAX_SCANNED_LINES, chars: MAX_SCANNED_CHARS, answer: MAX_ANSWERED_CHARS }
     const isDone = () => (isOlder ? reachedN <= first : reachedN >= last)
     while (!isDone() && lines.length < limit && left.lines > 0 && left.chars > 0 && left.answer > 0) {
       const step = isOlder ? await this.before(reachedN) : await this.after(reachedN)

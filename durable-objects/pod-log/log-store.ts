@@ -79,11 +79,11 @@ export class LogStore {
   }
 
   setTaken(workloadId: string, seq: number, nowMs: number): void {
-    if (this.takenSeq(workloadId) === 0) this.forgetOldStreams()
+    if (this.takenSeq(workloadId) === 0) this.deleteOldStreams()
     this.sql.exec('INSERT OR REPLACE INTO streams (workload_id, taken_seq, taken_at) VALUES (?, ?, ?)', workloadId, seq, nowMs)
   }
 
-  private forgetOldStreams(): void {
+  private deleteOldStreams(): void {
     this.sql.exec(
       'DELETE FROM streams WHERE workload_id NOT IN (SELECT workload_id FROM streams ORDER BY taken_at DESC LIMIT ?)',
       MAX_STREAMS - 1,

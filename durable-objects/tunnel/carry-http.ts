@@ -1,6 +1,6 @@
 import { MAX_SERVED_BODY_BYTES } from '../../src/contract/endpoints/serving.ts'
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
-import { COMMENT, COMMENT_MS, EventGap, takesComments } from '../../src/domain/door/event-gap.ts'
+import { COMMENT, COMMENT_MS, EventGap, takesComments } from '../../src/domain/ingress/event-gap.ts'
 import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelFailure, TunnelRequest } from '../../src/objects/host-tunnel.ts'

@@ -1,5 +1,5 @@
 import { headersForClient } from '../../src/domain/balancer/headers.ts'
-import type { Listener, Unheard } from '../../src/domain/door/unheard.ts'
+import type { Listener, Unheard } from '../../src/domain/ingress/unheard.ts'
 import { encodeRecord, RecordReader, type SocketRecord } from '../../src/host-protocol/tunnel/socket-records.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import type { TunnelRequest } from '../../src/objects/host-tunnel.ts'
@@ -64,8 +64,8 @@ class Ear {
    * Counts bytes sent to the client; closes the client, or another one of the same account, that was sent too much without a message of its
    * own (SHR-43).
    */
-  tell(bytes: number): void {
-    const gone = this.unheard.tell(this.listener, this.socket, bytes, this.now())
+  countSent(bytes: number): void {
+    const gone = this.unheard.countSent(this.listener, this.socket, bytes, this.now())
     if (gone !== null) close(gone, TRY_LATER, UNHEARD)
   }
 
@@ -123,7 +123,7 @@ async function passDown(stream: TunnelStream, socket: WebSocket, ear: Ear): Prom
         if (record.kind === 'close') close(socket, record.code, record.reason)
         else socket.send(record.kind === 'text' ? record.text : record.bytes)
       }
-      ear.tell(bytes.length)
+      ear.countSent(bytes.length)
     }
     close(socket, NORMAL, '')
     stream.end()

@@ -6,7 +6,7 @@ import {
   signingSecrets,
   startAttempt,
 } from '../../src/domain/webhook/delivery.ts'
-import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/places.ts'
+import { LANES, type Lane, openings, type UnderWay } from '../../src/domain/webhook/slots.ts'
 import type { WebhookAllowList } from '../../src/domain/webhook/url.ts'
 import type { Settings } from '../../src/env.ts'
 import { logEvent } from '../../src/platform/log.ts'
@@ -135,8 +135,8 @@ export class Attempts {
     const laterAtMs = store.nextAtMs(nowMs)
     const forgetAtMs = store.forgetAtMs()
     const times: number[] = []
-    const tellAtMs = this.sender.audit.dueAtMs(nowMs)
-    if (tellAtMs !== null) times.push(tellAtMs)
+    const notifyAtMs = this.sender.audit.dueAtMs(nowMs)
+    if (notifyAtMs !== null) times.push(notifyAtMs)
     if (laterAtMs !== null) times.push(laterAtMs)
     if (this.running.size > 0 || store.nextAtMs() !== laterAtMs) times.push(nowMs + GUARD_MS)
     if (forgetAtMs !== null) times.push(Math.max(forgetAtMs, nowMs + GUARD_MS))

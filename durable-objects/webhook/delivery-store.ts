@@ -1,5 +1,5 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
-import type { Lane, Openings } from '../../src/domain/webhook/places.ts'
+import type { Lane, Openings } from '../../src/domain/webhook/slots.ts'
 import type { DeliveryFilter, LoggedDelivery } from '../../src/objects/webhook-sender.ts'
 import { AUDIT_OUTBOX_SCHEMA } from '../audit-outbox.ts'
 import { PieceStore } from '../piece-store.ts'
@@ -50,7 +50,7 @@ export const SENDER_SCHEMA: readonly string[] = [
 
 const WAITING = "status = 'PENDING' AND started_at IS NULL"
 /** Ended deliveries stay readable and repeatable for this long after their creation, up to this number and total size. */
-export const KEPT_MS = 72 * 3600 * 1000
+export const RETENTION_MS = 72 * 3600 * 1000
 const MAX_KEPT = 1_000
 const MAX_KEPT_BYTES = 512 * 2 ** 20
 /** Limits of deliveries that wait for receivers. One beyond them is not attempted, and its log entry states the reason. */
@@ -154,7 +154,7 @@ export class DeliveryStore {
   /** Time at which the oldest ended delivery is deleted. */
   forgetAtMs(): number | null {
     const value = this.sql.exec("SELECT MIN(created_at) AS value FROM deliveries WHERE status <> 'PENDING'").one().value
-    return value === null ? null : Number(value) + KEPT_MS
+    return value === null ? null : Number(value) + RETENTION_MS
   }
 
   /** Deliveries of the filter, newest first. */
@@ -171,7 +171,7 @@ export class DeliveryStore {
     for (;;) {
       const oldest = this.select("WHERE status <> 'PENDING' ORDER BY created_at LIMIT 1")[0]
       const tooMany = this.kept.count > MAX_KEPT || this.kept.bytes > MAX_KEPT_BYTES
-      if (!oldest || (!tooMany && nowMs < oldest.createdAtMs + KEPT_MS)) return
+      if (!oldest || (!tooMany && nowMs < oldest.createdAtMs + RETENTION_MS)) return
       this.remove(oldest)
     }
   }

@@ -3,8 +3,8 @@ import { addAccount } from './commands/account.ts'
 import { addAuth } from './commands/auth.ts'
 import { addClusters } from './commands/clusters.ts'
 import { addDeploy } from './commands/deploy.ts'
-import { addDoors } from './commands/doors.ts'
 import { addEndpoints } from './commands/endpoints.ts'
+import { addIngress } from './commands/ingress.ts'
 import { addJobs } from './commands/jobs.ts'
 import { addLogs } from './commands/logs.ts'
 import { addOperator } from './commands/operator.ts'
@@ -45,7 +45,7 @@ export function buildProgram(isOperator = true): Command {
   addAccount(program)
   addTeams(program)
   addLogs(program)
-  addDoors(program)
+  addIngress(program)
   addDeploy(program)
   addAuth(program)
   addTools(program)

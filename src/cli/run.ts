@@ -50,7 +50,7 @@ export async function runPodplane(argv: readonly string[], io: Io, interrupted?:
       io.stderr.write(unsaid)
       return EXIT.USAGE
     }
-    return tell(error instanceof CommanderError ? misuse(error, program, args) : error, args, run)
+    return reportError(error instanceof CommanderError ? misuse(error, program, args) : error, args, run)
   } finally {
     clearTimeout(timer)
     interrupted?.removeEventListener('abort', onInterrupt)
@@ -83,7 +83,7 @@ function nameOf(command: Command, args: readonly string[]): string {
 }
 
 /** Prints an error: one object with `--json`, else a sentence and the next step (CL-3). */
-function tell(error: unknown, args: readonly string[], { io, command }: Run): number {
+function reportError(error: unknown, args: readonly string[], { io, command }: Run): number {
   const { hint = command && nextStep(command, error), ...known } = failureOf(error)
   const failure = { ...known, detail: command && error instanceof ApiError ? withName(command, known.detail) : known.detail }
   if (args.some((word) => word === '--json' || word.startsWith('--json='))) {

@@ -23,10 +23,10 @@ export class ApiError extends Error {
 
   constructor(what: string, response: Pick<Response, 'status' | 'headers'>, text: string) {
     const problem = readProblem(text)
-    super(`${what}: ${response.status} ${problem.words}`)
+    super(`${what}: ${response.status} ${problem.message}`)
     this.status = response.status
     this.title = problem.title
-    this.detail = problem.words
+    this.detail = problem.message
     this.code = problem.code
     this.errors = problem.errors
     this.retryable = TRANSIENT.has(response.status)
@@ -56,15 +56,15 @@ export function isPassing(error: unknown): boolean {
 
 // Reads a problem document: `detail`, `title` and, for refused input, `errors`. Other text, such as a proxy's page, is shown up to
 // `TEXT_SHOWN` characters.
-function readProblem(text: string): { words: string; title: string | undefined; code: string | undefined; errors: string[] } {
-  const plain = { words: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', title: undefined, code: undefined, errors: [] }
+function readProblem(text: string): { message: string; title: string | undefined; code: string | undefined; errors: string[] } {
+  const plain = { message: text.trim().slice(0, TEXT_SHOWN) || 'without a reason', title: undefined, code: undefined, errors: [] }
   try {
     const { detail, title, error, errors, code, error_description: description } = JSON.parse(text) as Record<string, unknown>
-    const words = [detail, title, description, error].find((value) => typeof value === 'string' && value !== '')
+    const message = [detail, title, description, error].find((value) => typeof value === 'string' && value !== '')
     const reasons = Array.isArray(errors) ? errors.filter((value) => typeof value === 'string') : []
-    if (words === undefined) return plain
+    if (message === undefined) return plain
     return {
-      words: reasons.length === 0 ? String(words) : `${String(words).replace(/\.$/, '')}: ${reasons.join('; ')}`,
+      message: reasons.length === 0 ? String(message) : `${String(message).replace(/\.$/, '')}: ${reasons.join('; ')}`,
       title: typeof title === 'string' ? title : undefined,
       code: typeof code === 'string' ? code : undefined,
       errors: reasons,

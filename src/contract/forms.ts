@@ -2,12 +2,12 @@
 const WANTED = new Map<string, string>()
 
 /** Registers the description of a pattern ("want <words>") and returns the pattern. */
-export function form(pattern: RegExp, words: string): RegExp {
-  WANTED.set(String(pattern), words)
+export function form(pattern: RegExp, description: string): RegExp {
+  WANTED.set(String(pattern), description)
   return pattern
 }
 
 /** Returns the description of a pattern, given as `/…/`; undefined if it has none. */
-export function wordsFor(pattern: string): string | undefined {
+export function patternText(pattern: string): string | undefined {
   return WANTED.get(pattern)
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { wordsFor } from './forms.ts'
+import { patternText } from './forms.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -14,9 +14,9 @@ const MAX_NAMES = 20
  * checked.
  */
 export function describeIssues(issues: readonly Issue[], input: unknown): string[] {
-  const told = issues.flatMap(withinForm)
-  const shown = told.slice(0, MAX_ERRORS).map((issue) => shorten(describeIssue(issue, input)))
-  const more = told.length - shown.length
+  const expanded = issues.flatMap(withinForm)
+  const shown = expanded.slice(0, MAX_ERRORS).map((issue) => shorten(describeIssue(issue, input)))
+  const more = expanded.length - shown.length
   return more > 0 ? [...shown, `$: and ${more} more`] : shown
 }
 
@@ -72,8 +72,8 @@ function describe(issue: Issue, found: unknown): string {
 
 /** Describes a pattern that did not match, with the wanted form (PP-177). */
 function mismatch(issue: Issue | undefined): string {
-  const words = issue?.code === 'invalid_format' && 'pattern' in issue ? wordsFor(String(issue.pattern)) : undefined
-  return words === undefined ? 'does not match pattern' : `does not match pattern: want ${words}`
+  const wanted = issue?.code === 'invalid_format' && 'pattern' in issue ? patternText(String(issue.pattern)) : undefined
+  return wanted === undefined ? 'does not match pattern' : `does not match pattern: want ${wanted}`
 }
 
 /**

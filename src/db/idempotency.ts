@@ -1,5 +1,5 @@
 import { and, eq, isNull, lt, sql } from 'drizzle-orm'
-import { IDEMPOTENCY_KEEP_MS, MAX_ANSWER_BYTES } from '../domain/idempotency.ts'
+import { IDEMPOTENCY_RETENTION_MS, MAX_ANSWER_BYTES } from '../domain/idempotency.ts'
 import type { Place } from '../platform/seal.ts'
 import { withinBudget } from './accounts/budgets.ts'
 import type { Database, Statement } from './client.ts'
@@ -85,11 +85,11 @@ export async function deleteExpiredKeys(db: Database, nowMs: number, limit: numb
 }
 
 function isExpired(nowMs: number) {
-  return lt(idempotencyKeys.claimedAt, nowMs - IDEMPOTENCY_KEEP_MS)
+  return lt(idempotencyKeys.claimedAt, nowMs - IDEMPOTENCY_RETENTION_MS)
 }
 
 function deleteExpired(db: Database, nowMs: number, limit: number) {
-  const expired = sql`SELECT rowid FROM idempotency_keys WHERE claimed_at < ${nowMs - IDEMPOTENCY_KEEP_MS} LIMIT ${limit}`
+  const expired = sql`SELECT rowid FROM idempotency_keys WHERE claimed_at < ${nowMs - IDEMPOTENCY_RETENTION_MS} LIMIT ${limit}`
   return db.delete(idempotencyKeys).where(sql`rowid IN (${expired})`)
 }
 

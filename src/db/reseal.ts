@@ -238,7 +238,7 @@ export async function resealSecretParts(db: Records, afterId: string): Promise<S
  * Reseals stored first answers for repeats; those of a release without sealing are plain text. Identified by row number, because keys are
  * texts of clients.
  */
-export async function resealKeptAnswers(db: Records, afterId: string): Promise<Step> {
+export async function resealStoredAnswers(db: Records, afterId: string): Promise<Step> {
   const { teamId, operation, key, response } = idempotencyKeys
   const number = sql<number>`${idempotencyKeys}.rowid`
   const rows = await db

@@ -1,5 +1,5 @@
 import type { ContainerSpec } from '../domain/resources/container.ts'
-import { formerGrants } from '../domain/resources/secret-grants.ts'
+import { legacyGrants } from '../domain/resources/secret-grants.ts'
 import type { Place, Vault } from '../platform/seal.ts'
 
 type Variables = Record<string, string>
@@ -24,7 +24,7 @@ export function sealContainer<Kept extends { container: ContainerSpec }>(vault: 
 export function openContainer<Kept extends { container: ContainerSpec }>(vault: Vault, place: Place, record: Sealed<Kept>): Kept {
   const { image, args, diskGb, env, sealedEnv, ports, registry, secretGrants: kept } = record.container
   const opened = sealedEnv === undefined ? (env ?? {}) : openVariables(vault, place, sealedEnv)
-  const granted = kept ?? formerGrants(opened) ?? {}
+  const granted = kept ?? legacyGrants(opened) ?? {}
   const secretGrants = Object.keys(granted).length > 0 && { secretGrants: granted }
   const container: ContainerSpec = { image, args, diskGb, env: opened, ports, registry, ...secretGrants }
   // TypeScript cannot infer for a generic type that replacing its container yields the same type.

@@ -3,11 +3,11 @@ import type { Place, Vault } from '../platform/seal.ts'
 import { openContainer, openVariables, sealContainer, sealVariables } from './sealed-env.ts'
 import type { pods, SealedPodSpec } from './tables/workloads/pods.ts'
 
-export type KeptPodRow = typeof pods.$inferSelect
+export type RetainedPodRow = typeof pods.$inferSelect
 /** A stored pod with its spec opened; also the input and output of the rules of `src/domain/pod`. */
-export type PodRow = Omit<KeptPodRow, 'spec'> & { spec: PodSpec }
+export type PodRow = Omit<RetainedPodRow, 'spec'> & { spec: PodSpec }
 
-type Whose = Pick<KeptPodRow, 'id' | 'teamId'>
+type Whose = Pick<RetainedPodRow, 'id' | 'teamId'>
 
 /** Seals the environment variables of a user and the plane in a spec, for this row. */
 export function sealPodSpec(vault: Vault, whose: Whose, { accessEnv, ...spec }: PodSpec): SealedPodSpec {
@@ -16,7 +16,7 @@ export function sealPodSpec(vault: Vault, whose: Whose, { accessEnv, ...spec }: 
 }
 
 /** Opens a stored row. Throws when its environment cannot be opened. */
-export function openPod(vault: Vault, row: KeptPodRow): PodRow {
+export function openPod(vault: Vault, row: RetainedPodRow): PodRow {
   const { sealedAccessEnv, ...spec } = row.spec
   const opened = openContainer<PodSpec>(vault, placeOf(row, 'env'), spec)
   if (sealedAccessEnv === undefined) return { ...row, spec: opened }

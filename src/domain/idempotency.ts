@@ -1,7 +1,7 @@
 /** `Idempotency-Key` on submits: a repeated request returns the job of the first and makes no other. Pure. */
 
 /** The retention of a key, in milliseconds. */
-export const IDEMPOTENCY_KEEP_MS = 24 * 3600 * 1000
+export const IDEMPOTENCY_RETENTION_MS = 24 * 3600 * 1000
 /**
  * Upper bound of a stored response of a create, bytes: a body without env has up to 100 KiB, its command is in the response twice, and
  * encryption adds a third.
@@ -26,6 +26,6 @@ export function readIdempotencyKey(header: string | null): { ok: true; key: stri
 
 /** `first`: the key is new, or its record has expired. `repeat`: the same request again. `misuse`: another request under a used key. */
 export function judgeKey(record: KeyRecord | null, fingerprint: string, nowMs: number): 'first' | 'repeat' | 'misuse' {
-  if (!record || nowMs >= record.createdAtMs + IDEMPOTENCY_KEEP_MS) return 'first'
+  if (!record || nowMs >= record.createdAtMs + IDEMPOTENCY_RETENTION_MS) return 'first'
   return record.fingerprint === fingerprint ? 'repeat' : 'misuse'
 }

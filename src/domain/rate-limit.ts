@@ -25,7 +25,7 @@ const LEAST_RESERVE = 5
 /** All keys and sessions of a user share the reserve of this many of them (SHR-44). */
 const RESERVES_AT_ONCE = 10
 /** After that, each key or session that has made no call may make one a minute: this is more than all keys and sessions of one account. */
-const KEPT_FOR_OTHERS = 256
+const RESERVED_FOR_OTHERS = 256
 
 /**
  * The owner of the windows that a request counts in: a person, or a pod, which also counts in the windows that all pods of its payer share.
@@ -158,7 +158,7 @@ function hasReserve({ counts: { reserve }, quota, share }: RateLevel): boolean {
   const most = reserveOf(quota)
   if (!share) return reserve.count < most
   const own = share.used.get(share.credential) ?? 0
-  return own < Math.min(most, fairCount(RESERVES_AT_ONCE * most + KEPT_FOR_OTHERS, KEPT_FOR_OTHERS, reserve.count - own))
+  return own < Math.min(most, fairCount(RESERVES_AT_ONCE * most + RESERVED_FOR_OTHERS, RESERVED_FOR_OTHERS, reserve.count - own))
 }
 
 function count(level: RateLevel): void {

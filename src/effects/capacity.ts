@@ -10,9 +10,9 @@ import { logEvent } from '../platform/log.ts'
 import { loadCatalog } from './catalog.ts'
 
 /** Endpoints notified per capacity change, which limits how many compete for one free place. */
-const MAX_TOLD = 8
+const MAX_NOTIFIED = 8
 /** Waiting endpoints considered per capacity change, longest waiting first. */
-const MAX_LOOKED_AT = 200
+const MAX_WAITERS_READ = 200
 
 /** Releases the capacity of a workload and notifies endpoints that wait for capacity. Idempotent. */
 export async function freeCapacity(env: Env, workloadId: string, hostId: string): Promise<void> {
@@ -27,24 +27,24 @@ export async function freeCapacity(env: Env, workloadId: string, hostId: string)
  */
 export async function announceCapacity(env: Env): Promise<void> {
   try {
-    await tellWaiters(env)
+    await notifyWaiters(env)
   } catch (error) {
     logEvent('warn', 'waiting endpoints could not be told of capacity', { error })
   }
 }
 
 /** Removes an endpoint from the waiters: it has its capacity or does not need it any more. */
-export async function forgetCapacityWaiter(env: Env, endpointId: string): Promise<void> {
+export async function dropCapacityWaiter(env: Env, endpointId: string): Promise<void> {
   await removeCapacityWaiter(openDatabase(env.DB), endpointId)
 }
 
-async function tellWaiters(env: Env): Promise<void> {
+async function notifyWaiters(env: Env): Promise<void> {
   const db = openDatabase(env.DB)
-  const waiters = await listCapacityWaiters(db, MAX_LOOKED_AT)
+  const waiters = await listCapacityWaiters(db, MAX_WAITERS_READ)
   if (waiters.length === 0) return
   const [hosts, catalog] = await Promise.all([listPlacementHosts(db), loadCatalog(env)])
   const fitting = waiters.filter((config) => rankHosts(placementRequestOf(catalog, config), hosts).candidates.length > 0)
-  for (const { id } of fitting.slice(0, MAX_TOLD)) {
+  for (const { id } of fitting.slice(0, MAX_NOTIFIED)) {
     // A waiter whose need has passed would block the others for ever.
     if (!(await endpointStub(env, asPlane('endpoint', id, 'capacity appeared')).capacityAppeared())) await removeCapacityWaiter(db, id)
   }

@@ -25,6 +25,6 @@ export async function loadCatalog(env: Env): Promise<Catalog> {
 }
 
 /** Drops this isolate's cached catalog after a change made through this isolate. */
-export function forgetCatalog(): void {
+export function dropCatalog(): void {
   known.clear()
 }

@@ -21,9 +21,9 @@ const OPAQUE_ID_LENGTH = 16
  */
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
   const [hosts, catalog] = await Promise.all([listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), loadCatalog(env)])
-  const verdicts = judgeHosts(placementRequestOf(catalog, config), hosts, MAX_HOSTS)
+  const decisions = judgeHosts(placementRequestOf(catalog, config), hosts, MAX_HOSTS)
   return Promise.all(
-    verdicts.map(async ({ hostId, failed }) => ({
+    decisions.map(async ({ hostId, failed }) => ({
       hostId: await opaqueHostId(env, config.teamId, hostId),
       fits: failed.length === 0,
       failed: failed.map(describeConstraint),

@@ -161,7 +161,7 @@ export async function drainRefused(body: ReadableStream<Uint8Array> | null, team
 }
 
 /** Drops the cached bounds of a team in this isolate after a change made here. */
-export function forgetInFlightBound(teamId: string): void {
+export function dropInFlightBound(teamId: string): void {
   bounds.delete(`inFlightBytes ${teamId}`)
   bounds.delete(`readBytes ${teamId}`)
   bounds.delete(`readRows ${teamId}`)
@@ -169,7 +169,7 @@ export function forgetInFlightBound(teamId: string): void {
 }
 
 /** Drops the cached bounds of all teams, because a plan was changed here. */
-export function forgetInFlightBounds(): void {
+export function dropInFlightBounds(): void {
   bounds.clear()
   payers.clear()
 }

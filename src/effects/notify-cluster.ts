@@ -4,7 +4,7 @@ import { clusterStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
 
 /** Notifies a cluster's object of a change of a member. Best effort: the object also reconciles periodically by itself. */
-export async function tellCluster(env: Env, clusterId: string | null): Promise<void> {
+export async function notifyCluster(env: Env, clusterId: string | null): Promise<void> {
   if (clusterId === null) return
   try {
     await clusterStub(env, asPlane('cluster', clusterId, 'a host says so')).memberChanged(clusterId)

@@ -12,52 +12,52 @@ import { announceCapacity } from './capacity.ts'
 // `sinceMs` is the last heartbeat, on the plane's clock.
 
 /** Endpoints that are notified at the same time. */
-const TOLD_AT_ONCE = 32
+const NOTIFIED_AT_ONCE = 32
 
 /**
  * Handles missing heartbeats: jobs leased to the host's workers are not leased again before the host itself has stopped those workers
  * (HOST-36).
  */
 export async function hostWentSilent(env: Env, hostId: string, sinceMs: number): Promise<void> {
-  await tellEndpoints(env, hostId, { kind: 'silent', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
+  await notifyEndpoints(env, hostId, { kind: 'silent', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
 /**
  * Handles the end of the host's lease: workers that have not started are placed elsewhere; the others have their own deadlines (HOST-36).
  */
 export async function hostWentOffline(env: Env, hostId: string, sinceMs: number): Promise<void> {
-  await tellEndpoints(env, hostId, { kind: 'offline', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
+  await notifyEndpoints(env, hostId, { kind: 'offline', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
 /** Gives up the workers of a host that has been offline for too long (HOST-37). */
 export async function hostLost(env: Env, hostId: string, lastHeardMs: number): Promise<void> {
   await endWorkerChargesOn(openDatabase(env.DB), hostId, lastHeardMs)
-  await tellEndpoints(env, hostId, { kind: 'lost' })
+  await notifyEndpoints(env, hostId, { kind: 'lost' })
 }
 
 /** Handles heartbeats after a silence; the host reports its workloads by itself. */
 export async function hostReturned(env: Env, hostId: string): Promise<void> {
   logEvent('info', 'host returned', { hostId })
-  await tellEndpoints(env, hostId, { kind: 'heard' })
+  await notifyEndpoints(env, hostId, { kind: 'heard' })
   await announceCapacity(env)
 }
 
 /** Drains the workers of a host: they finish their jobs and leave (HOST-32). */
 export async function drainWorkers(env: Env, hostId: string): Promise<void> {
-  await tellEndpoints(env, hostId, { kind: 'draining' })
+  await notifyEndpoints(env, hostId, { kind: 'draining' })
 }
 
 // An endpoint that cannot be notified must not prevent the other notifications, so the failure is thrown at the end.
-async function tellEndpoints(env: Env, hostId: string, event: HostEvent): Promise<void> {
+async function notifyEndpoints(env: Env, hostId: string, event: HostEvent): Promise<void> {
   const owners = [...(await listWorkersOn(openDatabase(env.DB), hostId))]
   let failure: unknown = null
-  for (let at = 0; at < owners.length; at += TOLD_AT_ONCE) {
-    const told = owners
-      .slice(at, at + TOLD_AT_ONCE)
+  for (let at = 0; at < owners.length; at += NOTIFIED_AT_ONCE) {
+    const notified = owners
+      .slice(at, at + NOTIFIED_AT_ONCE)
       .map(([endpointId, workerIds]) =>
         endpointStub(env, asPlane('endpoint', endpointId, 'presence of a host')).hostChanged(workerIds, event),
       )
-    for (const outcome of await Promise.allSettled(told)) if (outcome.status === 'rejected') failure = outcome.reason
+    for (const outcome of await Promise.allSettled(notified)) if (outcome.status === 'rejected') failure = outcome.reason
   }
   if (failure !== null) throw failure
 }

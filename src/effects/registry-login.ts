@@ -6,7 +6,7 @@ import type { ContainerSpec } from '../domain/resources/container.ts'
 import { type EcrRepository, ecrArn, ecrHost, ecrRepositoryOf } from '../domain/resources/ecr.ts'
 import type { Env } from '../env.ts'
 import { logEvent } from '../platform/log.ts'
-import { type FormerSeal, type Place, vaultOf } from '../platform/seal.ts'
+import { type LegacySeal, type Place, vaultOf } from '../platform/seal.ts'
 import { delegatedToken } from './ecr/delegated-token.ts'
 
 /** Login to pull a private image. Never part of a reply or a log line. */
@@ -85,7 +85,7 @@ export async function openLogin(env: Env, teamId: string, id: string, image: str
 /** Opens a stored login; null when it was sealed under a secret that is gone. */
 export function openSealedLogin(env: Env, row: RegistryKey & SealedLogin): RegistryLogin | null {
   const vault = vaultOf(env)
-  const open = (field: 'username' | 'password', sealed: string) => vault.open(placeOf(row, field), sealed, formerSeal(row, field))
+  const open = (field: 'username' | 'password', sealed: string) => vault.open(placeOf(row, field), sealed, legacySeal(row, field))
   const username = open('username', row.usernameSealed)
   const password = open('password', row.passwordSealed)
   return username === null || password === null ? null : { username, password }
@@ -97,6 +97,6 @@ function placeOf({ id, teamId }: RegistryKey, field: 'username' | 'password'): P
 }
 
 /** The seal format of logins that used one key for all of D1. */
-function formerSeal(registry: RegistryKey, field: 'username' | 'password'): FormerSeal {
+function legacySeal(registry: RegistryKey, field: 'username' | 'password'): LegacySeal {
   return { info: 'D1 fields', boundTo: JSON.stringify(placeOf(registry, field)) }
 }

@@ -27,7 +27,7 @@ import type { Runtime } from './runtime.ts'
 import { type Survey, surveyHost } from './survey.ts'
 import { HealthChecks } from './tunnel/health-checks.ts'
 import { Tunnel } from './tunnel/tunnel.ts'
-import { keepVolumes } from './volumes/keep-volumes.ts'
+import { maintainVolumes } from './volumes/maintain-volumes.ts'
 import { WorkloadLedger } from './workloads/ledger.ts'
 import { WorkloadRecords } from './workloads/records.ts'
 import { STATS_INTERVAL_MS, StatsCollector } from './workloads/stats.ts'
@@ -94,7 +94,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   queue.start()
   logs.start()
   checks?.start()
-  const volumesKept = keepVolumes({
+  const volumesKept = maintainVolumes({
     options,
     send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
     inUse: () => supervisor.sharedVolumesInUse(),
@@ -118,19 +118,19 @@ export async function runAgent(context: AgentContext): Promise<void> {
 
 async function openRuntimes(
   context: AgentContext,
-  { inventory: _told, ...found }: Survey,
+  { inventory: _notified, ...found }: Survey,
   host: Host,
   parts: Pick<RuntimesContext, 'volumes' | 'onTaken' | 'checks'>,
 ) {
   const { options } = context
   const gpus = { devices: found.devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
   const common = { ...context, ...found, ...parts, gpus }
-  if (host.formerHostId !== undefined) await stopFormer(common, host.formerHostId)
+  if (host.previousHostId !== undefined) await stopPrevious(common, host.previousHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
 
 /** Stops the workloads of an identity that the plane has given up; they must not occupy GPUs that the new identity offers. */
-async function stopFormer(common: Omit<Parameters<typeof buildRuntimes>[0], 'hostId'>, hostId: string): Promise<void> {
+async function stopPrevious(common: Omit<Parameters<typeof buildRuntimes>[0], 'hostId'>, hostId: string): Promise<void> {
   const { runtimes, relays } = await buildRuntimes({ ...common, hostId })
   for (const runtime of runtimes) {
     for (const { id } of await runtime.list()) {
@@ -184,9 +184,9 @@ async function stayLinked(
     beat: (first) => ({ workloads: ledger.beatStates(), ...stats.forBeat(), ...gpuHealth.forBeat(first) }),
     onDesired: (workloads, maxMs, networks) => {
       silenceMaxMs = maxMs
-      overlays?.learn(networks)
-      for (const relay of relays) relay.learn(workloads)
-      held.sizes?.learn(workloads)
+      overlays?.update(networks)
+      for (const relay of relays) relay.update(workloads)
+      held.sizes?.update(workloads)
       supervisor.apply(workloads)
       if (workloads.some(({ health, kind }) => health !== undefined || kind === 'pod')) tunnel.open()
     },
@@ -228,7 +228,7 @@ function createTunnel(url: string, { tokens }: Host, supervisor: Supervisor, log
     served: () => supervisor.served(),
     place,
     streamsOf: (id) => tunnel.streamsOf(id),
-    tell: (id, verdict) => supervisor.noteHealth(id, verdict),
+    notify: (id, verdict) => supervisor.noteHealth(id, verdict),
   })
   const close = () => {
     checks.close()

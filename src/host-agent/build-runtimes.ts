@@ -26,15 +26,15 @@ import type { HostOverlays } from './network/overlay/host-overlays.ts'
 import type { ReachChecks } from './network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from './network/published-address.ts'
 import type { AgentOptions } from './options.ts'
+import type { EngineProbe } from './probe/engine-probe.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { LEAST_SPEED } from './pulls/pull-pace.ts'
-import { isLoopback, RelayCallers } from './relay/door/callers.ts'
+import { isLoopback, RelayCallers } from './relay/admission/callers.ts'
 import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime, RuntimeName } from './runtime.ts'
-import type { EngineTrial } from './trial/engine-trial.ts'
-import { isAmongStrangers } from './workloads/strangers.ts'
+import { isSharedByTenants } from './workloads/tenancy.ts'
 
 export interface RuntimesContext {
   options: AgentOptions
@@ -47,7 +47,7 @@ export interface RuntimesContext {
   overlays: HostOverlays | undefined
   /** Checks that members of private networks reach one another. */
   checks: ReachChecks | undefined
-  trial: EngineTrial | undefined
+  probe: EngineProbe | undefined
   /** Name of the container runtime in the engine; undefined: the engine's default. */
   engineRuntime: string | undefined
   confinement: Confinement
@@ -114,14 +114,14 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
       }),
     )
   }
-  if (engine !== undefined && network !== undefined && context.trial !== undefined) {
+  if (engine !== undefined && network !== undefined && context.probe !== undefined) {
     const bridge = await findBridgeAddress(engine)
     const callers = containerCallers(engine, bridge, context.log)
     const relay = await startKnownRelay(context, 'docker', bridge.listen, callers)
     relays.push(relay)
     const names = await openNames(context, network, bridge.listen)
     await network.start({ address: bridge.listen, port: relay.port }, names)
-    const ports = new HostPorts({ range: options.portRange, isShared: () => isAmongStrangers(network.isolation) })
+    const ports = new HostPorts({ range: options.portRange, isShared: () => isSharedByTenants(network.isolation) })
     const published = { publicIp: options.publicIp, httpIp: options.httpIp, ownAddresses: ownAddresses() }
     runtimes.push(
       new DockerRuntime({
@@ -133,7 +133,7 @@ export async function buildRuntimes(context: RuntimesContext): Promise<{ runtime
         ports,
         sandboxes: buildSandboxes(context, engine, names, { ports, ...published }),
         mounts: buildMountDrivers(options, context.volumes, context.held),
-        trial: context.trial,
+        probe: context.probe,
         images: await imagePolicyOf(options, engine, network),
         stateDir: options.stateDir,
         ...published,
@@ -174,7 +174,7 @@ async function imagePolicyOf(options: AgentOptions, engine: DockerEngine, networ
   const { allowedRegistries: allowed, localImages, pullBytesPerMinute: bytesPerMinute } = options
   const maxBytes = options.imageSpaceBytes ?? (await halfOfDisk(options, engine))
   const leastSpeed = { ...LEAST_SPEED, bytesPerMinute }
-  return { allowed, localImages, maxBytes, leastSpeed, isShared: () => isAmongStrangers(network.isolation) }
+  return { allowed, localImages, maxBytes, leastSpeed, isShared: () => isSharedByTenants(network.isolation) }
 }
 
 /** Half of the file system that stores the engine's images, bytes. */

@@ -16,7 +16,7 @@ export interface ExitFacts {
 /** Text such as "exited with code 1: ModuleNotFoundError: …": the cause, then the most informative line of output. */
 export function describeExit(facts: ExitFacts): string {
   const cause = causeOf(facts)
-  const line = isFromOutside(facts) ? undefined : tellingLine(facts.tail)
+  const line = isFromOutside(facts) ? undefined : informativeLine(facts.tail)
   return line === undefined ? cause : `${cause}: ${line}`
 }
 
@@ -39,7 +39,7 @@ export function signalOf(exitCode: number | null): string | undefined {
 }
 
 /** The last informative line; stack frames and the version banner that Node prints below them are skipped. */
-export function tellingLine(tail: readonly string[]): string | undefined {
+export function informativeLine(tail: readonly string[]): string | undefined {
   const isNoise = (line: string) => line === '' || /^(at .+|Node\.js v\d.*|[{}^~]+)$/.test(line)
   const line = tail
     .slice(-OUTPUT_TAIL_LINES)

@@ -54,7 +54,7 @@ export interface StartHooks {
   /** Ended workload whose writable layer the new one continues with. */
   diskOf?: string | null
   /** Previous host ports of the pod; the runtime assigns them again where they are free. */
-  formerPorts?: readonly PublishedPort[]
+  previousPorts?: readonly PublishedPort[]
 }
 
 /**

@@ -17,12 +17,12 @@ import type { HostOverlays } from './network/overlay/host-overlays.ts'
 import { openOverlays } from './network/overlay/open-overlays.ts'
 import type { AgentOptions } from './options.ts'
 import { readHostIdentity } from './plane/enrolment.ts'
+import { EngineProbe } from './probe/engine-probe.ts'
 import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
 import { missingOfImages } from './pulls/missing.ts'
-import { EngineTrial } from './trial/engine-trial.ts'
 import { BucketMount, findMountProblem } from './volumes/bucket-mount.ts'
 import { VolumeSizes } from './volumes/volume-sizes.ts'
 
@@ -37,7 +37,7 @@ export interface Survey {
   engine: DockerEngine | undefined
   network: HostNetwork | undefined
   overlays: HostOverlays | undefined
-  trial: EngineTrial | undefined
+  probe: EngineProbe | undefined
   engineRuntime: string | undefined
   confinement: Confinement
   held: HeldVolumes
@@ -78,9 +78,9 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
       : undefined
   const held = { owner: facts?.remappedRoot ?? null, views: await viewing, sizes, ...(bucket && { bucket }) }
   const kernel = readKernelFacts()
-  const trial =
+  const probe =
     engine &&
-    new EngineTrial({
+    new EngineProbe({
       engine,
       facts: { ...kernel, engineRuntime, realVcpus: cpus().length },
       hasGpus: devices.length > 0,
@@ -92,14 +92,14 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
   const hostId = readHostIdentity(options.stateDir)?.hostId
   const opening = engine && HostNetwork.open({ options, engine, log, hostId })
   // The trial itself logs a failure.
-  await trial?.find().catch(() => {})
+  await probe?.find().catch(() => {})
   const network = await opening
   const key = loadAgentKey(options.stateDir)
   const overlays = network && (await openOverlays({ options, key, hindrance: network.hindrance, log }))
   const alsoMissing = () => [
     ...gpus.missing,
     ...(protectFromOom() ? [] : [UNPROTECTED]),
-    ...(trial?.missing() ?? []),
+    ...(probe?.missing() ?? []),
     ...(engine === undefined || held.views.problem === null ? [] : [`${UNGUARDED} (${held.views.problem})`]),
     ...confinement.missing,
     ...(bucketProblem === null ? [] : [`volumes: no bucket can be mounted for global volumes (${bucketProblem})`]),
@@ -116,7 +116,7 @@ export async function surveyHost({ options, log, command }: SurveyContext): Prom
     engine,
     network,
     overlays,
-    trial,
+    probe,
     engineRuntime,
     confinement,
     held,

@@ -28,7 +28,7 @@ const SWITCHING_PROTOCOLS = 101
 /** The host protocol, `/host/v1`: a private contract between the plane and its agents, in no public document. */
 export function hostApi(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
-  app.use(tellTime)
+  app.use(withDate)
   app.post('/enrol', async (c) => c.json(await enrolHost(c.env, await readBody(c, EnrolRequest), clientSource(c.req.raw), Date.now())))
   app.post('/token', async (c) =>
     c.json(await renewHostToken(c.env, (await readBody(c, TokenRequest)).assertion, clientSource(c.req.raw), Date.now())),
@@ -71,7 +71,7 @@ export function hostApi(): Hono<AppEnv> {
  * Sets `Date`, because agents sign by the plane's clock (HOST-43). The network dates the answers of a deployed plane; a runtime on one
  * machine does not.
  */
-async function tellTime(c: AppContext, next: Next): Promise<void> {
+async function withDate(c: AppContext, next: Next): Promise<void> {
   await next()
   if (c.res.status !== SWITCHING_PROTOCOLS) c.header('date', new Date().toUTCString())
 }

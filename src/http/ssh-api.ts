@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import { MAX_SSH_OPEN_CHARS, SSH_OPEN_HEADER, SshAdmit, SshOpen } from '../host-protocol/ssh-proxy.ts'
-import { admitSsh, openSsh, requireSshProxy } from '../services/pods/doors/ssh.ts'
+import { admitSsh, openSsh, requireSshProxy } from '../services/pods/ingress/ssh.ts'
 import { type AppContext, type AppEnv, operatorContext } from './app-env.ts'
-import { DOOR_CHECKS } from './pod-doors/door-checks.ts'
+import { INGRESS_CHECKS } from './ingress/ingress-checks.ts'
 import { socketWhile } from './watched/socket-while.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
@@ -30,7 +30,7 @@ export function sshApi(): Hono<AppEnv> {
     const why = 'the pod does not run, or its account does not accept this key'
     return new Response(null, {
       status: SWITCHING,
-      webSocket: socketWhile(socket, { isGood: isRunning, everyMs: DOOR_CHECKS.everyMs, why }),
+      webSocket: socketWhile(socket, { isGood: isRunning, everyMs: INGRESS_CHECKS.everyMs, why }),
     })
   })
   return app

@@ -3,7 +3,7 @@ import { chmodSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { formatOperatorKey, SECRET_BYTES } from '../domain/key-text.ts'
-import { readJsonFile, readKeptFile, writeJsonFile, writeLosableJsonFile } from '../node/json-file.ts'
+import { readIrreplaceableFile, readJsonFile, writeJsonFile, writeLosableJsonFile } from '../node/json-file.ts'
 import { ensureDir } from '../node/make-dir.ts'
 
 const PRIVATE_DIR_MODE = 0o700
@@ -79,7 +79,7 @@ export function openDataDir(path: string): DataDir {
  */
 export function loadSecrets(dataDir: DataDir): Secrets {
   const path = join(dataDir.path, 'secrets.json')
-  const stored = readKeptFile(path, StoredSecrets, SECRETS_ADVICE)
+  const stored = readIrreplaceableFile(path, StoredSecrets, SECRETS_ADVICE)
   if (stored?.SSH_PROXY_KEY !== undefined) return { ...stored, SSH_PROXY_KEY: stored.SSH_PROXY_KEY }
   const { OPERATOR_KEY = newOperatorKey(), KEY_PEPPER = newSecret(), TOKEN_SECRET = newSecret() } = stored ?? {}
   const secrets: Secrets = { OPERATOR_KEY, KEY_PEPPER, TOKEN_SECRET, SSH_PROXY_KEY: newSecret() }
@@ -97,7 +97,7 @@ export function newOperatorKey(): string {
 
 /** Reads the demo account of an earlier run. Throws an `OperatorError` for a damaged file (DUR-5). */
 export function readDemoAccount(dataDir: DataDir): DemoAccount | undefined {
-  return readKeptFile(join(dataDir.path, 'demo-account.json'), DemoAccount, DEMO_ADVICE)
+  return readIrreplaceableFile(join(dataDir.path, 'demo-account.json'), DemoAccount, DEMO_ADVICE)
 }
 
 export function writeDemoAccount(dataDir: DataDir, account: DemoAccount): void {

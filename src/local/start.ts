@@ -123,7 +123,7 @@ function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number
   return startPlane({
     storage: dataDir.storage,
     port,
-    vars: { ...localDoors(port), ...settings.vars, ...secrets },
+    vars: { ...localIngress(port), ...settings.vars, ...secrets },
     onLog: (line) => log.write(line),
     onProcess: (pid) => running.lock?.addChild(pid),
     onLost: () => {
@@ -136,10 +136,10 @@ function startLocalPlane(settings: StartSettings, dataDir: DataDir, port: number
 }
 
 /** Addresses of the ingress to pods of this machine, unless the environment sets others. */
-function localDoors(port: number): Record<string, string> {
+function localIngress(port: number): Record<string, string> {
   // Browsers and curl resolve such names to this machine.
-  const doors = { POD_PROXY_DOMAIN: `localhost:${port}` }
-  return running.ssh === undefined ? doors : { ...doors, SSH_HOST: LOOPBACK, SSH_PORT: String(running.ssh.port) }
+  const ingress = { POD_PROXY_DOMAIN: `localhost:${port}` }
+  return running.ssh === undefined ? ingress : { ...ingress, SSH_HOST: LOOPBACK, SSH_PORT: String(running.ssh.port) }
 }
 
 /** Starts the SSH proxy on loopback; none if the environment names another one. */

@@ -35,7 +35,7 @@ export function readJsonFile(path: string): unknown {
  * that ends in `advice` when it is damaged (DUR-5): the consequences and the next step. A new file in its place would invalidate everything
  * that depends on it.
  */
-export function readKeptFile<T>(path: string, schema: z.ZodType<T>, advice: string): T | undefined {
+export function readIrreplaceableFile<T>(path: string, schema: z.ZodType<T>, advice: string): T | undefined {
   let text: string
   try {
     text = readFileSync(path, 'utf8')

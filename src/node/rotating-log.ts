@@ -37,20 +37,20 @@ export function openRotatingLog(path: string, options: RotatingLogOptions = {}):
   const recent: string[] = []
   const file = new RotatingFile(path, options.maxBytes ?? MAX_BYTES, options.keep ?? KEEP)
   let dropped = 0
-  let untold = 0
+  let unreported = 0
   let reason = ''
 
   const tryAppend = (text: string): boolean => {
     try {
       file.append(text)
-      untold = 0
+      unreported = 0
       return true
     } catch (error) {
       reason = errorText(error)
       return false
     }
   }
-  const note = () => (untold === 0 ? '' : `${noteDropped(untold, reason)}\n`)
+  const note = () => (unreported === 0 ? '' : `${noteDropped(unreported, reason)}\n`)
 
   try {
     file.open()
@@ -64,12 +64,12 @@ export function openRotatingLog(path: string, options: RotatingLogOptions = {}):
       if (recent.length > TAIL_LINES) recent.shift()
       if (tryAppend(`${note()}${line}\n`)) return
       dropped += 1
-      untold += 1
+      unreported += 1
     },
     dropped: () => dropped,
     tail: () => recent,
     async close() {
-      if (untold > 0) tryAppend(note())
+      if (unreported > 0) tryAppend(note())
       file.close()
     },
   }

@@ -1,14 +1,14 @@
+import type { EndpointImpact } from '../domain/endpoint/impact.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
-import type { EndpointStake } from '../domain/endpoint/stake.ts'
+import type { QueueFacts } from '../domain/explain/endpoint.ts'
 import type { HostEvent } from '../domain/host/event.ts'
-import type { RoomAsker, RoomOffer } from '../domain/room/give-way.ts'
-import type { QueueFacts } from '../domain/why/endpoint.ts'
+import type { CapacityOffer, SeekingEndpoint } from '../domain/preemption/offers.ts'
 import type { DecisionRecord } from '../domain/worker/scaling-record.ts'
 import type { CountSeries, Steps, WorkerChange } from '../domain/worker/timeline.ts'
 import type { ActiveWorker } from '../domain/worker/worker.ts'
 import type { WorkloadReport } from '../host-protocol/messages.ts'
 import type { Sender } from '../queue/posts.ts'
-import type { GiveWayOrder } from '../queue/workers/give-way.ts'
+import type { PreemptOrder } from '../queue/workers/preempt.ts'
 import type { Caller } from './caller.ts'
 import type { SlotRef } from './host-tunnel.ts'
 import type { PlainReply } from './plain-reply.ts'
@@ -33,7 +33,7 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   configure(config: EndpointConfig): Promise<void>
   /** END-1: stops all workers and cancels all jobs. */
   destroy(): Promise<void>
-  forget(): Promise<void>
+  discard(): Promise<void>
   /** Applies a host's report about one of this endpoint's workers. Duplicate and late reports are harmless. */
   workloadReport(report: WorkloadReport): Promise<void>
   /** Applies an event of a host to the workers of this endpoint that it runs. */
@@ -41,7 +41,7 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   /** The active workers (END-13), from the rows that `/health` counts. */
   workers(): Promise<ActiveWorker[]>
   /** Impact of a change to the endpoint at this moment (DRY-3). */
-  stake(): Promise<EndpointStake>
+  impact(): Promise<EndpointImpact>
   /** Decisions of the scaler that changed something, newest first. */
   decisions(): Promise<DecisionRecord[]>
   /** Queue state for an explanation of the endpoint (WHY-10); null before anything is stored. */
@@ -52,9 +52,9 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
    * A workload needs capacity (PP-180): returns the capacity that this endpoint could free. The asker is notified when more becomes free
    * (PP-182).
    */
-  askRoom(asker: RoomAsker): Promise<RoomOffer>
+  requestCapacity(requester: SeekingEndpoint): Promise<CapacityOffer>
   /** Stops idle workers to free capacity, all of the order or none. */
-  giveWay(order: GiveWayOrder): Promise<boolean>
+  preempt(order: PreemptOrder): Promise<boolean>
   /** Releases the slot of a finished request; `isReached`: whether its worker could be reached. */
   releaseSlot(slot: SlotRef, isReached: boolean): Promise<void>
   giveBackSlot(lease: string): Promise<void>

@@ -3,7 +3,7 @@ import type { LinkReplacements } from '../domain/host/link-replacement.ts'
 import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
 
 /** Reply to a caller that is about to change a pod's row. */
-export interface PodMark {
+export interface PodIntent {
   /**
    * Whether the host beats and its desired state has space for another workload (HOST-69); otherwise a new pod should be placed elsewhere.
    */
@@ -33,9 +33,9 @@ export interface HostPresenceView {
 export interface HostRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
   /** Announces a change of a pod's row. The caller calls `syncPod` afterwards; if it crashes before, the object reads the row by itself. */
-  markPod(hostId: string, podId: string): Promise<PodMark>
+  recordPodIntent(hostId: string, podId: string): Promise<PodIntent>
   /** Removes one mark without a change of the row. */
-  unmarkPod(podId: string): Promise<void>
+  clearPodIntent(podId: string): Promise<void>
   /** Applies a pod's row to the desired state, and removes one mark. */
   syncPod(hostId: string, podId: string): Promise<void>
   /** The private networks of the host have changed, or a check of whether their members reach one another was started. */

@@ -1,5 +1,5 @@
 import type { LogSourceParam } from '../contract/pods/logs.ts'
-import type { FoundLines, LineWish } from '../domain/logs/line-page.ts'
+import type { FoundLines, LineQuery } from '../domain/logs/line-page.ts'
 import type { LogStart } from '../domain/text/log-stream.ts'
 import type { LogKind, LogLine } from '../host-protocol/logs.ts'
 
@@ -12,7 +12,7 @@ export interface PodLogRpc extends Rpc.DurableObjectBranded {
    */
   append(writer: LogWriter, lines: readonly LogLine[]): Promise<number | null>
   /** One page per query (JL-10). */
-  readLines(log: LogName, wishes: readonly LineWish[]): Promise<LinesReply>
+  readLines(log: LogName, queries: readonly LineQuery[]): Promise<LinesReply>
   /** Deletes the older lines from the bucket, for other logs of the account (JL-50); false while more are being written. */
   shedArchive(): Promise<boolean>
 }

@@ -15,7 +15,7 @@ export interface MasterSecrets {
 export type Place = readonly [use: string, ...where: string[]]
 
 /** The parameters of a seal without an envelope, the older format: the use that its key was derived for, and its associated data. */
-export interface FormerSeal {
+export interface LegacySeal {
   info: string
   boundTo: string
 }
@@ -39,8 +39,8 @@ const encoder = new TextEncoder()
  */
 export function masterSecrets({ TOKEN_SECRET, TOKEN_SECRET_PREVIOUS }: MasterSecrets): readonly [string, ...string[]] {
   requireSecret('TOKEN_SECRET', TOKEN_SECRET)
-  const former = (TOKEN_SECRET_PREVIOUS ?? '').split(',').map((secret) => secret.trim())
-  return [TOKEN_SECRET, ...former.filter((secret) => secret.length >= MIN_SECRET_LENGTH && secret !== TOKEN_SECRET)]
+  const previous = (TOKEN_SECRET_PREVIOUS ?? '').split(',').map((secret) => secret.trim())
+  return [TOKEN_SECRET, ...previous.filter((secret) => secret.length >= MIN_SECRET_LENGTH && secret !== TOKEN_SECRET)]
 }
 
 /** Throws if a secret of the plane is missing or too short; the error contains its name. */
@@ -86,17 +86,17 @@ export class Vault {
 
   /**
    * Opens a sealed text. Returns null if it was sealed under a secret that has been removed or for another place, or if it was tampered
-   * with. `former` gives the parameters of a text without an envelope.
+   * with. `previous` gives the parameters of a text without an envelope.
    */
-  open(place: Place, sealed: string, former?: FormerSeal): string | null {
+  open(place: Place, sealed: string, previous?: LegacySeal): string | null {
     const [version, keyId, body] = sealed.split('.')
     if (version === VERSION && body !== undefined) {
       const master = this.masters.find(({ id }) => id === keyId)
       return master ? decrypt(keyOf(master, place[0]), body, JSON.stringify(place)) : null
     }
-    if (!former) return null
+    if (!previous) return null
     for (const master of this.masters) {
-      const text = decrypt(keyOf(master, former.info), sealed, former.boundTo)
+      const text = decrypt(keyOf(master, previous.info), sealed, previous.boundTo)
       if (text !== null) return text
     }
     return null

@@ -25,10 +25,10 @@ export function moveDeadlines(tx: Tx, byMs: number): void {
 }
 
 function moveStops({ state: { workers } }: Tx, workerId: string, byMs: number): void {
-  for (const { jobId, killAtMs, told } of workers.stops(workerId)) {
-    workers.forgetStop(workerId, jobId)
+  for (const { jobId, killAtMs, delivered } of workers.stops(workerId)) {
+    workers.deleteStop(workerId, jobId)
     workers.orderStop(workerId, jobId, killAtMs + byMs)
-    if (told) workers.markTold(workerId)
+    if (delivered) workers.markDelivered(workerId)
   }
 }
 

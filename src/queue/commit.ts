@@ -2,7 +2,7 @@ import { absorbOutage, earliest } from './deadlines.ts'
 import { dispatch, type TakeReply } from './dispatch.ts'
 import { excuseAfterLoad } from './loaded.ts'
 import type { Tx } from './tx.ts'
-import { tellRoomSeekers } from './workers/give-way.ts'
+import { notifySeekers } from './workers/preempt.ts'
 import { planWorkers } from './workers/scale.ts'
 
 /** Begin and end of every commit; operations run between them. */
@@ -29,6 +29,6 @@ export interface CommitEnd {
  */
 export function endCommit(tx: Tx, decide: boolean): CommitEnd {
   const taken = dispatch(tx)
-  const scaleAtMs = decide || tx.effects.scale ? earliest([planWorkers(tx), tellRoomSeekers(tx)]) : undefined
+  const scaleAtMs = decide || tx.effects.scale ? earliest([planWorkers(tx), notifySeekers(tx)]) : undefined
   return { taken, scaleAtMs }
 }

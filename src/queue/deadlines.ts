@@ -5,7 +5,7 @@ import { deleteCorrupted } from './jobs.ts'
 import type { QueueState } from './state.ts'
 import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { heldCounts, tellWorker } from './worker-rows.ts'
+import { applyWorkerEvent, heldCounts } from './worker-rows.ts'
 import { finishesByMs } from './workers/outside-calls.ts'
 
 /** All deadlines of a queue. Their columns are authoritative; an alarm only triggers the check. */
@@ -41,7 +41,7 @@ function settleWorker(tx: Tx, worker: Worker | null): void {
   if (dueAtMs === null || tx.nowMs < dueAtMs) return
   if (worker.phase === 'STARTING') failWorker(tx, worker, lateReason(tx, worker.reason))
   if (worker.phase === 'READY') settleReady(tx, worker)
-  if (worker.phase === 'FAILED' && tx.nowMs >= worker.forgetAtMs) tellWorker(tx, worker.id, { kind: 'hide' })
+  if (worker.phase === 'FAILED' && tx.nowMs >= worker.forgetAtMs) applyWorkerEvent(tx, worker.id, { kind: 'hide' })
 }
 
 function lateReason({ state }: Tx, reason: string | null): string {
@@ -117,7 +117,7 @@ export function isOutage({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): boolean
 function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
   // A worker that serves requests, or was still starting, has no pings or takes to miss.
   if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return
-  tellWorker(tx, worker.id, { kind: 'ping' })
-  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) tellWorker(tx, worker.id, { kind: 'excused', untilMs })
-  if (worker.phase === 'READY') tellWorker(tx, worker.id, { kind: 'take' })
+  applyWorkerEvent(tx, worker.id, { kind: 'ping' })
+  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs })
+  if (worker.phase === 'READY') applyWorkerEvent(tx, worker.id, { kind: 'take' })
 }

@@ -4,7 +4,7 @@ import { leaseJob, mayHold } from '../domain/job/lease.ts'
 import { INPUT, type OpenTake, S3_CONFIG } from './state.ts'
 import { drainWorker, settleJob } from './transitions.ts'
 import { liveConfig, type Tx } from './tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { applyWorkerEvent } from './worker-rows.ts'
 
 /** Number of jobs read beyond the capacity of the open takes, because the first ones may be barred from these workers (LSE-9). */
 const LOOK_AHEAD = 16
@@ -43,12 +43,12 @@ export function dispatch(tx: Tx): TakeReply[] {
     assignments = assignJobs(queued, takers)
   }
   makeRoom(tx, queued, takers, assignments)
-  if (assignments.length > 0) forgetFailedStarts(tx)
+  if (assignments.length > 0) removeFailedStarts(tx)
   return lease(tx, takers, assignments)
 }
 
 // PP-176: a start that took a job is no failed start.
-function forgetFailedStarts({ state }: Tx): void {
+function removeFailedStarts({ state }: Tx): void {
   if (state.meta.launch().failures > 0) state.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
 }
 
@@ -70,7 +70,7 @@ function lease(tx: Tx, takers: readonly ReadyTaker[], assignments: readonly Assi
     const input = payloads.get(job.seq, INPUT) ?? '{}'
     sizes.set(take, size + input.length)
     jobs.save(job, leaseJob(job, { workerId, boot }, tx.nowMs, { pingIntervalMs }))
-    tellWorker(tx, workerId, { kind: 'busy' })
+    applyWorkerEvent(tx, workerId, { kind: 'busy' })
     tx.effects.scale = true
     const reply = replies.get(take) ?? { take, jobs: [] }
     replies.set(take, reply)

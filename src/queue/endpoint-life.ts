@@ -51,10 +51,10 @@ export function cancelBatch(tx: Tx): { cancelled: number; more: boolean } {
   const isEnough = tx.state.outbox.meter()
   const jobs = tx.state.jobs.queued(PURGE_BATCH)
   let cancelled = 0
-  let looked = 0
+  let checked = 0
   for (const job of jobs) {
     if (isEnough()) break
-    looked += 1
+    checked += 1
     // PP-18: an expired job has ended by itself, even if no alarm has settled it yet.
     if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
     else {
@@ -62,5 +62,5 @@ export function cancelBatch(tx: Tx): { cancelled: number; more: boolean } {
       cancelled += 1
     }
   }
-  return { cancelled, more: looked < jobs.length || jobs.length === PURGE_BATCH }
+  return { cancelled, more: checked < jobs.length || jobs.length === PURGE_BATCH }
 }

@@ -3,7 +3,7 @@ import { type EndedJob, finishJob, isEnded, type Job, type RunningJob, retryJob 
 import { notificationTexts } from '../domain/job/record.ts'
 import { INPUT, type QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { applyWorkerEvent } from './worker-rows.ts'
 
 /** Changes of jobs, each with all its consequences. */
 
@@ -56,12 +56,12 @@ function rememberAttempt({ state, nowMs }: Tx, before: RunningJob | EndedJob, af
 
 function markIdle(tx: Tx, job: RunningJob): void {
   const { workerId } = job.holder
-  if (tx.state.jobs.heldBy(workerId).length === 0) tellWorker(tx, workerId, { kind: 'idle' })
+  if (tx.state.jobs.heldBy(workerId).length === 0) applyWorkerEvent(tx, workerId, { kind: 'idle' })
 }
 
 /** Removes a job and all its data (TMO-1, TMO-3). */
 export function deleteJob(tx: Tx, job: Job): void {
-  if (!isEnded(job)) tellOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
+  if (!isEnded(job)) notifyOfExpiry(tx, finishJob(job, 'TIMED_OUT', tx.nowMs))
   tx.state.jobs.remove(job)
   tx.state.payloads.clearJob(job.seq)
   if (job.attempt > 0) tx.state.attempts.clear(job.seq)
@@ -78,7 +78,7 @@ export function deleteCorrupted({ state }: Tx, seq: number): void {
 }
 
 // JOB-9: a live job that its ttl deletes is notified once more, before its payloads are removed.
-function tellOfExpiry(tx: Tx, expired: EndedJob): void {
+function notifyOfExpiry(tx: Tx, expired: EndedJob): void {
   notifyEnd(tx, expired)
   tx.effects.expiredJobs.set(expired.seq, expired)
 }

@@ -1,7 +1,7 @@
 import { loadLease } from '../domain/job/lease-memory.ts'
 import { silenceLimitMs } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { applyWorkerEvent } from './worker-rows.ts'
 
 /**
  * LSE-24: first commit of a queue that was loaded from its rows, which lack the latest pings of its workers. Each worker gets the time of
@@ -15,5 +15,5 @@ export function excuseAfterLoad(tx: Tx): void {
     if (loaded !== job) jobs.save(job, loaded)
   }
   const held = jobs.heldCounts()
-  for (const { id } of workers.all()) tellWorker(tx, id, { kind: 'loaded', holdsJobs: held.has(id) })
+  for (const { id } of workers.all()) applyWorkerEvent(tx, id, { kind: 'loaded', holdsJobs: held.has(id) })
 }

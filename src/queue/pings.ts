@@ -3,7 +3,7 @@ import { missPing, renewLease } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 import { currentJob, failWorker, killWorker, settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker, workerOf } from './worker-rows.ts'
+import { applyWorkerEvent, workerOf } from './worker-rows.ts'
 
 /** Content of a worker's ping. */
 export interface Ping {
@@ -23,7 +23,7 @@ export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }
     if (worker.phase !== 'FAILED') failWorker(tx, worker, unhealthy)
     return
   }
-  tellWorker(tx, worker.id, { kind: 'ping' })
+  applyWorkerEvent(tx, worker.id, { kind: 'ping' })
   renewLeases(tx, from, listed, confusesWorkers(sdkVersion))
   enforceStops(tx, worker, listed)
 }
@@ -56,13 +56,13 @@ function enforceStops(tx: Tx, worker: Worker, listed: ReadonlySet<string>): void
   const { workers } = tx.state
   for (const order of workers.stops(worker.id)) {
     const overdue = tx.nowMs >= order.killAtMs
-    if (overdue) workers.forgetStop(worker.id, order.jobId)
+    if (overdue) workers.deleteStop(worker.id, order.jobId)
     if (!listed.has(order.jobId)) continue
     if (overdue) {
       killWorker(tx, worker, order.jobId)
       return
     }
-    if (!order.told) continue
+    if (!order.delivered) continue
     workers.sayAgain(worker.id, order.jobId)
     tx.effects.stopPolls.add(worker.id)
   }

@@ -1,7 +1,7 @@
 import type { Holder } from '../domain/job/job.ts'
 import { doubtTake, showIdle } from '../domain/job/lease.ts'
 import type { Tx } from './tx.ts'
-import { forgetOvercomeFailures, tellWorker, workerOf } from './worker-rows.ts'
+import { applyWorkerEvent, removeOvercomeFailures, workerOf } from './worker-rows.ts'
 
 /** Outcome of a request for work: it waits for a job, it ends soon because its worker is draining, or it is refused. */
 export type TakeVerdict = 'waits' | 'draining' | 'refused'
@@ -21,8 +21,8 @@ export function askForWork(tx: Tx, from: Holder, { idle, again }: Ask): TakeVerd
   if (idle) showIdleLeases(tx, from, again)
   else if (again) doubtLeases(tx, from)
   if (worker.phase === 'DRAINING') return 'draining'
-  tellWorker(tx, worker.id, { kind: 'take' })
-  if (worker.phase === 'STARTING') forgetOvercomeFailures(tx)
+  applyWorkerEvent(tx, worker.id, { kind: 'take' })
+  if (worker.phase === 'STARTING') removeOvercomeFailures(tx)
   tx.effects.scale = true
   return 'waits'
 }
@@ -39,8 +39,8 @@ function doubtLeases({ state }: Tx, from: Holder): void {
 /** Stop orders for a worker (WRK-25), each returned once; `active`: later orders are possible. */
 export function collectStops({ state }: Tx, from: Holder): { jobIds: string[]; active: boolean } {
   const worker = workerOf(state, from)
-  const orders = state.workers.stops(from.workerId).filter((order) => !order.told)
-  if (orders.length > 0) state.workers.markTold(from.workerId)
+  const orders = state.workers.stops(from.workerId).filter((order) => !order.delivered)
+  if (orders.length > 0) state.workers.markDelivered(from.workerId)
   const active = worker !== null && (worker.phase !== 'DRAINING' || state.jobs.heldBy(worker.id).length > 0)
   return { jobIds: orders.map((order) => order.jobId), active }
 }

@@ -28,9 +28,9 @@ export function roomFor(
   chars: number,
   post: WorkerPost | null,
   answer: RoomAnswer | null,
-): RoomAnswer | { askRoomFor: number } {
+): RoomAnswer | { requestCapacityFor: number } {
   if (chars === 0 || state.takeRoom(chars)) return { refusal: null }
-  if (answer === null) return { askRoomFor: chars }
+  if (answer === null) return { requestCapacityFor: chars }
   return answer.refusal !== null && replacesInput(state, job, chars, post) ? { refusal: null } : answer
 }
 

@@ -32,7 +32,7 @@ export class QueueNotes {
   }
 
   /** Called at the begin of a commit: notes derived from the rows have to be derived again. */
-  forget(): void {
+  discard(): void {
     this.byPriority.clear()
   }
 

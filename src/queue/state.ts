@@ -2,7 +2,7 @@ import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { KeyRecord } from '../domain/idempotency.ts'
 import type { EndedJob, Job, QueuedJob, RunningJob } from '../domain/job/job.ts'
 import type { PastAttempt } from '../domain/job/timeline.ts'
-import type { RoomSeeker } from '../domain/room/give-way.ts'
+import type { CapacitySeeker } from '../domain/preemption/offers.ts'
 import type { ScalingDecision, ScalingInputs } from '../domain/worker/scaling.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 
@@ -75,11 +75,11 @@ export interface AttemptRows {
   clear(job: number): void
 }
 
-/** Order to a worker to stop a job; `told`: the worker has received it. */
+/** Order to a worker to stop a job; `delivered`: the worker has received it. */
 export interface StopOrder {
   workerId: string
   jobId: string
-  told: boolean
+  delivered: boolean
   killAtMs: number
 }
 
@@ -95,9 +95,9 @@ export interface WorkerRows {
   stops(workerId: string): StopOrder[]
   /** Workers with stop orders. */
   withStops(): string[]
-  markTold(workerId: string): void
+  markDelivered(workerId: string): void
   sayAgain(workerId: string, jobId: string): void
-  forgetStop(workerId: string, jobId: string): void
+  deleteStop(workerId: string, jobId: string): void
 }
 
 /** Large texts of a job. The sealed s3Config is readable only with the plane's secret. */
@@ -154,8 +154,8 @@ export interface MetaValues {
   waitsForCapacity(): boolean
   setWaitsForCapacity(waits: boolean): void
   /** Endpoints that searched for capacity here without success (PP-182). */
-  roomSeekers(): readonly RoomSeeker[]
-  setRoomSeekers(seekers: readonly RoomSeeker[]): void
+  capacitySeekers(): readonly CapacitySeeker[]
+  setCapacitySeekers(seekers: readonly CapacitySeeker[]): void
   /** Instant for which the alarm was last set, to distinguish an outage of the plane itself from silent workers. */
   alarmAtMs(): number | null
   setAlarmAtMs(atMs: number | null): void

@@ -5,7 +5,7 @@ import { silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import { applyJob, deleteJob, orderStop, peekJob } from './jobs.ts'
 import type { QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
-import { tellWorker } from './worker-rows.ts'
+import { applyWorkerEvent } from './worker-rows.ts'
 
 /**
  * Ends of jobs and workers, in one module because each can cause the other: an expired lease may end its worker, and the end of a worker
@@ -109,7 +109,7 @@ export function endLeases(tx: Tx, workerId: string, reason: string, losses: Loss
 export function drainWorker(tx: Tx, { id }: Worker, reason: string): void {
   const before = tx.state.workers.get(id)
   if (!before || before.phase === 'DRAINING' || before.phase === 'FAILED') return
-  tellWorker(tx, id, { kind: 'drain', reason })
+  applyWorkerEvent(tx, id, { kind: 'drain', reason })
   sendAway(tx, id)
 }
 
@@ -124,10 +124,10 @@ export function crashWorker(tx: Tx, worker: Worker, reason: string): void {
 }
 
 function giveUpWorker(tx: Tx, { id, worked }: Worker, reason: string, losses: Losses): void {
-  tellWorker(tx, id, { kind: 'fail', reason })
+  applyWorkerEvent(tx, id, { kind: 'fail', reason })
   endLeases(tx, id, reason, losses)
   if (!worked) backOff(tx)
-  forgetOldFailures(tx, id)
+  removeOldFailures(tx, id)
   sendAway(tx, id)
 }
 
@@ -143,7 +143,7 @@ function backOff({ state, nowMs }: Tx): void {
  */
 export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
   endLeases(tx, id, 'its worker was stopped because it did not cancel another job', TAKEN_BACK)
-  tellWorker(tx, id, { kind: 'kill', reason: `did not stop job ${jobId} within the grace` })
+  applyWorkerEvent(tx, id, { kind: 'kill', reason: `did not stop job ${jobId} within the grace` })
   tx.effects.releasedTakes.add(id)
   tx.effects.scale = true
 }
@@ -152,14 +152,14 @@ export function killWorker(tx: Tx, { id }: Worker, jobId: string): void {
 export function takeBackWorker(tx: Tx, { id, phase }: Worker, reason: string): void {
   endLeases(tx, id, reason, TAKEN_BACK)
   if (phase === 'FAILED') return
-  tellWorker(tx, id, { kind: 'kill', reason })
+  applyWorkerEvent(tx, id, { kind: 'kill', reason })
   sendAway(tx, id)
 }
 
 /** Records that a worker is removed from all hosts, which ends its leases too. A failed worker stays readable for a while. */
-export function forgetWorker(tx: Tx, { id }: Worker): void {
+export function recordWorkerGone(tx: Tx, { id }: Worker): void {
   endLeases(tx, id, 'its worker ended', TAKEN_BACK)
-  tellWorker(tx, id, { kind: 'released' })
+  applyWorkerEvent(tx, id, { kind: 'released' })
 }
 
 function sendAway({ effects }: Tx, workerId: string): void {
@@ -169,7 +169,7 @@ function sendAway({ effects }: Tx, workerId: string): void {
 }
 
 // A crash loop must not fill the table: of the failed workers that are removed, only the latest stays readable.
-function forgetOldFailures({ state }: Tx, latestId: string): void {
+function removeOldFailures({ state }: Tx, latestId: string): void {
   for (const worker of state.workers.all()) {
     if (worker.phase === 'FAILED' && worker.released && worker.id !== latestId) state.workers.remove(worker.id)
   }

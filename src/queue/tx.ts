@@ -23,7 +23,7 @@ export class Effects {
   /** Workers that get no more work: their open take ends without a job. */
   readonly releasedTakes = new Set<string>()
   /** Endpoints that search for capacity, to be notified that some may be available here. */
-  readonly roomSeekers = new Set<string>()
+  readonly capacitySeekers = new Set<string>()
   /** Workers may have to be started, placed or removed. */
   scale = false
 
@@ -32,7 +32,7 @@ export class Effects {
     for (const [seq, job] of other.expiredJobs) this.expiredJobs.set(seq, job)
     for (const id of other.stopPolls) this.stopPolls.add(id)
     for (const id of other.releasedTakes) this.releasedTakes.add(id)
-    for (const id of other.roomSeekers) this.roomSeekers.add(id)
+    for (const id of other.capacitySeekers) this.capacitySeekers.add(id)
     this.scale ||= other.scale
   }
 }

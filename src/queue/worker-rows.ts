@@ -5,7 +5,7 @@ import type { Tx } from './tx.ts'
 import { nextWorker, type WorkerEvent } from './worker-life.ts'
 
 /** Applies an event to a worker and writes the result. Returns the worker after the event; null when it does not exist or was removed. */
-export function tellWorker({ state, nowMs }: Tx, workerId: string, event: WorkerEvent): Worker | null {
+export function applyWorkerEvent({ state, nowMs }: Tx, workerId: string, event: WorkerEvent): Worker | null {
   const worker = state.workers.get(workerId)
   if (!worker) return null
   const next = nextWorker(worker, event, nowMs)
@@ -15,7 +15,7 @@ export function tellWorker({ state, nowMs }: Tx, workerId: string, event: Worker
 }
 
 /** Removes failed workers that are gone from their hosts once another worker is ready: the earlier failures would only mislead. */
-export function forgetOvercomeFailures({ state }: Tx): void {
+export function removeOvercomeFailures({ state }: Tx): void {
   for (const other of state.workers.all()) {
     if (other.phase === 'FAILED' && other.released) state.workers.remove(other.id)
   }

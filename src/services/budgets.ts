@@ -12,7 +12,7 @@ import { findUser } from '../db/accounts/accounts.ts'
 import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../db/accounts/budgets.ts'
 import { findPlansOf } from '../db/accounts/plans.ts'
 import { openDatabase } from '../db/client.ts'
-import { forgetInFlightBound, inFlightUse, readUse, rowsUse } from '../effects/in-flight.ts'
+import { dropInFlightBound, inFlightUse, readUse, rowsUse } from '../effects/in-flight.ts'
 import type { Env } from '../env.ts'
 import { noteByOperator } from './audit.ts'
 import type { OperatorContext, VerbContext } from './context.ts'
@@ -69,7 +69,7 @@ export async function setBudgets(ctx: OperatorContext, userId: string, overrides
   const teamId = await teamOfUser(env, userId)
   const change = { action: 'budgets.set', resourceKind: 'user', resourceId: userId, before: {}, after: { budgets: { ...overrides } } }
   await upsertOverrides(openDatabase(env.DB), teamId, overrides, nowMs, noteByOperator(ctx, teamId, change))
-  forgetInFlightBound(teamId)
+  dropInFlightBound(teamId)
   return overrides
 }
 

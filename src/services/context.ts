@@ -20,7 +20,7 @@ export interface Precondition {
   /** The `If-Match` header. */
   ifMatch: string | undefined
   /** Reports the tag for the `ETag` header of an answer that shows the resource or a dry run of its change. The last call wins. */
-  tell: (tag: string) => void
+  reportTag: (tag: string) => void
 }
 
 /** Context of every operation: environment, caller, time in milliseconds and request. */

@@ -9,13 +9,13 @@ import type { VerbContext } from './context.ts'
  * the decision is based on; the statement that writes must also check that the row has not changed.
  */
 export function requireMatch({ precondition }: VerbContext, tag: string): void {
-  precondition?.tell(tag)
+  precondition?.reportTag(tag)
   if (!matchesTag(precondition?.ifMatch, tag)) throw new Problem('preconditionFailed')
 }
 
 /** Reports the tag of the resource in the answer. */
-export function tellTag({ precondition }: VerbContext, tag: string): void {
-  precondition?.tell(tag)
+export function reportTag({ precondition }: VerbContext, tag: string): void {
+  precondition?.reportTag(tag)
 }
 
 /**

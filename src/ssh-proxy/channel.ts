@@ -1,7 +1,7 @@
 import type { ServerChannel } from 'ssh2'
 import { SIGNALS } from '../host-protocol/tunnel/channels.ts'
-import type { Door } from './door.ts'
-import { DoorRefused } from './plane.ts'
+import type { PodConnection } from './connection.ts'
+import { ConnectionRefused } from './plane.ts'
 
 /** Exit code of `ssh` itself for an error of the connection. */
 const TROUBLE = 255
@@ -10,7 +10,7 @@ const TROUBLE = 255
  * Forwards a command's bytes both ways until it ends, and then its exit code. Never rejects: an error of one client's channel must not end
  * the program.
  */
-export async function join(channel: ServerChannel, opening: Promise<Door>): Promise<void> {
+export async function join(channel: ServerChannel, opening: Promise<PodConnection>): Promise<void> {
   try {
     await pass(channel, opening)
   } catch {
@@ -18,26 +18,26 @@ export async function join(channel: ServerChannel, opening: Promise<Door>): Prom
   }
 }
 
-async function pass(channel: ServerChannel, opening: Promise<Door>): Promise<void> {
-  let door: Door
+async function pass(channel: ServerChannel, opening: Promise<PodConnection>): Promise<void> {
+  let connection: PodConnection
   try {
-    door = await opening
+    connection = await opening
   } catch (error) {
-    refuse(channel, error instanceof DoorRefused ? error.message : 'the pod could not be entered')
+    refuse(channel, error instanceof ConnectionRefused ? error.message : 'the pod could not be entered')
     return
   }
-  channel.on('close', () => door.close())
-  channel.on('error', () => door.close())
-  void passIn(channel, door)
-  for (let next = await door.read(); next !== null; next = await door.read()) {
+  channel.on('close', () => connection.close())
+  channel.on('error', () => connection.close())
+  void passIn(channel, connection)
+  for (let next = await connection.read(); next !== null; next = await connection.read()) {
     const stream = next.channel === 'stderr' ? channel.stderr : channel
     if (!stream.write(next.bytes)) await drained(channel, stream)
   }
-  const { exitCode, message } = door.status
+  const { exitCode, message } = connection.status
   if (exitCode === null) channel.stderr.write(`${message ?? 'the connection to the pod ended'}\r\n`)
   channel.exit(exitCode ?? TROUBLE)
   channel.end()
-  door.close()
+  connection.close()
 }
 
 /** Converts an SSH signal name to a signal for a command in a pod; null: not supported. */
@@ -52,12 +52,12 @@ export function refuse(channel: ServerChannel, why: string): void {
   channel.end()
 }
 
-async function passIn(channel: ServerChannel, door: Door): Promise<void> {
+async function passIn(channel: ServerChannel, connection: PodConnection): Promise<void> {
   try {
-    for await (const bytes of channel as AsyncIterable<Buffer>) await door.write(bytes)
-    door.endInput()
+    for await (const bytes of channel as AsyncIterable<Buffer>) await connection.write(bytes)
+    connection.endInput()
   } catch {
-    door.close()
+    connection.close()
   }
 }
 

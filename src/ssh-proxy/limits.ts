@@ -7,13 +7,13 @@ export interface Limits {
   perAddress: number
   all: number
   /** Of these, connections that have not proven a key yet. */
-  strangersPerAddress: number
-  strangers: number
+  unauthenticatedPerAddress: number
+  unauthenticated: number
   /** Connections of one address per minute that end without a proven key, above which the address is refused. */
   failuresPerMinute: number
 }
 
-export const LIMITS: Limits = { perAddress: 256, all: 2_048, strangersPerAddress: 64, strangers: 256, failuresPerMinute: 60 }
+export const LIMITS: Limits = { perAddress: 256, all: 2_048, unauthenticatedPerAddress: 64, unauthenticated: 256, failuresPerMinute: 60 }
 
 /** Divisor of the reserve: one connection in this many is reserved for addresses that have none. */
 const KEPT_OF = 16
@@ -22,7 +22,7 @@ const MAX_FAILING = 10_000
 
 interface Count {
   open: number
-  strangers: number
+  unauthenticated: number
 }
 
 /** An accepted connection. */
@@ -33,12 +33,12 @@ export interface Entry {
 }
 
 /** Decides which connections are accepted. Pure except for its clock. */
-export class Turnstile {
+export class ConnectionLimits {
   private readonly limits: Limits
   private readonly now: () => number
   private readonly counts = new Map<string, Count>()
   private readonly failures = new Map<string, { count: number; untilMs: number }>()
-  private readonly all: Count = { open: 0, strangers: 0 }
+  private readonly all: Count = { open: 0, unauthenticated: 0 }
 
   constructor(limits: Limits, now: () => number) {
     this.limits = limits
@@ -47,33 +47,36 @@ export class Turnstile {
 
   /** Returns null when a limit is reached. */
   enter(address: string): Entry | null {
-    const own = this.counts.get(address) ?? { open: 0, strangers: 0 }
-    const { perAddress, all, strangersPerAddress, strangers } = this.limits
+    const own = this.counts.get(address) ?? { open: 0, unauthenticated: 0 }
+    const { perAddress, all, unauthenticatedPerAddress, unauthenticated } = this.limits
     if (own.open >= Math.min(perAddress, shareOf(all, this.all.open - own.open))) return null
-    if (own.strangers >= Math.min(strangersPerAddress, shareOf(strangers, this.all.strangers - own.strangers))) return null
-    if (this.all.open >= all || this.all.strangers >= strangers || this.hasFailed(address)) return null
+    if (
+      own.unauthenticated >= Math.min(unauthenticatedPerAddress, shareOf(unauthenticated, this.all.unauthenticated - own.unauthenticated))
+    )
+      return null
+    if (this.all.open >= all || this.all.unauthenticated >= unauthenticated || this.hasFailed(address)) return null
     this.counts.set(address, own)
     for (const count of [own, this.all]) {
       count.open += 1
-      count.strangers += 1
+      count.unauthenticated += 1
     }
     return this.entryOf(address, own)
   }
 
   private entryOf(address: string, own: Count): Entry {
-    let isStranger = true
+    let isUnauthenticated = true
     let isIn = true
     const greet = () => {
-      if (!isStranger) return
-      isStranger = false
-      for (const count of [own, this.all]) count.strangers -= 1
+      if (!isUnauthenticated) return
+      isUnauthenticated = false
+      for (const count of [own, this.all]) count.unauthenticated -= 1
     }
     return {
       known: greet,
       leave: () => {
         if (!isIn) return
         isIn = false
-        if (isStranger) this.noteFailure(address)
+        if (isUnauthenticated) this.noteFailure(address)
         greet()
         for (const count of [own, this.all]) count.open -= 1
         if (own.open === 0) this.counts.delete(address)
@@ -88,10 +91,10 @@ export class Turnstile {
 
   private noteFailure(address: string): void {
     const nowMs = this.now()
-    const former = this.failures.get(address)
-    const isOver = former === undefined || former.untilMs <= nowMs
+    const previous = this.failures.get(address)
+    const isOver = previous === undefined || previous.untilMs <= nowMs
     if (isOver && this.failures.size >= MAX_FAILING) this.failures.clear()
-    this.failures.set(address, isOver ? { count: 1, untilMs: nowMs + MINUTE_MS } : { ...former, count: former.count + 1 })
+    this.failures.set(address, isOver ? { count: 1, untilMs: nowMs + MINUTE_MS } : { ...previous, count: previous.count + 1 })
   }
 }
 

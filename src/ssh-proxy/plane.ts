@@ -9,7 +9,7 @@ import {
   type SshTarget,
 } from '../host-protocol/ssh-proxy.ts'
 import { errorText } from '../node/fail.ts'
-import { Door } from './door.ts'
+import { PodConnection } from './connection.ts'
 
 const TIMEOUT_MS = 15_000
 const MAX_MESSAGE_BYTES = 2 ** 20
@@ -17,8 +17,8 @@ const MAX_REFUSAL_BYTES = 16 * 1024
 const FORBIDDEN = 403
 
 /** The reason why a pod cannot be reached, as shown to the client. */
-export class DoorRefused extends Error {
-  override readonly name = 'DoorRefused'
+export class ConnectionRefused extends Error {
+  override readonly name = 'ConnectionRefused'
 }
 
 /** Client of the plane, with the proxy's own key and not that of an account. */
@@ -46,11 +46,11 @@ export class Plane {
     throw new Error(`the plane answered ${response.status}: ${detailOf(text)}`)
   }
 
-  /** Opens a command or port. Rejects with `DoorRefused`. */
-  open(login: SshLogin, target: SshTarget): Promise<Door> {
+  /** Opens a command or port. Rejects with `ConnectionRefused`. */
+  open(login: SshLogin, target: SshTarget): Promise<PodConnection> {
     const header = Buffer.from(JSON.stringify({ ...login, target })).toString('base64url')
     if (header.length > MAX_SSH_OPEN_CHARS)
-      throw new DoorRefused('the command is longer than the proxy takes: put it into a file, or say it on stdin')
+      throw new ConnectionRefused('the command is longer than the proxy takes: put it into a file, or say it on stdin')
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(`${this.url.replace(/^http/, 'ws')}${SSH_OPEN_PATH}`, {
         headers: { authorization: `Bearer ${this.key}`, [SSH_OPEN_HEADER]: header },
@@ -60,8 +60,8 @@ export class Plane {
         perMessageDeflate: false,
       })
       // Created before the connection opens, so that no message arrives without a listener.
-      const door = new Door(socket)
-      socket.once('open', () => resolve(door))
+      const connection = new PodConnection(socket)
+      socket.once('open', () => resolve(connection))
       socket.once('unexpected-response', (_request, response) => {
         let text = ''
         response.setEncoding('utf8')
@@ -69,11 +69,11 @@ export class Plane {
           text = (text + part).slice(0, MAX_REFUSAL_BYTES)
         })
         response.on('close', () => {
-          reject(new DoorRefused(detailOf(text)))
+          reject(new ConnectionRefused(detailOf(text)))
           socket.terminate()
         })
       })
-      socket.once('error', (error) => reject(new DoorRefused(`the plane could not be reached: ${errorText(error)}`)))
+      socket.once('error', (error) => reject(new ConnectionRefused(`the plane could not be reached: ${errorText(error)}`)))
     })
   }
 }

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net'
 import type { Connection } from 'ssh2'
 import { errorText } from '../node/fail.ts'
 import { loadHostKey } from './host-key.ts'
-import { LIMITS, type Limits, sourceOf, Turnstile } from './limits.ts'
+import { ConnectionLimits, LIMITS, type Limits, sourceOf } from './limits.ts'
 import type { Log } from './log.ts'
 import { Login } from './login.ts'
 import { Plane } from './plane.ts'
@@ -37,7 +37,7 @@ export interface SshProxy {
 export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   const { log } = options
   const plane = new Plane(options.planeUrl, options.key)
-  const turnstile = new Turnstile(options.limits ?? LIMITS, () => performance.now())
+  const turnstile = new ConnectionLimits(options.limits ?? LIMITS, () => performance.now())
   const hostKeys = [loadHostKey(options.stateDir)]
   const ssh = new Server({ hostKeys, ident: 'podplane', keepaliveInterval: KEEPALIVE_MS, keepaliveCountMax: KEEPALIVES })
   const sockets = new Set<Socket>()

@@ -1,7 +1,7 @@
 import type { Connection, PseudoTtyInfo, ServerChannel, Session } from 'ssh2'
 import type { SshLogin, SshTarget } from '../host-protocol/ssh-proxy.ts'
 import { join, refuse, signalOf } from './channel.ts'
-import type { Door } from './door.ts'
+import type { PodConnection } from './connection.ts'
 import type { Plane } from './plane.ts'
 import { serveSftp } from './sftp/serve.ts'
 
@@ -39,16 +39,16 @@ export function serveClient(client: Connection, plane: Pick<Plane, 'open'>, visi
   client.on('request', (_accept, reject) => reject?.())
 }
 
-function serveSession(session: Session, open: (target: SshTarget) => Promise<Door>, visitor: Visitor): void {
+function serveSession(session: Session, open: (target: SshTarget) => Promise<PodConnection>, visitor: Visitor): void {
   let terminal: Terminal = null
-  let door: Promise<Door> | null = null
+  let connection: Promise<PodConnection> | null = null
   const begin = (channel: ServerChannel, command: string[] | null) => {
-    door = open({ kind: 'exec', command, terminal })
+    connection = open({ kind: 'exec', command, terminal })
     // `join` reports the error on the channel.
-    door.catch(() => undefined)
-    void join(channel, door)
+    connection.catch(() => undefined)
+    void join(channel, connection)
   }
-  const tell = (say: (door: Door) => void) => void door?.then(say, () => undefined)
+  const send = (say: (connection: PodConnection) => void) => void connection?.then(say, () => undefined)
   session.on('pty', (accept, _reject, info) => {
     terminal = terminalOf(info)
     answer(accept)
@@ -56,13 +56,13 @@ function serveSession(session: Session, open: (target: SshTarget) => Promise<Doo
   session.on('window-change', (accept, _reject, { rows, cols }) => {
     const size = sizeOf(rows, cols)
     if (terminal !== null) terminal = { ...terminal, ...size }
-    tell((one) => one.resize(size.rows, size.cols))
+    send((one) => one.resize(size.rows, size.cols))
     answer(accept)
   })
   session.on('signal', (accept, reject, { name }) => {
     const signal = signalOf(name)
     if (signal === null) return answer(reject)
-    tell((one) => one.signal(signal))
+    send((one) => one.signal(signal))
     answer(accept)
   })
   session.on('shell', (accept) => once(accept, (channel) => begin(channel, null)))

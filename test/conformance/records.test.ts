@@ -136,7 +136,7 @@ describe('lookups and deletion of records', () => {
         const held = await endpoint.call('GET', `status-sync/${job}?wait=60000`)
         expect(held.status).toBe(404)
         expect(performance.now() - startedAt).toBeGreaterThan(TTL_MS)
-        await expectForgotten(endpoint, job)
+        await expectDropped(endpoint, job)
       },
     )
   }
@@ -147,8 +147,8 @@ describe('lookups and deletion of records', () => {
     await worker.takeJob()
     await worker.done(job, { output: 1 })
     expect((await endpoint.status(job)).status).toBe('COMPLETED')
-    await endpoint.isForgotten(job)
-    await expectForgotten(endpoint, job)
+    await endpoint.isDropped(job)
+    await expectDropped(endpoint, job)
   })
 
   scenario('[INV-9] JOB-8, LIM-4: the result of a runsync is retained for a minute and then deleted', { workers: 1 }, async (endpoint) => {
@@ -158,9 +158,9 @@ describe('lookups and deletion of records', () => {
     const finishedAt = performance.now()
     await worker.done(id, { output: 1 })
     expect((await sync).body.status).toBe('COMPLETED')
-    await endpoint.isForgotten(id, RETENTION_MS * 2)
+    await endpoint.isDropped(id, RETENTION_MS * 2)
     expect(performance.now() - finishedAt).toBeGreaterThan(RETENTION_MS)
-    await expectForgotten(endpoint, id)
+    await expectDropped(endpoint, id)
   })
 })
 
@@ -168,7 +168,7 @@ function expectAbsent(view: JobView, keys: (keyof JobView)[]): void {
   for (const key of keys) expect(view, JSON.stringify(view)).not.toHaveProperty(key)
 }
 
-async function expectForgotten(endpoint: PlayedEndpoint, job: string): Promise<void> {
+async function expectDropped(endpoint: PlayedEndpoint, job: string): Promise<void> {
   for (const read of READS) {
     for (const method of ['GET', 'POST']) {
       const reply = await endpoint.call(method, `${read}/${job}`)

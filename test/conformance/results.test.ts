@@ -100,7 +100,7 @@ describe('answers to results', () => {
     worker.outlivesStop = true
     const expired = await endpoint.run({}, { policy: { ttl: 10_000 } })
     await worker.takeJob()
-    await endpoint.isForgotten(expired)
+    await endpoint.isDropped(expired)
     expect((await worker.done(expired, { output: 'late' })).status).toBe(200)
     expect((await worker.chunk(expired, { output: 'late' })).status).toBe(200)
     expect((await endpoint.call('GET', `status/${expired}`)).status).toBe(404)

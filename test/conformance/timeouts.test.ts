@@ -35,7 +35,7 @@ const STOPS = [
     what: 'ttl',
     policy: { ttl: TTL_MS },
     async stop(endpoint: PlayedEndpoint, job: string) {
-      await endpoint.isForgotten(job)
+      await endpoint.isDropped(job)
     },
     async settled(endpoint: PlayedEndpoint, job: string) {
       expect((await endpoint.call('GET', `status/${job}`)).status).toBe(404)
@@ -52,9 +52,9 @@ describe('stopping a running job', () => {
         const worker = await endpoint.nextWorker()
         const job = await endpoint.run({}, { policy })
         await worker.takeJob()
-        const told = worker.nextStop()
+        const received = worker.nextStop()
         await stop(endpoint, job)
-        expect(await told).toEqual([job])
+        expect(await received).toEqual([job])
         // The handler was cancelled: it posts nothing, and its worker takes the next job.
         worker.holding.delete(job)
         await settled(endpoint, job)

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import {
+  BUDGET_LABELS,
   BUDGET_NAMES,
-  BUDGET_WORDS,
   boundTexts,
   budgetsOf,
   ceilingsOf,
-  usedWords,
+  usedText,
 } from '../../src/console/pages/operator/account/bounds.ts'
 import { BUDGETS } from '../../src/contract/accounts/budgets.ts'
 
 describe('[UI-69] limits of an account as the operator types them', () => {
   it('every budget has a field, and those of bytes say their unit', () => {
     expect(BUDGET_NAMES.toSorted()).toEqual(Object.keys(BUDGETS).toSorted())
-    const inMib = BUDGET_NAMES.filter((name) => BUDGET_WORDS[name].endsWith('(MiB)'))
+    const inMib = BUDGET_NAMES.filter((name) => BUDGET_LABELS[name].endsWith('(MiB)'))
     expect(inMib.toSorted()).toEqual(BUDGET_NAMES.filter((name) => BUDGETS[name].unit === 'bytes').toSorted())
   })
 
@@ -31,7 +31,7 @@ describe('[UI-69] limits of an account as the operator types them', () => {
   })
 
   it('say how much is in use', () => {
-    expect(usedWords({ used: 1_200, bound: 5_000, unit: 'count' })).toBe('1,200 of 5,000 in use')
-    expect(usedWords({ used: 2 ** 19, bound: 2 ** 26, unit: 'bytes' })).toBe('0.5 of 64 MiB in use')
+    expect(usedText({ used: 1_200, bound: 5_000, unit: 'count' })).toBe('1,200 of 5,000 in use')
+    expect(usedText({ used: 2 ** 19, bound: 2 ** 26, unit: 'bytes' })).toBe('0.5 of 64 MiB in use')
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { CATALOG_FIELDS, entryOf, fieldsOf, keyOf, textsOf, wordsOf } from '../../src/console/pages/operator/catalog/fields.ts'
+import { CATALOG_FIELDS, entryOf, fieldsOf, keyOf, textsOf, valueText } from '../../src/console/pages/operator/catalog/fields.ts'
 import { PutCatalogCpu, PutCatalogDataCenter, PutCatalogGpu, PutCatalogStorage } from '../../src/contract/catalog/entries.ts'
 
 const SCHEMAS = { gpus: PutCatalogGpu, cpus: PutCatalogCpu, datacenters: PutCatalogDataCenter, storage: PutCatalogStorage }
@@ -43,12 +43,12 @@ describe('[UI-74] an entry of the catalog as the operator types it', () => {
 
   it('shows the values in force, and of storage only the prices that exist', () => {
     const disk = { inForce: { running: 0.1, stopped: 0.2 } }
-    expect(fieldsOf('storage', disk).map((field) => [keyOf(field), wordsOf(field, field.inForce(disk.inForce))])).toEqual([
+    expect(fieldsOf('storage', disk).map((field) => [keyOf(field), valueText(field, field.inForce(disk.inForce))])).toEqual([
       ['running', '0.1'],
       ['stopped', '0.2'],
     ])
     expect(
-      CATALOG_FIELDS.gpus.slice(0, 3).map((field) => wordsOf(field, field.inForce({ securePrice: 0.4, communityPrice: null }))),
+      CATALOG_FIELDS.gpus.slice(0, 3).map((field) => valueText(field, field.inForce({ securePrice: 0.4, communityPrice: null }))),
     ).toEqual(['0.4', 'not sold', 'not sold'])
   })
 })

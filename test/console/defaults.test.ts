@@ -14,7 +14,7 @@ describe('[PP-122] a changed default', () => {
     const { EMPTY_ENDPOINT, ofType } = await changed(() => import('../../src/console/pages/endpoints/new/new-endpoint-form.ts'))
     expect(EMPTY_ENDPOINT).toMatchObject({ gpuCount: '2', min: '1', max: '9', idleTimeout: '77', scalerValue: '13' })
     expect([ofType('QUEUE').scalerValue, ofType('LOAD_BALANCER').scalerValue]).toEqual(['13', '14'])
-    const { EMPTY_TEMPLATE } = await changed(() => import('../../src/console/pages/keep/template-form.ts'))
+    const { EMPTY_TEMPLATE } = await changed(() => import('../../src/console/pages/resources/template-form.ts'))
     expect(EMPTY_TEMPLATE.startJupyter).toBe(false)
   })
 })

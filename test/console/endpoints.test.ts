@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { verdictOf } from '../../src/console/pages/endpoints/health.tsx'
-import { eventsBefore, eventWords, timeOf } from '../../src/console/pages/endpoints/history/moments.ts'
+import { eventsBefore, eventText, timeOf } from '../../src/console/pages/endpoints/history/moments.ts'
 import { EMPTY_ENDPOINT, endpointBody, missingOf, takenFrom } from '../../src/console/pages/endpoints/new/new-endpoint-form.ts'
 import { rollbackTo } from '../../src/console/pages/endpoints/releases/rollback.ts'
 import { settingsChanges, settingsProblem, settingsText } from '../../src/console/pages/endpoints/settings/settings-form.ts'
-import { chatWords, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
+import { chatText, readInput } from '../../src/console/pages/endpoints/try/try-input.ts'
 import { bulkRequest, listQuery, resultsOf } from '../../src/console/pages/jobs/bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from '../../src/console/pages/jobs/job-acts.ts'
-import { costWords, sharesOf } from '../../src/console/pages/jobs/phases.ts'
+import { costText, sharesOf } from '../../src/console/pages/jobs/phases.ts'
 import { type EnvRow, rowProblem, withRow } from '../../src/console/parts/env/env-rows.ts'
 import type { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
 import type { Release } from '../../src/contract/endpoints/releases.ts'
@@ -115,8 +115,8 @@ describe('[UI-46] trying an endpoint', () => {
       '{"choices":[]}',
       '[DONE]',
     ]
-    expect(events.map(chatWords)).toEqual([undefined, 'Pa', 'ris', undefined, undefined])
-    expect(() => chatWords('{"error":{"message":"no such model"}}')).toThrow('no such model')
+    expect(events.map(chatText)).toEqual([undefined, 'Pa', 'ris', undefined, undefined])
+    expect(() => chatText('{"error":{"message":"no such model"}}')).toThrow('no such model')
   })
 })
 
@@ -224,7 +224,7 @@ describe('[UI-49] the time line of a job', () => {
   })
 
   it('a small cost is not shown as zero', () => {
-    expect([0, 0.000_008, 0.02].map(costWords)).toEqual(['$0.00', 'less than $0.0001', '$0.02'])
+    expect([0, 0.000_008, 0.02].map(costText)).toEqual(['$0.00', 'less than $0.0001', '$0.02'])
   })
 })
 
@@ -248,7 +248,7 @@ describe('[UI-50] the history of an endpoint', () => {
       { ...event, phase: 'GONE' as const, reason: 'its host is lost' },
       { ...event, kind: 'RELEASE' as const, release: 3 },
     ]
-    expect(words.map((one) => eventWords({ ...one, at: '' }))).toEqual([
+    expect(words.map((one) => eventText({ ...one, at: '' }))).toEqual([
       'Worker w1 became ready',
       'Worker w1 became gone: its host is lost',
       'Release 3 became active',

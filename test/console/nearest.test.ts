@@ -5,9 +5,9 @@ import { askedBody, EMPTY_POD, type PodText, withOption } from '../../src/consol
 import { reasonsOf } from '../../src/console/pages/pods/create/reasons.ts'
 import type { CreatePodRequest } from '../../src/contract/pods/pods.ts'
 import { SEED_CATALOG } from '../../src/domain/catalog/seed.ts'
+import { podLadders } from '../../src/domain/explain/pod-changes.ts'
 import type { PlacementHost } from '../../src/domain/host/placement.ts'
 import { type PodReferences, planPod } from '../../src/domain/pod/request/request.ts'
-import { podLadders } from '../../src/domain/why/pod-changes.ts'
 
 const REFERENCES: PodReferences = {
   template: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { clusterBody, EMPTY_CLUSTER, missingOfCluster } from '../../src/console/pages/clusters/cluster-form.ts'
 import { attentionOf, type Overview } from '../../src/console/pages/home/attention.ts'
-import { createBody, EMPTY_TEMPLATE, templateText, updateBody } from '../../src/console/pages/keep/template-form.ts'
+import { createBody, EMPTY_TEMPLATE, templateText, updateBody } from '../../src/console/pages/resources/template-form.ts'
 import { SpendItem } from '../../src/contract/billing/spending.ts'
 import { Cluster } from '../../src/contract/clusters/clusters.ts'
 import { Endpoint } from '../../src/contract/endpoints/endpoints.ts'
@@ -43,7 +43,7 @@ describe('[UI-27] the list of resources that need attention', () => {
         { ...SPEND, id: 'p4', name: 'just idle', idleCount: 1, idleSince: '2026-06-02T11:55:00Z', idleWaste: 0.01 },
       ],
     })
-    expect(found.map(({ name, words, isBad }) => [name, words, isBad])).toEqual([
+    expect(found.map(({ name, text: words, isBad }) => [name, words, isBad])).toEqual([
       ['broken', 'image not found', true],
       [CLUSTER.name, '1 member in ERROR', true],
       ['waits', 'no host has room', false],

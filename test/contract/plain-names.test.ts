@@ -27,13 +27,13 @@ const COMMON: Readonly<Record<string, string>> = {
 }
 
 /** The words of a name in camelCase, PascalCase, CONSTANT_CASE or kebab-case. */
-const wordsOf = (name: string): string[] =>
+const textOf = (name: string): string[] =>
   name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
     .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
     .toLowerCase()
     .split(/[^a-z\d]+/)
-const isHouse = (name: string): boolean => COMMON[name] === undefined && wordsOf(name).some((word) => HOUSE.has(word))
+const isHouse = (name: string): boolean => COMMON[name] === undefined && textOf(name).some((word) => HOUSE.has(word))
 
 /** The names that a source exports by a declaration. */
 function exportedNames(text: string): string[] {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { IDEMPOTENCY_KEEP_MS, judgeKey, readIdempotencyKey } from '../../src/domain/idempotency.ts'
+import { IDEMPOTENCY_RETENTION_MS, judgeKey, readIdempotencyKey } from '../../src/domain/idempotency.ts'
 
 const RECORD = { fingerprint: 'a', jobId: 'job-1', createdAtMs: 1_000 }
-const END = RECORD.createdAtMs + IDEMPOTENCY_KEEP_MS
+const END = RECORD.createdAtMs + IDEMPOTENCY_RETENTION_MS
 
 describe('Idempotency-Key', () => {
   test('[PP-72] no record is a first use, the same request repeats, another one misuses', () => {

@@ -14,7 +14,7 @@ import {
   type Standing,
   scopesOfHandedKey,
 } from '../../src/domain/team/members.ts'
-import { KEPT_KINDS, type Kept, refuseDeletion } from '../../src/domain/team/organization.ts'
+import { BLOCKER_KINDS, type Blocker, refuseDeletion } from '../../src/domain/team/organization.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const role = fc.constantFrom(...ROLES)
@@ -169,11 +169,11 @@ describe('[TEAM-7] an invitation', () => {
 })
 
 describe('[TEAM-13] deleting', () => {
-  const NOTHING = Object.fromEntries(KEPT_KINDS.map((kind) => [kind, 0])) as Record<Kept, number>
+  const NOTHING = Object.fromEntries(BLOCKER_KINDS.map((kind) => [kind, 0])) as Record<Blocker, number>
 
   it('requires an owner and an empty organization', () => {
     expect(ROLES.filter((actor) => refuseDeletion(actor, NOTHING) === null)).toEqual(['OWNER'])
-    for (const kind of KEPT_KINDS) expect(refuseDeletion('OWNER', { ...NOTHING, [kind]: 1 })?.code, kind).toBe('IN_USE')
+    for (const kind of BLOCKER_KINDS) expect(refuseDeletion('OWNER', { ...NOTHING, [kind]: 1 })?.code, kind).toBe('IN_USE')
   })
 
   it('names all that is left', () => {

@@ -42,9 +42,9 @@ describe('[S17] [EDG-6] texts about a failure', () => {
       'image pull failed: 10.0.0.5:5000/acme/x:1.2.3.4: the image does not exist',
     ],
     ['no space is left for /workspace at /var/lib/mysql', 'no space is left for /workspace at /var/lib/mysql'],
-  ])('lose paths and addresses of the machine: %s', (said, told) => {
-    expect(withoutMachine(said)).toBe(told)
-    expect(withoutMachine(told)).toBe(told)
+  ])('lose paths and addresses of the machine: %s', (said, received) => {
+    expect(withoutMachine(said)).toBe(received)
+    expect(withoutMachine(received)).toBe(received)
   })
 
   it('take time in proportion to their length', () => {

@@ -3,18 +3,18 @@ import type { WantedTarget } from '../../src/host-protocol/tunnel/frames.ts'
 import type { TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
 import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
 import {
-  KEPT_FOR_NEWCOMERS,
-  KEPT_FOR_TERMINALS,
   LARGE_WINDOW_BYTES,
   MAX_STREAMS,
   mayOpen,
   type Opener,
+  RESERVED_FOR_NEWCOMERS,
+  RESERVED_FOR_TERMINALS,
   type Share,
   Windows,
 } from '../../src/host-protocol/tunnel/windows.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
-const SHARED = MAX_STREAMS - KEPT_FOR_NEWCOMERS - KEPT_FOR_TERMINALS
+const SHARED = MAX_STREAMS - RESERVED_FOR_NEWCOMERS - RESERVED_FOR_TERMINALS
 
 const share = (streams: number, terminals = 0): Share => ({ streams, terminals, large: 0 })
 /** The streams of one account, spread over as many workloads as it takes. */
@@ -34,7 +34,7 @@ describe('streams of a tunnel, by account', () => {
     expect([alone - 1, alone, alone + 1].map((own) => mayOpen(share(own), share(own), false))).toEqual([true, false, false])
     const half = (SHARED - 96) / 2
     expect([half - 1, half, half + 1].map((own) => mayOpen(share(own), share(own + 96), false))).toEqual([true, false, false])
-    const beforeTerminals = MAX_STREAMS - KEPT_FOR_TERMINALS
+    const beforeTerminals = MAX_STREAMS - RESERVED_FOR_TERMINALS
     expect([beforeTerminals - 1, beforeTerminals].map((all) => mayOpen(share(0), share(all), false))).toEqual([true, false])
     expect([MAX_STREAMS - 1, MAX_STREAMS].map((all) => mayOpen(share(0), share(all), true))).toEqual([true, false])
     expect([0, 1].map((own) => mayOpen(share(20, own), share(MAX_STREAMS - 1, own), true))).toEqual([true, false])
@@ -111,11 +111,11 @@ describe('a request that is silent', () => {
     open('first', 2, 'a1')
     open('second', 3, 'a2')
     nowMs = 1_001
-    expect(end.giveWay({ account: 'a' }, 1_000)).toBe(false)
+    expect(end.preempt({ account: 'a' }, 1_000)).toBe(false)
     nowMs = 1_002
-    expect([end.giveWay({ account: 'a' }, 1_000), end.giveWay({ account: 'a' }, 1_000)]).toEqual([true, false])
+    expect([end.preempt({ account: 'a' }, 1_000), end.preempt({ account: 'a' }, 1_000)]).toEqual([true, false])
     nowMs = 1_003
-    expect([end.giveWay({ workloadId: 'a1' }, 1_000), end.giveWay({ workloadId: 'a2' }, 1_000)]).toEqual([false, true])
+    expect([end.preempt({ workloadId: 'a1' }, 1_000), end.preempt({ workloadId: 'a2' }, 1_000)]).toEqual([false, true])
     await Promise.resolve()
     const why = 'it was silent for a minute, and a newer request of the same account had no other place on this host'
     expect(ended).toEqual([`first: ${why}`, `second: ${why}`])
@@ -124,14 +124,14 @@ describe('a request that is silent', () => {
 
   it('[SHR-33] neither sends nor receives anything', async () => {
     const { end, open } = make()
-    const [told, heard] = [open('told', 0, 'a1'), open('heard', 0, 'a1')]
-    for (const stream of [told, heard]) stream?.receive({ type: 'accept', stream: stream.id, window: 1_024 })
+    const [received, heard] = [open('told', 0, 'a1'), open('heard', 0, 'a1')]
+    for (const stream of [received, heard]) stream?.receive({ type: 'accept', stream: stream.id, window: 1_024 })
     nowMs = 500
-    await told?.write(new Uint8Array(1))
+    await received?.write(new Uint8Array(1))
     end.receive(new Uint8Array([3, 0, 0, 0, heard?.id ?? 0, ...new TextEncoder().encode('{"status":200,"headers":[]}')]))
     nowMs = 1_499
-    expect(end.giveWay({ account: 'a' }, 1_000)).toBe(false)
+    expect(end.preempt({ account: 'a' }, 1_000)).toBe(false)
     nowMs = 1_500
-    expect(end.giveWay({ account: 'a' }, 1_000)).toBe(true)
+    expect(end.preempt({ account: 'a' }, 1_000)).toBe(true)
   })
 })

@@ -57,10 +57,10 @@ describe('the lock of a data directory', () => {
   })
 
   it('never ends a process that merely has the pid of a previous child', async () => {
-    const stranger = await startSleeper()
-    writeLock({ owner: DEAD_OWNER, stopping: false, children: [{ pid: stranger.pid, startTime: '1' }] })
+    const otherTenant = await startSleeper()
+    writeLock({ owner: DEAD_OWNER, stopping: false, children: [{ pid: otherTenant.pid, startTime: '1' }] })
     const lock = await lockDataDir(directory)
-    expect(isAlive(stranger)).toBe(true)
+    expect(isAlive(otherTenant)).toBe(true)
     lock.release()
   })
 

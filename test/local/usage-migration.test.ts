@@ -17,7 +17,7 @@ function apply(database: DatabaseSync, files: readonly string[]): void {
 }
 
 /** A database of the release before the bills. */
-function formerDatabase(): DatabaseSync {
+function previousDatabase(): DatabaseSync {
   const database = new DatabaseSync(':memory:')
   apply(
     database,
@@ -28,7 +28,7 @@ function formerDatabase(): DatabaseSync {
 
 const INSERT = 'INSERT INTO pod_usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
 const price = fc.integer({ min: 0, max: 100_000 }).map((cents) => cents / 100)
-const formerRow = fc.record({
+const previousRow = fc.record({
   startedAt: fc.integer({ min: 1, max: TEN_YEARS_MS }),
   ms: fc.integer({ min: 0, max: TEN_YEARS_MS }),
   price,
@@ -38,8 +38,8 @@ const formerRow = fc.record({
 describe('migration of usage', () => {
   it('[BIL-9] rows of the release before the bills are migrated with their amounts, also those written after the migration', () => {
     fc.assert(
-      fc.property(fc.array(formerRow, { maxLength: 20 }), fc.integer({ min: 0, max: 20 }), (rows, before) => {
-        const database = formerDatabase()
+      fc.property(fc.array(previousRow, { maxLength: 20 }), fc.integer({ min: 0, max: 20 }), (rows, before) => {
+        const database = previousDatabase()
         if (before === 0) apply(database, [BRINGS_USAGE])
         for (const [i, { startedAt, ms, price: usd, isGpu }] of rows.entries()) {
           const gpu = isGpu ? (['NVIDIA L4', 2] as const) : ([null, 0] as const)

@@ -74,7 +74,7 @@ export class ClusterWorld {
   readonly onHostLoss: 'WAIT' | 'REPLACE'
   rows: Row[] = []
   isDeleted = false
-  isForgotten = false
+  isDropped = false
   /** Number of the reachability check, as the rows of D1 hold it. */
   checkNumber = 0
   /** By owner and host: GPUs that are reserved. */
@@ -125,7 +125,7 @@ export class ClusterWorld {
   /** The object reconciles; it may end between two steps. */
   look(crash: Crash = null): void {
     let left = crash?.after ?? Number.POSITIVE_INFINITY
-    for (let round = 0; round < 50 && !this.isForgotten; round += 1) {
+    for (let round = 0; round < 50 && !this.isDropped; round += 1) {
       if (this.check === null && this.rows.every(({ generation }) => generation === 1))
         this.check = ask(this.members(), this.checkNumber, this.nowMs)
       if (this.check) this.checkNumber = Math.max(this.checkNumber, this.check.number)
@@ -139,7 +139,7 @@ export class ClusterWorld {
       }
       if (!hasChanged) return
     }
-    if (!this.isForgotten) throw new Error('the object finds no rest')
+    if (!this.isDropped) throw new Error('the object finds no rest')
   }
 
   members(): Member[] {
@@ -177,7 +177,7 @@ export class ClusterWorld {
         this.decide(step.member.id, (row) => decideTermination(row, 'deleted', this.nowMs))
         return true
       case 'forget':
-        this.isForgotten = true
+        this.isDropped = true
         return true
     }
   }

@@ -82,7 +82,7 @@ describe('histories of a cluster', () => {
 })
 
 function play(world: ClusterWorld, operation: Operation): void {
-  if (operation.kind === 'look') look(world, operation.crash)
+  if (operation.kind === 'look') check(world, operation.crash)
   if (operation.kind === 'pass') world.nowMs += operation.ms
   if (operation.kind === 'delete') world.isDeleted = true
   if (!('machine' in operation)) return
@@ -99,7 +99,7 @@ function play(world: ClusterWorld, operation: Operation): void {
   if (operation.kind === 'work') world.work(at)
 }
 
-function look(world: ClusterWorld, crash: Crash): void {
+function check(world: ClusterWorld, crash: Crash): void {
   try {
     world.look(crash)
   } catch (error) {
@@ -126,13 +126,13 @@ class Watch {
     expect(rows.filter(({ rank }) => rank === 0)).toHaveLength(1)
     expect(new Set(rows.map(({ dataCenterId }) => dataCenterId)).size).toBe(1)
     for (const { id, gpus } of machines) expect(this.world.heldOn(id)).toBeLessThanOrEqual(gpus)
-    for (const row of rows) this.lookAt(row)
+    for (const row of rows) this.checkOne(row)
     for (const { hostId, memberId } of reserved.values()) expect([hostId, memberId]).toEqual([expect.any(String), expect.any(String)])
-    this.lookAtStarts()
+    this.checkStarts()
     this.before = rows
   }
 
-  private lookAt(row: Row): void {
+  private checkOne(row: Row): void {
     const { reserved } = this.world
     const before = this.before.find(({ id }) => id === row.id)
     if (this.world.isLive(row)) expect([row.id, reserved.has(`${row.id}@${row.hostId}`)]).toEqual([row.id, true])
@@ -149,7 +149,7 @@ class Watch {
     }
   }
 
-  private lookAtStarts(): void {
+  private checkStarts(): void {
     const { started } = this.world
     expect(new Set(started).size).toBe(started.length)
     for (const key of started) expect(this.released).toContain(key)
@@ -176,14 +176,14 @@ function end(world: ClusterWorld, watch: Watch): void {
   }
   world.isDeleted = true
   settle(world, watch)
-  expect([world.isForgotten, world.reserved.size]).toEqual([true, 0])
+  expect([world.isDropped, world.reserved.size]).toEqual([true, 0])
 }
 
 function settle(world: ClusterWorld, watch: Watch): void {
   let same = 0
   for (let round = 0; round < 60 && same < 3; round += 1) {
     const before = JSON.stringify(world.rows)
-    look(world, null)
+    check(world, null)
     for (const machine of world.machines) world.work(machine)
     watch.look()
     world.nowMs += REACH_PATIENCE_MS

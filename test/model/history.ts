@@ -1,7 +1,7 @@
 import type { Boot } from './facts.ts'
+import { Observer } from './observer.ts'
 import type { Operation } from './operations.ts'
 import type { PostBody, QueueUnderTest, SubmitOptions } from './queue-under-test.ts'
-import { Witness } from './witness.ts'
 
 /** Ping interval of a worker SDK, and pause of this one before it polls again without a job. Milliseconds. */
 const PING_EVERY_MS = 10_000
@@ -15,12 +15,12 @@ const ORDINARY_JOB = { low: false, sync: false, ttlMs: 86_400_000, executionMs: 
 export class History {
   private readonly queue: QueueUnderTest
   private readonly checkEvery: number
-  private readonly witness: Witness
+  private readonly observer: Observer
   private posts = 0
 
   constructor(queue: QueueUnderTest, options: { checkEvery: number }) {
     this.queue = queue
-    this.witness = new Witness(queue)
+    this.observer = new Observer(queue)
     this.checkEvery = options.checkEvery
   }
 
@@ -29,11 +29,11 @@ export class History {
     for (const [index, operation] of operations.entries()) {
       if (operation.kind === 'nothing') continue
       await this.step(operation)
-      await this.witness.settle()
+      await this.observer.settle()
       if (index % this.checkEvery !== 0) continue
-      await this.witness.checkRecords()
+      await this.observer.checkRecords()
       // A scaler may run on any read of the queue; its decisions are observed before time moves on.
-      if (this.queue.scales) await this.witness.settle()
+      if (this.queue.scales) await this.observer.settle()
     }
     await this.finish()
   }
@@ -81,9 +81,11 @@ export class History {
   private async submit(operation: SubmitOptions): Promise<void> {
     const { low, sync, ttlMs, executionMs } = operation
     const job = await this.queue.submit({ low, sync, ttlMs, executionMs })
-    this.witness.say(`submit #${this.witness.jobs.length}${low ? ' low' : ''}${sync ? ' sync' : ''} ttl ${ttlMs} execution ${executionMs}`)
-    this.witness.jobs.push(job)
-    this.witness.oracle.note(this.witness.now(), {
+    this.observer.say(
+      `submit #${this.observer.jobs.length}${low ? ' low' : ''}${sync ? ' sync' : ''} ttl ${ttlMs} execution ${executionMs}`,
+    )
+    this.observer.jobs.push(job)
+    this.observer.oracle.note(this.observer.now(), {
       kind: 'submitted',
       job,
       low,
@@ -96,61 +98,61 @@ export class History {
   /** Adopts the workers that have been started. */
   private async meetBoots(): Promise<void> {
     for (const boot of await this.queue.newBoots()) {
-      this.witness.say(`boot ${this.witness.boots.length}`)
-      this.witness.boots.push(boot)
+      this.observer.say(`boot ${this.observer.boots.length}`)
+      this.observer.boots.push(boot)
     }
-    await this.witness.settle()
+    await this.observer.settle()
   }
 
   private async takeOne({ boot, capacity, forgetful }: Extract<Operation, { kind: 'take' }>): Promise<void> {
-    const chosen = pick(forgetful ? this.witness.present() : this.witness.accepting(), boot)
-    if (chosen) await this.take(chosen, capacity, forgetful || this.witness.held(chosen).length === 0)
+    const chosen = pick(forgetful ? this.observer.present() : this.observer.accepting(), boot)
+    if (chosen) await this.take(chosen, capacity, forgetful || this.observer.held(chosen).length === 0)
   }
 
   private async take(boot: Boot, capacity: number, idle: boolean): Promise<void> {
-    this.witness.say(`take ${this.witness.name(boot)} up to ${capacity}${idle ? ' idle' : ''}`)
-    const now = this.witness.now()
-    if (!this.witness.lastTakeAt.has(boot)) this.witness.oracle.note(now, { kind: 'booted', boot })
-    if (idle) this.witness.oracle.note(now, { kind: 'polled idle', boot })
-    this.witness.lastTakeAt.set(boot, now)
-    this.witness.open = this.witness.open.filter((take) => take.boot !== boot)
-    if (!this.witness.draining.has(boot)) this.witness.open.push({ boot, capacity })
+    this.observer.say(`take ${this.observer.name(boot)} up to ${capacity}${idle ? ' idle' : ''}`)
+    const now = this.observer.now()
+    if (!this.observer.lastTakeAt.has(boot)) this.observer.oracle.note(now, { kind: 'booted', boot })
+    if (idle) this.observer.oracle.note(now, { kind: 'polled idle', boot })
+    this.observer.lastTakeAt.set(boot, now)
+    this.observer.open = this.observer.open.filter((take) => take.boot !== boot)
+    if (!this.observer.draining.has(boot)) this.observer.open.push({ boot, capacity })
     await this.queue.take(boot, capacity, idle)
-    await this.witness.settle()
+    await this.observer.settle()
   }
 
   private async pingOne({ boot, listing }: Extract<Operation, { kind: 'ping' }>): Promise<void> {
     const chosen = pick(
-      this.witness.present().filter((one) => this.witness.lastTakeAt.has(one)),
+      this.observer.present().filter((one) => this.observer.lastTakeAt.has(one)),
       boot,
     )
     if (!chosen) return
-    const held = this.witness.held(chosen)
-    const lists = { all: held, none: [], half: held.filter((_, i) => i % 2 === 0), stale: this.witness.given.get(chosen) ?? [] }
+    const held = this.observer.held(chosen)
+    const lists = { all: held, none: [], half: held.filter((_, i) => i % 2 === 0), stale: this.observer.given.get(chosen) ?? [] }
     await this.ping(chosen, lists[listing])
   }
 
   private async ping(boot: Boot, listed: readonly string[]): Promise<void> {
-    this.witness.say(`ping ${this.witness.name(boot)} lists ${listed.map((job) => this.witness.name(job)).join(' ') || 'nothing'}`)
-    this.witness.oracle.note(this.witness.now(), { kind: 'pinged', boot, listed })
+    this.observer.say(`ping ${this.observer.name(boot)} lists ${listed.map((job) => this.observer.name(job)).join(' ') || 'nothing'}`)
+    this.observer.oracle.note(this.observer.now(), { kind: 'pinged', boot, listed })
     await this.queue.ping(boot, listed)
   }
 
   private async answer({ boot, job, outcome }: Extract<Operation, { kind: 'done' }>): Promise<void> {
     const chosen = pick(
-      this.witness.boots.filter((one) => this.witness.held(one).length > 0),
+      this.observer.boots.filter((one) => this.observer.held(one).length > 0),
       boot,
     )
-    const held = chosen && pick(this.witness.held(chosen), job)
+    const held = chosen && pick(this.observer.held(chosen), job)
     if (chosen && held) await this.post(chosen, held, outcome)
   }
 
   private async answerStray({ boot, job, foreign, error }: Extract<Operation, { kind: 'stray done' }>): Promise<void> {
     const chosen = pick(
-      this.witness.boots.filter((one) => this.witness.given.has(one)),
+      this.observer.boots.filter((one) => this.observer.given.has(one)),
       boot,
     )
-    const answered = chosen && pick(foreign ? this.witness.jobs : (this.witness.given.get(chosen) ?? []), job)
+    const answered = chosen && pick(foreign ? this.observer.jobs : (this.observer.given.get(chosen) ?? []), job)
     if (chosen && answered) await this.post(chosen, answered, error ? 'error' : 'output')
   }
 
@@ -163,101 +165,101 @@ export class History {
       stopPod: { output: n, stopPod: true },
     }
     const body = bodies[outcome]
-    this.witness.say(`done ${this.witness.name(boot)} ${this.witness.name(job)} ${JSON.stringify(body)}`)
+    this.observer.say(`done ${this.observer.name(boot)} ${this.observer.name(job)} ${JSON.stringify(body)}`)
     const { stopPod, ...result } = body
-    this.witness.oracle.note(this.witness.now(), { kind: 'posted', job, boot, ...result })
-    if (stopPod) this.witness.askedToStop.add(boot)
+    this.observer.oracle.note(this.observer.now(), { kind: 'posted', job, boot, ...result })
+    if (stopPod) this.observer.askedToStop.add(boot)
     await this.queue.done(boot, job, body)
   }
 
   private async report({ kind, boot, job, stray }: Extract<Operation, { kind: 'progress' | 'chunk' }>): Promise<void> {
-    const known = (one: Boot) => (stray ? (this.witness.given.get(one) ?? []) : this.witness.held(one))
+    const known = (one: Boot) => (stray ? (this.observer.given.get(one) ?? []) : this.observer.held(one))
     const chosen = pick(
-      this.witness.boots.filter((one) => known(one).length > 0),
+      this.observer.boots.filter((one) => known(one).length > 0),
       boot,
     )
     const about = chosen && pick(known(chosen), job)
     if (!chosen || !about) return
-    this.witness.say(`${kind} ${this.witness.name(chosen)} ${this.witness.name(about)}`)
+    this.observer.say(`${kind} ${this.observer.name(chosen)} ${this.observer.name(about)}`)
     if (kind === 'chunk') {
-      this.witness.oracle.note(this.witness.now(), { kind: 'streamed', job: about, boot: chosen })
+      this.observer.oracle.note(this.observer.now(), { kind: 'streamed', job: about, boot: chosen })
       await this.queue.chunk(chosen, about)
       return
     }
     const output = { step: ++this.posts }
-    this.witness.oracle.note(this.witness.now(), { kind: 'progressed', job: about, boot: chosen, output })
+    this.observer.oracle.note(this.observer.now(), { kind: 'progressed', job: about, boot: chosen, output })
     await this.queue.progress(chosen, about, output)
   }
 
   private async crash({ boot, byHost }: Extract<Operation, { kind: 'crash' }>): Promise<void> {
-    const chosen = pick(this.witness.present(), boot)
+    const chosen = pick(this.observer.present(), boot)
     if (!chosen) return
-    this.witness.say(`crash ${this.witness.name(chosen)}${byHost ? ' with its host' : ''}`)
-    this.witness.over.add(chosen)
-    this.witness.oracle.note(this.witness.now(), { kind: 'ended', boot: chosen, by: byHost ? 'its host' : 'itself' })
+    this.observer.say(`crash ${this.observer.name(chosen)}${byHost ? ' with its host' : ''}`)
+    this.observer.over.add(chosen)
+    this.observer.oracle.note(this.observer.now(), { kind: 'ended', boot: chosen, by: byHost ? 'its host' : 'itself' })
     await this.queue.crash(chosen, byHost)
   }
 
   /** The silence or return of a machine, for a boot that has asked for work before (HOST-36). */
   private async hostChanges(operation: Extract<Operation, { kind: 'host silent' | 'host heard' }>): Promise<void> {
-    const known = this.witness.present().filter((one) => this.witness.lastTakeAt.has(one))
+    const known = this.observer.present().filter((one) => this.observer.lastTakeAt.has(one))
     const boot = pick(known, operation.boot)
     if (!boot) return
-    const now = this.witness.now()
+    const now = this.observer.now()
     if (operation.kind === 'host heard') {
-      this.witness.say(`the host of ${this.witness.name(boot)} is heard of`)
-      this.witness.oracle.note(now, { kind: 'host heard', boot })
+      this.observer.say(`the host of ${this.observer.name(boot)} is heard of`)
+      this.observer.oracle.note(now, { kind: 'host heard', boot })
       await this.queue.hostHeard(boot)
       return
     }
     const since = now - operation.agoMs
-    this.witness.say(`the host of ${this.witness.name(boot)} is silent for ${operation.agoMs}`)
-    const held = this.witness.held(boot).map((job) => ({ job, startAt: this.witness.oracle.startOf(job, boot) }))
-    this.witness.oracle.note(now, { kind: 'host silent', boot, since, held })
+    this.observer.say(`the host of ${this.observer.name(boot)} is silent for ${operation.agoMs}`)
+    const held = this.observer.held(boot).map((job) => ({ job, startAt: this.observer.oracle.startOf(job, boot) }))
+    this.observer.oracle.note(now, { kind: 'host silent', boot, since, held })
     await this.queue.hostSilent(boot, since)
   }
 
   private async control({ kind, job }: Extract<Operation, { kind: 'cancel' | 'retry' }>): Promise<void> {
-    const chosen = pick(this.witness.jobs, job)
+    const chosen = pick(this.observer.jobs, job)
     if (!chosen) return
-    const before = this.witness.oracle.state(chosen, this.witness.now())
-    this.witness.say(`${kind} ${this.witness.name(chosen)}, which is ${before}`)
-    this.witness.oracle.note(this.witness.now(), { kind: kind === 'cancel' ? 'cancelled' : 'retried', job: chosen })
+    const before = this.observer.oracle.state(chosen, this.observer.now())
+    this.observer.say(`${kind} ${this.observer.name(chosen)}, which is ${before}`)
+    this.observer.oracle.note(this.observer.now(), { kind: kind === 'cancel' ? 'cancelled' : 'retried', job: chosen })
     const reply = await this.queue[kind](chosen)
-    if (kind === 'cancel') this.witness.compareRecord(chosen, reply)
-    else this.witness.same('the status code of a retry', reply.status, before === 'gone' ? 404 : before === 'FAILED' ? 200 : 400)
+    if (kind === 'cancel') this.observer.compareRecord(chosen, reply)
+    else this.observer.same('the status code of a retry', reply.status, before === 'gone' ? 404 : before === 'FAILED' ? 200 : 400)
   }
 
   private async purge(): Promise<void> {
-    const waiting = this.witness.oracle.queue(this.witness.now()).length
-    this.witness.say(`purge ${waiting}`)
-    this.witness.oracle.note(this.witness.now(), { kind: 'purged' })
-    this.witness.same('jobs removed by a purge', await this.queue.purge(), waiting)
+    const waiting = this.observer.oracle.queue(this.observer.now()).length
+    this.observer.say(`purge ${waiting}`)
+    this.observer.oracle.note(this.observer.now(), { kind: 'purged' })
+    this.observer.same('jobs removed by a purge', await this.queue.purge(), waiting)
   }
 
   private async pass(ms: number): Promise<void> {
-    this.witness.say(`pass ${ms}`)
-    await this.moveTo(this.witness.now() + ms)
+    this.observer.say(`pass ${ms}`)
+    await this.moveTo(this.observer.now() + ms)
   }
 
   private async passToEdge(offsetMs: number): Promise<void> {
-    const edge = this.witness.oracle.nextChange(this.witness.now())
-    if (edge === null || edge + offsetMs <= this.witness.now()) return
-    this.witness.say(`pass to ${offsetMs} ms from an edge, ${edge + offsetMs - this.witness.now()} ms away`)
+    const edge = this.observer.oracle.nextChange(this.observer.now())
+    if (edge === null || edge + offsetMs <= this.observer.now()) return
+    this.observer.say(`pass to ${offsetMs} ms from an edge, ${edge + offsetMs - this.observer.now()} ms away`)
     await this.moveTo(edge + offsetMs)
   }
 
   private async live(ms: number, paused: number | null): Promise<void> {
-    const asleep = paused === null ? undefined : pick(this.witness.accepting(), paused)
-    this.witness.say(`live ${ms}${asleep ? ` without ${this.witness.name(asleep)}` : ''}`)
-    const endAt = this.witness.now() + ms
-    while (this.witness.now() < endAt) {
-      await this.moveTo(Math.min(endAt, this.witness.now() + PING_EVERY_MS))
+    const asleep = paused === null ? undefined : pick(this.observer.accepting(), paused)
+    this.observer.say(`live ${ms}${asleep ? ` without ${this.observer.name(asleep)}` : ''}`)
+    const endAt = this.observer.now() + ms
+    while (this.observer.now() < endAt) {
+      await this.moveTo(Math.min(endAt, this.observer.now() + PING_EVERY_MS))
       await this.meetBoots()
-      for (const boot of this.witness.present()) {
-        if (boot === asleep || this.witness.over.has(boot)) continue
-        if (this.witness.lastTakeAt.has(boot)) await this.ping(boot, this.witness.held(boot))
-        await this.witness.settle()
+      for (const boot of this.observer.present()) {
+        if (boot === asleep || this.observer.over.has(boot)) continue
+        if (this.observer.lastTakeAt.has(boot)) await this.ping(boot, this.observer.held(boot))
+        await this.observer.settle()
         await this.askAgain(boot)
       }
     }
@@ -265,44 +267,44 @@ export class History {
 
   /** As an SDK: one take at a time, repeated when its hold is over. */
   private async askAgain(boot: Boot): Promise<void> {
-    if (!this.witness.accepting().includes(boot)) return
-    const open = this.witness.open.find((take) => take.boot === boot)
-    const since = this.witness.now() - (this.witness.lastTakeAt.get(boot) ?? Number.NEGATIVE_INFINITY)
-    if (open ? since >= POLL_AGAIN_MS : this.witness.held(boot).length === 0)
-      await this.take(boot, open?.capacity ?? 1, this.witness.held(boot).length === 0)
+    if (!this.observer.accepting().includes(boot)) return
+    const open = this.observer.open.find((take) => take.boot === boot)
+    const since = this.observer.now() - (this.observer.lastTakeAt.get(boot) ?? Number.NEGATIVE_INFINITY)
+    if (open ? since >= POLL_AGAIN_MS : this.observer.held(boot).length === 0)
+      await this.take(boot, open?.capacity ?? 1, this.observer.held(boot).length === 0)
   }
 
   private async restart(): Promise<void> {
-    this.witness.say('restart')
-    this.witness.open = []
+    this.observer.say('restart')
+    this.observer.open = []
     await this.queue.restart()
-    this.witness.oracle.note(this.witness.now(), { kind: 'loaded' })
+    this.observer.oracle.note(this.observer.now(), { kind: 'loaded' })
   }
 
   /** Moves the clock from one deadline to the next, so that each is handled when it is due. */
   private async moveTo(target: number): Promise<void> {
-    while (this.witness.now() < target) {
+    while (this.observer.now() < target) {
       const alarm = (await this.queue.alarmAtMs()) ?? target
-      const change = this.witness.oracle.nextChange(this.witness.now()) ?? target
-      await this.queue.moveTo(Math.max(this.witness.now(), Math.min(target, alarm, change)))
-      await this.witness.settle()
+      const change = this.observer.oracle.nextChange(this.observer.now()) ?? target
+      await this.queue.moveTo(Math.max(this.observer.now(), Math.min(target, alarm, change)))
+      await this.observer.settle()
     }
   }
 
   /** Liveness: with workers that work, everything ends. */
   private async finish(): Promise<void> {
     for (let round = 0; round < LAST_ROUNDS; round++) {
-      const states = this.witness.jobs.map((job) => this.witness.oracle.state(job, this.witness.now()))
+      const states = this.observer.jobs.map((job) => this.observer.oracle.state(job, this.observer.now()))
       if (!states.includes('waiting') && !states.includes('running')) break
-      for (const boot of this.witness.boots) for (const job of this.witness.held(boot)) await this.post(boot, job, 'output')
-      await this.witness.settle()
+      for (const boot of this.observer.boots) for (const job of this.observer.held(boot)) await this.post(boot, job, 'output')
+      await this.observer.settle()
       await this.live(LAST_ROUND_MS, null)
       // SCALE-4: low priority jobs alone start no worker.
-      if (this.queue.scales && round % BECKON_EVERY_ROUNDS === 0 && this.witness.accepting().length === 0) await this.submit(ORDINARY_JOB)
+      if (this.queue.scales && round % BECKON_EVERY_ROUNDS === 0 && this.observer.accepting().length === 0) await this.submit(ORDINARY_JOB)
     }
-    await this.witness.checkRecords()
-    const { inQueue, inProgress } = this.witness.oracle.counts(this.witness.now())
-    this.witness.same('jobs left', [inQueue, inProgress], [0, 0])
+    await this.observer.checkRecords()
+    const { inQueue, inProgress } = this.observer.oracle.counts(this.observer.now())
+    this.observer.same('jobs left', [inQueue, inProgress], [0, 0])
   }
 }
 

@@ -4,8 +4,8 @@
 // operations change. The chronicle only grows; a job's biography (its chapters, future ones included) is worked out anew from the facts,
 // each chapter ending with the earliest of the things that can end it. A mistake in the platform is therefore not repeated here.
 
-import { type Annals, type Chapter, LEASE_MS, SILENCE_MIN_MS, silenceWait, writeBiography } from './biography.ts'
 import { type Boot, type Fact, type Happening, isAfter, type Moment } from './facts.ts'
+import { type Annals, type Chapter, LEASE_MS, SILENCE_MIN_MS, silenceWait, writeTimeline } from './timeline.ts'
 
 /** The members that `/status` must and may have. Null: 404. */
 export type Sighting = { must: Record<string, unknown>; may: Record<string, unknown> } | null
@@ -50,7 +50,7 @@ export class Chronicle implements Annals {
 
   /** The next instant at which time alone changes a job or a boot, so at which the alarm is due. */
   nextChange(at: number): number | null {
-    const starts = this.jobs().flatMap((job) => this.biography(job).map((chapter) => chapter.from.at))
+    const starts = this.jobs().flatMap((job) => this.timelineOf(job).map((chapter) => chapter.from.at))
     const silences = [...this.ofBoot.keys()].filter((boot) => this.mayTake(boot, at)).map((boot) => this.silentAt(boot))
     const later = [...starts, ...silences].filter((instant) => instant > at)
     return later.length === 0 ? null : Math.min(...later)
@@ -60,7 +60,7 @@ export class Chronicle implements Annals {
   counts(at: number): Record<'inQueue' | 'inProgress' | 'completed' | 'failed' | 'retried', number> {
     const counts = { inQueue: 0, inProgress: 0, completed: 0, failed: 0, retried: 0 }
     for (const job of this.jobs()) {
-      const past = this.biography(job).filter((chapter) => chapter.from.at <= at)
+      const past = this.timelineOf(job).filter((chapter) => chapter.from.at <= at)
       const now = past.at(-1)?.state
       if (now === 'waiting') counts.inQueue++
       if (now === 'running') counts.inProgress++
@@ -113,7 +113,7 @@ export class Chronicle implements Annals {
 
   /** Whether a lease of this boot ended without a result. */
   lostLease(boot: Boot, at: number): boolean {
-    return this.jobs().some((job) => this.biography(job).some((chapter) => chapter.from.at <= at && chapter.lost === boot))
+    return this.jobs().some((job) => this.timelineOf(job).some((chapter) => chapter.from.at <= at && chapter.lost === boot))
   }
 
   /** Whether a boot was draining before this fact. */
@@ -186,16 +186,16 @@ export class Chronicle implements Annals {
   }
 
   private chapter(job: string, at: number): Chapter {
-    const chapter = this.biography(job).findLast(({ from }) => from.at <= at)
+    const chapter = this.timelineOf(job).findLast(({ from }) => from.at <= at)
     if (!chapter) throw new Error(`${job} is not submitted yet`)
     return chapter
   }
 
   /** All chapters of a job's life as far as facts and timers decide them, those that time will bring included. */
-  private biography(job: string): Chapter[] {
+  private timelineOf(job: string): Chapter[] {
     const known = this.told.get(job)
     if (known) return known
-    const chapters = writeBiography(this, job)
+    const chapters = writeTimeline(this, job)
     this.told.set(job, chapters)
     return chapters
   }

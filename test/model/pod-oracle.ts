@@ -1,7 +1,7 @@
 /**
  * The required state of a pod, from the facts and the rules alone (POD-13 to POD-15, POD-19, POD-23, P8). It imports nothing of the
  * platform and is built another way: a pod is a row of containers, each with its known facts, and status, charge and actions follow from
- * the last one. `told` is the time at which the plane receives a fact, `at` the time at which it happened according to the host.
+ * the last one. `received` is the time at which the plane receives a fact, `at` the time at which it happened according to the host.
  */
 export type PodFact =
   | { kind: 'asked'; action: 'start' | 'stop' | 'restart' | 'terminate'; told: number }
@@ -82,20 +82,20 @@ export class PodOracle {
     else this.move(fact.lastHeard, fact.told)
   }
 
-  private ask(action: string, told: number): void {
+  private ask(action: string, received: number): void {
     if (!this.actions.includes(action)) return
-    this.stopCharging(told)
-    this.moment(told)
+    this.stopCharging(received)
+    this.moment(received)
     if (action === 'terminate') this.isTerminated = true
     else if (action === 'stop') this.last.end = 'asked'
     else this.nextContainer(action === 'start' && !this.isDiskLost)
   }
 
-  private change(told: number): void {
+  private change(received: number): void {
     if (this.isWanted) {
       const { isHostSilent } = this.last
-      this.stopCharging(told)
-      this.moment(told)
+      this.stopCharging(received)
+      this.moment(received)
       this.nextContainer(false)
       // A silent machine makes the new container when it is back.
       this.last.isHostSilent = isHostSilent
@@ -103,39 +103,39 @@ export class PodOracle {
     this.isDiskLost = true
   }
 
-  private lose(lastHeard: number, told: number): void {
+  private lose(lastHeard: number, received: number): void {
     if (!this.isWanted || this.last.isHostSilent) return
-    const when = this.believed(lastHeard, told)
+    const when = this.believed(lastHeard, received)
     this.stopCharging(when)
     this.moment(when)
     this.last.isHostSilent = true
   }
 
   // The container kept running: only the time without reports is not charged.
-  private excuse(lastHeard: number, told: number): void {
+  private excuse(lastHeard: number, received: number): void {
     const { chargedSince } = this.last
-    if (this.status !== 'RUNNING' || chargedSince === null || chargedSince >= told) return
+    if (this.status !== 'RUNNING' || chargedSince === null || chargedSince >= received) return
     if (lastHeard > chargedSince) this.charged.push({ startedAtMs: chargedSince, endedAtMs: lastHeard })
-    this.last.chargedSince = told
-    this.moment(told)
+    this.last.chargedSince = received
+    this.moment(received)
   }
 
-  private move(lastHeard: number, told: number): void {
+  private move(lastHeard: number, received: number): void {
     if (!this.isWanted) return
-    this.stopCharging(this.believed(lastHeard, told))
-    this.moment(told)
+    this.stopCharging(this.believed(lastHeard, received))
+    this.moment(received)
     this.nextContainer(false)
   }
 
-  private hear({ container, what, at, told }: Extract<PodFact, { kind: 'said' }>): void {
+  private hear({ container, what, at, told: received }: Extract<PodFact, { kind: 'said' }>): void {
     if (container !== this.containers.length || this.isTerminated) return
     if (what === 'gone') this.isDiskLost = true
     if (this.last.end !== null) return
-    const when = this.believed(at, told)
+    const when = this.believed(at, received)
     if (what === 'pulling' || what === 'starting') {
       if (!this.last.isUnderWay && !this.last.isHostSilent) this.moment(when)
       if (!this.last.isHostSilent) this.last.isUnderWay = true
-    } else if (what === 'running') this.runs(when, told)
+    } else if (what === 'running') this.runs(when, received)
     else {
       this.stopCharging(when)
       this.moment(when)
@@ -144,10 +144,10 @@ export class PodOracle {
     }
   }
 
-  private runs(when: number, told: number): void {
+  private runs(when: number, received: number): void {
     if (this.last.chargedSince !== null) return
     // The time in which the machine was silent is not charged, although the container ran.
-    this.last.chargedSince = this.last.isHostSilent ? this.believed(told, told) : when
+    this.last.chargedSince = this.last.isHostSilent ? this.believed(received, received) : when
     this.last.runningSince ??= when
     this.moment(this.last.chargedSince)
     this.last.isUnderWay = true
@@ -162,8 +162,8 @@ export class PodOracle {
   }
 
   // A host is believed in whole milliseconds, no further than now and no earlier than what is known to have happened.
-  private believed(at: number, told: number): number {
-    return Math.max(this.lastMoment, Math.floor(at < told ? at : told))
+  private believed(at: number, received: number): number {
+    return Math.max(this.lastMoment, Math.floor(at < received ? at : received))
   }
 
   private moment(when: number): void {

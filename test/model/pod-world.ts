@@ -75,7 +75,7 @@ export class PodWorld {
   /** The agent starts the containers that may start. */
   startNew(): void {
     for (const { generation, desired, replaces } of this.applied) {
-      const isFree = replaces.every((former) => !this.live.includes(former))
+      const isFree = replaces.every((previous) => !this.live.includes(previous))
       if (desired === 'running' && !this.containers.has(generation) && isFree) this.start(generation)
     }
   }

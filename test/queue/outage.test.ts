@@ -21,7 +21,7 @@ function queueWith(worker: Worker, pingIntervalMs: number) {
 }
 
 /** One commit at an instant, as the alarm makes it. */
-function look(tx: Tx): void {
+function check(tx: Tx): void {
   beginCommit(tx, false)
   settleDue(tx)
 }
@@ -39,10 +39,10 @@ test.each([
   state.jobs.insert(submitted)
   state.jobs.save(submitted, renewLease(leaseJob(submitted, { workerId: 'w', boot: 'b' }, 0, times), 1_000, times))
 
-  look(tx(BACK_MS))
-  look(tx(BACK_MS + waitMs - 1))
+  check(tx(BACK_MS))
+  check(tx(BACK_MS + waitMs - 1))
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'still waited for').toEqual(['IN_PROGRESS', 'READY'])
-  look(tx(BACK_MS + waitMs))
+  check(tx(BACK_MS + waitMs))
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'not for ever').toEqual(['IN_QUEUE', 'FAILED'])
   // LSE-20: nobody knows what became of the worker while the plane was away.
   expect(state.jobs.bySeq(1)).toMatchObject({
@@ -55,7 +55,7 @@ test.each([
 test('[LB-20] a worker that serves requests outlives the return of its plane', () => {
   const serves = workerIn('READY', 'w', { lastSeenAtMs: null, lastTakeAtMs: null, idleSinceMs: 0 })
   const { state, tx } = queueWith(serves, 10_000)
-  look(tx(BACK_MS))
-  look(tx(BACK_MS + 3_600_000))
+  check(tx(BACK_MS))
+  check(tx(BACK_MS + 3_600_000))
   expect(state.workers.get('w')).toEqual(serves)
 })

@@ -9,7 +9,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { SSH_OPEN_HEADER, SshAdmit, SshOpen } from '../../src/host-protocol/ssh-proxy.ts'
 import { type ChannelMessage, decodeChannel, encodeChannel, exited } from '../../src/host-protocol/tunnel/channels.ts'
 import { loadHostKey } from '../../src/ssh-proxy/host-key.ts'
-import { LIMITS, type Limits, sourceOf, Turnstile } from '../../src/ssh-proxy/limits.ts'
+import { ConnectionLimits, LIMITS, type Limits, sourceOf } from '../../src/ssh-proxy/limits.ts'
 import { openSshProxy, type SshProxy } from '../../src/ssh-proxy/proxy.ts'
 import { parseList } from '../../src/ssh-proxy/sftp/attributes.ts'
 import { tempDir } from '../host-agent/support/temp-dir.ts'
@@ -104,12 +104,12 @@ describe('the SSH proxy', () => {
       { connect: false, address: '127.0.0.1', user: 'pod-00000000' },
       { connect: true, address: '127.0.0.1', user: 'pod-00000000' },
     ])
-    const strangers: ConnectConfig[] = [
+    const otherTenants: ConnectConfig[] = [
       { privateKey: OTHER.private },
       { username: 'pod-11111111' },
       { privateKey: undefined, password: 'p' },
     ]
-    for (const config of strangers) await expect(enter(proxy, config as ConnectConfig)).rejects.toThrow(/methods failed|not let in/)
+    for (const config of otherTenants) await expect(enter(proxy, config as ConnectConfig)).rejects.toThrow(/methods failed|not let in/)
     expect(plane.opened).toEqual([])
   })
 
@@ -201,7 +201,7 @@ describe('the SSH proxy', () => {
   })
 
   test('[NET-24] refuses connections that it has no room for before it reads a byte', async () => {
-    const { proxy } = await setUp({ ...LIMITS, strangersPerAddress: 1 })
+    const { proxy } = await setUp({ ...LIMITS, unauthenticatedPerAddress: 1 })
     const first = connect(proxy.port, '127.0.0.1')
     closers.push(() => first.destroy())
     await once(first, 'data')
@@ -227,10 +227,10 @@ describe('the SSH proxy', () => {
 })
 
 describe('[NET-24] unauthenticated clients of the SSH proxy', () => {
-  const SMALL: Limits = { perAddress: 3, all: 4, strangersPerAddress: 2, strangers: 3, failuresPerMinute: 2 }
+  const SMALL: Limits = { perAddress: 3, all: 4, unauthenticatedPerAddress: 2, unauthenticated: 3, failuresPerMinute: 2 }
 
   test('are bounded by address and in total; a client with a proven key does not count among them', () => {
-    const turnstile = new Turnstile(SMALL, () => 0)
+    const turnstile = new ConnectionLimits(SMALL, () => 0)
     const [first] = [turnstile.enter('a'), turnstile.enter('a')]
     expect(turnstile.enter('a')).toBeNull()
     first?.known()
@@ -242,7 +242,7 @@ describe('[NET-24] unauthenticated clients of the SSH proxy', () => {
 
   test('wait for a minute after repeated failures; leaving twice counts once', () => {
     let nowMs = 0
-    const turnstile = new Turnstile(SMALL, () => nowMs)
+    const turnstile = new ConnectionLimits(SMALL, () => nowMs)
     const fail = () => turnstile.enter('a')?.leave()
     const known = turnstile.enter('a')
     known?.known()
@@ -257,7 +257,7 @@ describe('[NET-24] unauthenticated clients of the SSH proxy', () => {
 })
 
 test.each(['stranger', 'known'] as const)('[SHR-39] ten addresses that take all they may leave a place to the next one, %s', (kind) => {
-  const turnstile = new Turnstile(LIMITS, () => 0)
+  const turnstile = new ConnectionLimits(LIMITS, () => 0)
   const enter = (address: string) => {
     const entry = turnstile.enter(address)
     if (kind === 'known') entry?.known()

@@ -2,8 +2,8 @@
 import {
   createExecutionContext,
   evictDurableObject,
+  runInDurableObject as inspectObject,
   listDurableObjectIds,
-  runInDurableObject as lookInside,
   runDurableObjectAlarm,
 } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
@@ -64,11 +64,11 @@ type ClassOf<Rpc> = Rpc extends EndpointRpc
               : never
 
 /** Runs a function inside the object of a stub, with its storage. */
-export function runInDurableObject<Face extends Rpc.DurableObjectBranded, Result>(
-  stub: DurableObjectStub<Face>,
-  look: (object: ClassOf<Face>, state: DurableObjectState) => Result | Promise<Result>,
+export function runInDurableObject<ViewState extends Rpc.DurableObjectBranded, Result>(
+  stub: DurableObjectStub<ViewState>,
+  check: (object: ClassOf<ViewState>, state: DurableObjectState) => Result | Promise<Result>,
 ): Promise<Result> {
-  return lookInside(stub as unknown as DurableObjectStub<ClassOf<Face>>, look)
+  return inspectObject(stub as unknown as DurableObjectStub<ClassOf<ViewState>>, check)
 }
 
 /** Bindings of the Worker under test. */

@@ -13,7 +13,7 @@ const PAUSE_LIMIT_MS = 500
 /** Watch time in addition to the length of a step, milliseconds; a step of -1 h is watched for `WATCH_MAX_MS` instead. */
 const AFTER_MS = 8_000
 const WATCH_MAX_MS = 100_000
-const LOOK_UP = 200
+const LOOKUP = 200
 const RUNNING = 5
 const RUNNING_MS = 30_000
 const HOUR = 3_600
@@ -40,7 +40,7 @@ async function stepUnderSubmits(lab: Lab, step: number, watchMs = Math.abs(step)
   await sleep(watchMs)
   const gapMs = load.takeGap()
   const isOver = gapMs < watchMs - 1_000
-  const ids = [...load.acknowledged.keys()].slice(-LOOK_UP)
+  const ids = [...load.acknowledged.keys()].slice(-LOOKUP)
   const { lost } = isOver ? await load.lookUp(plane, ids) : { lost: 0 }
   await lab.killAll()
   await load.stop()

@@ -25,7 +25,7 @@ const TEMPLATE_PAUSE_MS = 50
 const MAX_TEMPLATES = 1_000
 const BETWEEN_MS = 3_000
 /** Newest jobs that are looked up in each copy: those that a copy could miss. */
-const LOOK_UP = 2_000
+const LOOKUP = 2_000
 
 /** Copies a running data directory with `cp -r` under load, and starts a plane from each copy while the original still exists. */
 export async function measureCopies(lab: Lab): Promise<Row[]> {
@@ -35,7 +35,7 @@ export async function measureCopies(lab: Lab): Promise<Row[]> {
   const total = { copies: 0, jobs: 0, templates: 0, lost: 0, took: [] as number[], faults: new Map<string, number>() }
   for (const copies = lab.count(10, 2); total.copies < copies; total.copies += 1) {
     await sleep(BETWEEN_MS)
-    const jobs = [...load.acknowledged.keys()].slice(-LOOK_UP)
+    const jobs = [...load.acknowledged.keys()].slice(-LOOKUP)
     const names = [...templates.made]
     const copy = lab.path(`copy-${total.copies}`)
     await promisify(execFile)('cp', ['-r', plane.options.dataDir, copy])

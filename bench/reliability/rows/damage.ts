@@ -96,10 +96,11 @@ async function judge(
   const seen = await load.lookUp(plane, ids)
   const others = await other.lookUp(plane)
   const failed = [...seen.errors].map(([status, count]) => `${count} × ${status}`).join(', ')
-  const isTold = damage.isHarmless || (await within(NOTICED_LIMIT_MS, async () => (await tellsOf(plane, file)) && { told: true }, 2_000))
+  const isNotified =
+    damage.isHarmless || (await within(NOTICED_LIMIT_MS, async () => (await reportsOf(plane, file)) && { told: true }, 2_000))
   const ready = await readiness(plane)
   lab.say(`${damage.what}: ${seen.found} found, ${seen.lost} lost, ${failed || 'no errors'}; /readyz ${ready}`)
-  const silently = isTold ? 0 : seen.lost
+  const silently = isNotified ? 0 : seen.lost
   const note = damage.isHarmless ? '' : `${seen.lost} are gone with the file, ${failed || 'no errors'}`
   return {
     ...row,
@@ -110,7 +111,7 @@ async function judge(
         [`answers ${failed}`]: !!damage.isHarmless && seen.errors.size > 0,
         'other queues are not whole': others.found !== OTHER_JOBS,
         [`/readyz ${ready}`]: ready !== (damage.isHarmless ? '200' : '503'),
-        [`${file} is not named`]: !isTold,
+        [`${file} is not named`]: !isNotified,
       },
       note,
     ),
@@ -119,7 +120,7 @@ async function judge(
 }
 
 /** Whether the plane's status for the operator mentions this file. */
-async function tellsOf(plane: Plane, file: string): Promise<boolean> {
+async function reportsOf(plane: Plane, file: string): Promise<boolean> {
   const { text } = await call(plane.url, plane.operatorKey, 'GET', '/admin/v1/plane')
   return text.includes(file)
 }

@@ -16,12 +16,12 @@ import {
   startPlane,
   stopPlane,
 } from '../support/plane.ts'
-import { formerRelease } from '../support/release.ts'
+import { previousRelease } from '../support/release.ts'
 import { faultsOf, type Row, seconds, span } from '../support/report.ts'
 import { countRows, multiplyRows, openAccounts } from '../support/seed.ts'
 
 const CLIENTS = 16
-const LOOK_UP = 500
+const LOOKUP = 500
 /** Limit of a start, milliseconds; with this many rows it takes longer than any other. */
 const START_LIMIT_MS = 180_000
 const PODS_LIMIT_MS = 20_000
@@ -54,8 +54,8 @@ export async function measureMigration(lab: Lab): Promise<Row[]> {
 type Sizes = Record<'jobs' | 'pods' | 'usage', number>
 
 async function prepare(lab: Lab, options: PlaneOptions, sizes: Sizes): Promise<{ plane: Plane; load: Load }> {
-  const former = { ...options, cwd: formerRelease(lab) }
-  const plane = await startPlane(lab, { ...former, args: GPU_ARGS })
+  const previous = { ...options, cwd: previousRelease(lab) }
+  const plane = await startPlane(lab, { ...previous, args: GPU_ARGS })
   const { id } = await must(plane.url, plane.apiKey, 'POST', '/v2/pods', { name: 'box', image: 'builtin/idle', gpu: { id: 'NVIDIA L4' } })
   const path = `/v2/pods/${String(id)}`
   for (const end = performance.now() + PODS_LIMIT_MS; performance.now() < end; await sleep(200))
@@ -128,7 +128,7 @@ async function judge(plane: Plane, load: Load, sizes: Sizes): Promise<{ lost: nu
   if (ids.length === 0) throw new Error('this machine is too slow: no result is kept as long as this takes')
   const { lost, errors } = await load.lookUp(
     plane,
-    ids.filter((_, index) => index % Math.ceil(ids.length / LOOK_UP) === 0),
+    ids.filter((_, index) => index % Math.ceil(ids.length / LOOKUP) === 0),
   )
   const { status } = await call(plane.url, plane.apiKey, 'GET', '/v2/pods')
   const database = openAccounts(plane.options.dataDir)

@@ -14,7 +14,7 @@ const WEBHOOK_LIMIT_MS = 60_000
 const TROUBLES: readonly Trouble[] = ['delay', 'fragments', 'cut', 'half-close', 'duplicate']
 const CALM_MS = 3_000
 const BLACK_HOLE_MS = 25_000
-const LOOK_MS = 500
+const CHECK_MS = 500
 
 /** Agent, workers and half of the clients reach the plane through a network that delays, fragments, cuts, repeats and drops. */
 export async function measureNetwork(lab: Lab): Promise<Row[]> {
@@ -37,7 +37,7 @@ export async function measureNetwork(lab: Lab): Promise<Row[]> {
 
   const statuses = new Map<string, number>()
   const watch = async (ms: number) => {
-    for (const until = performance.now() + ms; performance.now() < until; await sleep(LOOK_MS)) {
+    for (const until = performance.now() + ms; performance.now() < until; await sleep(CHECK_MS)) {
       const status = await podStatus()
       if (status !== 'RUNNING') statuses.set(status, (statuses.get(status) ?? 0) + 1)
     }

@@ -2,7 +2,7 @@ import { type AgentOptions, startAgent, waitOnline } from '../support/agent.ts'
 import { type Lab, within } from '../support/lab.ts'
 import { Load, wrongOf } from '../support/load.ts'
 import { call, createProbe, freePort, must, startPlane } from '../support/plane.ts'
-import { formerRelease } from '../support/release.ts'
+import { previousRelease } from '../support/release.ts'
 import { faultsOf, type Row, seconds } from '../support/report.ts'
 
 const JOBS = 10
@@ -12,7 +12,7 @@ const SETTLE_LIMIT_MS = 60_000
 
 /** Runs agents of the previous release with this plane, and agents of this release with a plane of the previous one. */
 export async function measureReleases(lab: Lab): Promise<Row[]> {
-  const cwd = formerRelease(lab)
+  const cwd = previousRelease(lab)
   return [
     await measurePair(lab, 'old agent, new plane', {}, { cwd, flags: ['--runtime', 'process'] }),
     await measurePair(lab, 'new agent, old plane', { cwd }, {}),

@@ -2,7 +2,7 @@ import { type Lab, signalPid, within } from '../support/lab.ts'
 import { Load, wrongOf } from '../support/load.ts'
 import { call, createProbe, type Demo, freePort, GPU_ARGS, must, type Plane, type PlaneOptions, startPlane } from '../support/plane.ts'
 import { Receiver } from '../support/receiver.ts'
-import { formerRelease } from '../support/release.ts'
+import { previousRelease } from '../support/release.ts'
 import { faultsOf, type Row, seconds } from '../support/report.ts'
 
 const LONG = 1_000
@@ -19,8 +19,8 @@ const WEBHOOK_LIMIT_MS = 60_000
 export async function measureUpgrade(lab: Lab): Promise<Row[]> {
   const receiver = await Receiver.open(lab)
   const options = { dataDir: lab.path('data'), port: await freePort(), args: GPU_ARGS }
-  const former: PlaneOptions = { ...options, cwd: formerRelease(lab) }
-  const before = await startPlane(lab, former)
+  const previous: PlaneOptions = { ...options, cwd: previousRelease(lab) }
+  const before = await startPlane(lab, previous)
   const endpointId = await createProbe(before, { min: 2, max: 2 })
   const things = await createThings(before)
   const load = new Load(lab, before, endpointId, { clients: 1, sleepMs: SHORT_JOB_MS, webhook: receiver.url })
@@ -46,7 +46,7 @@ export async function measureUpgrade(lab: Lab): Promise<Row[]> {
     recovered: `${seconds(after.readyMs)}; running job ended by ${Number(body.retries ?? 0) === 0 ? 'the adopted worker' : 'another worker'}`,
   }
   await killUnderAgent(lab, after)
-  return [upgrade, await downgrade(lab, former, { loads: [load, long], endpointId, things, receiver })]
+  return [upgrade, await downgrade(lab, previous, { loads: [load, long], endpointId, things, receiver })]
 }
 
 /** Kills plane and runtime only: agent and workers run on until the next start, whereas an ordered stop would stop the agent's pods. */
@@ -57,10 +57,10 @@ async function killUnderAgent(lab: Lab, plane: Plane): Promise<void> {
 
 async function downgrade(
   lab: Lab,
-  former: PlaneOptions,
+  previous: PlaneOptions,
   { loads, endpointId, things, receiver }: { loads: Load[]; endpointId: string; things: Things; receiver: Receiver },
 ): Promise<Row> {
-  const plane = await startPlane(lab, former)
+  const plane = await startPlane(lab, previous)
   const more = new Load(lab, plane, endpointId, { clients: 1, sleepMs: SHORT_JOB_MS, webhook: receiver.url, firstNumber: 2 * LONG })
   for (let number = 2 * LONG; number < 2 * LONG + DONE; number += 1) await more.submit(number)
   const pod = await createPod(plane, 'later')

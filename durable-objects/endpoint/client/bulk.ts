@@ -37,8 +37,8 @@ export async function startBulk(core: BulkParts, call: JobCall, request: Request
   if ('fault' in read) return problemReply('badRequest', read.fault)
   const estimate = action === 'retry' ? await estimateUsd(core) : null
   if (said.isPlan)
-    return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core.state, tx, action, read.wish, estimate)), true)))
-  return begin(core, action, read.wish, estimate, causeOf(request))
+    return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core.state, tx, action, read.selection, estimate)), true)))
+  return begin(core, action, read.selection, estimate, causeOf(request))
 }
 
 /** `/requests/bulk/<id>`: progress of a bulk change. */
@@ -47,14 +47,20 @@ export function bulkProgress(core: Rows, call: JobCall): Response {
   return bulk ? jsonReply(JSON.stringify(bulkView(bulk, false))) : problemReply('notFound', 'no such bulk')
 }
 
-async function begin(core: BulkParts, action: BulkAction, wish: JobBulkRequest, estimate: number | null, cause: Cause): Promise<Response> {
+async function begin(
+  core: BulkParts,
+  action: BulkAction,
+  selection: JobBulkRequest,
+  estimate: number | null,
+  cause: Cause,
+): Promise<Response> {
   return core.transact((tx) => {
     const running = core.state.bulks.running().length
     if (running >= MAX_RUNNING)
       return problemReply('conflict', `${running} bulk changes of this endpoint are already running; wait until one ends`)
-    const bulk = planOf(core.state, tx, action, wish, estimate)
-    if (wish.expected !== undefined && wish.expected !== bulk.matched) {
-      return problemReply('conflict', `the plan is stale: it expects ${wish.expected} jobs, but ${bulk.matched} match`)
+    const bulk = planOf(core.state, tx, action, selection, estimate)
+    if (selection.expected !== undefined && selection.expected !== bulk.matched) {
+      return problemReply('conflict', `the plan is stale: it expects ${selection.expected} jobs, but ${bulk.matched} match`)
     }
     // A bulk change without matching jobs is finished at once.
     const kept = bulk.matched === 0 ? { ...bulk, finishedAtMs: tx.nowMs } : bulk
@@ -65,12 +71,12 @@ async function begin(core: BulkParts, action: BulkAction, wish: JobBulkRequest, 
 }
 
 // Jobs that arrive later are excluded: their sequence numbers are higher than those of the plan.
-function planOf(state: SqlState, tx: Tx, action: BulkAction, wish: JobBulkRequest, estimate: number | null): Bulk {
-  const states = CHANGEABLE[action].filter((one) => wish.status === undefined || wish.status.includes(one))
+function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkRequest, estimate: number | null): Bulk {
+  const states = CHANGEABLE[action].filter((one) => selection.status === undefined || selection.status.includes(one))
   const time = (text: string | undefined) => (text === undefined ? null : Date.parse(text))
-  const filter: JobFilter = { states, fromMs: time(wish.from), toMs: time(wish.to), idPrefix: null }
+  const filter: JobFilter = { states, fromMs: time(selection.from), toMs: time(selection.to), idPrefix: null }
   const range = rangeOf(state, filter)
-  const named = wish.ids && [...new Set(wish.ids)].flatMap((id) => jobNumber(state, id)).sort((a, b) => a - b)
+  const named = selection.ids && [...new Set(selection.ids)].flatMap((id) => jobNumber(state, id)).sort((a, b) => a - b)
   const want: BulkWant = {
     states,
     fromMs: filter.fromMs,
@@ -88,7 +94,7 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, wish: JobBulkReques
     want,
     matched,
     byStatus,
-    refused: refusedOf(state, action, wish, { ...filter, states: wish.status ?? null }, want),
+    refused: refusedOf(state, action, selection, { ...filter, states: selection.status ?? null }, want),
     left: [],
     sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
     estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
@@ -102,12 +108,12 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, wish: JobBulkReques
 }
 
 /** JL-41: jobs that the request names by status or id, and that the action cannot change. */
-function refusedOf(state: SqlState, action: BulkAction, wish: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
+function refusedOf(state: SqlState, action: BulkAction, selection: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((status) => !able.includes(status) && (asked.states?.includes(status) ?? true))
   const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
-  if (!wish.ids) return list(state.lists.countByState(states, want))
-  const ids = [...new Set(wish.ids)]
+  if (!selection.ids) return list(state.lists.countByState(states, want))
+  const ids = [...new Set(selection.ids)]
   const seqs = ids.flatMap((id) => jobNumber(state, id))
   const others = seqs.filter((seq) => {
     const job = state.jobs.bySeq(seq)
@@ -143,7 +149,7 @@ function readPlanAsked(query: URLSearchParams): { isPlan: boolean } | { fault: s
   return fault === undefined ? { isPlan: words.some(({ read }) => read.data?.dryRun) } : { fault }
 }
 
-function readRequest(text: string): { wish: JobBulkRequest } | { fault: string } {
+function readRequest(text: string): { selection: JobBulkRequest } | { fault: string } {
   let body: unknown
   try {
     body = JSON.parse(text)
@@ -155,13 +161,26 @@ function readRequest(text: string): { wish: JobBulkRequest } | { fault: string }
     return { fault: describeIssues(parsed.error.issues, body)[0] ?? '$: is not as documented' }
   }
   const { status, from, to, ids } = parsed.data
-  if (status ?? from ?? to ?? ids) return { wish: parsed.data }
+  if (status ?? from ?? to ?? ids) return { selection: parsed.data }
   return { fault: '$: select the jobs by status, from, to or ids' }
 }
 
 function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
-  const { id, action, matched, byStatus, sample, refused, left, estimatedCostUsd, looked, changed, skipped, createdAtMs, finishedAtMs } =
-    bulk
+  const {
+    id,
+    action,
+    matched,
+    byStatus,
+    sample,
+    refused,
+    left,
+    estimatedCostUsd,
+    looked: checked,
+    changed,
+    skipped,
+    createdAtMs,
+    finishedAtMs,
+  } = bulk
   return {
     id: isPlan ? null : id,
     action,
@@ -171,7 +190,7 @@ function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
     ids: sample,
     refused: refused.map(({ status, jobs }) => ({ status, jobs, reason: refusalOf(action, status) })),
     estimatedCostUsd,
-    looked,
+    looked: checked,
     changed,
     skipped,
     left,

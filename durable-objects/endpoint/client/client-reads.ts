@@ -41,7 +41,7 @@ export async function holdForRecord(
   const untilMs = core.timers.steadyMs() + WaitQuery.shape.wait.parse(call.query.get('wait') ?? undefined)
   const watch = new JobWatch(core, call.jobId)
   for (;;) {
-    const job = await watch.look()
+    const job = await watch.poll()
     if (!job) {
       const record = watch.expiredRecord()
       return record === null ? jobNotFound() : whenExpired(record)

@@ -16,7 +16,7 @@ export async function streamEvents(core: EventParts, call: JobCall, request: Req
   const read = readQuery(StreamQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)
   const watch = new JobWatch(core, call.jobId)
-  if (!(await watch.look())) return jobNotFound()
+  if (!(await watch.poll())) return jobNotFound()
   const events = new JobEvents(core, watch, readLastSeen(request.headers.get('last-event-id'), read.values.from))
   return eventReply(
     request,
@@ -53,7 +53,7 @@ class JobEvents {
   }
 
   private async read(): Promise<string | null> {
-    const job = await this.watch.look()
+    const job = await this.watch.poll()
     if (!job) return this.end(this.watch.expiredRecord() ?? '{}')
     const chunks = this.core.state.payloads.readChunks(job.seq, this.lastSeen, PORTION_BYTES)
     this.lastSeen = chunks.at(-1)?.number ?? this.lastSeen
@@ -67,7 +67,7 @@ class JobEvents {
     if (short !== null) return this.end(short)
     const bound = await readBoundOf(this.core)
     // The job may have changed during the wait.
-    const job = await this.watch.look()
+    const job = await this.watch.poll()
     if (!job) return this.end(this.watch.expiredRecord() ?? '{}')
     const record = isTerminal(job.state) ? longRecordForEvents(this.core, job, bound) : null
     return record === null ? null : this.end(record)

@@ -1,16 +1,16 @@
 import type { ScalingDecisionView } from '../../../src/contract/endpoints/scaling-decision.ts'
+import type { Why, WhyCode } from '../../../src/contract/explain/explain.ts'
 import type { ExplainReply } from '../../../src/contract/jobs/explain.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
-import type { Why, WhyCode } from '../../../src/contract/why/why.ts'
+import { verdictOfJob } from '../../../src/domain/explain/job.ts'
 import { explainJob, workerReason } from '../../../src/domain/job/explain.ts'
 import { endedAtMs, type Job } from '../../../src/domain/job/job.ts'
-import { verdictOfJob } from '../../../src/domain/why/job.ts'
 import type { DecisionRecord } from '../../../src/domain/worker/scaling-record.ts'
 import { activeWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
+import { answerExplain } from '../../../src/effects/explain/answer.ts'
+import { adviseEndpoint, missingFacts, needsHosts, readWorkerInputs } from '../../../src/effects/explain/endpoint.ts'
 import { explainPlacement } from '../../../src/effects/explain-placement.ts'
-import { answerWhy } from '../../../src/effects/why/answer.ts'
-import { adviseEndpoint, lookForWorker, missingFacts, needsHosts } from '../../../src/effects/why/endpoint.ts'
 import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { jobFacts } from '../../../src/queue/queue-notes.ts'
@@ -30,7 +30,7 @@ export async function explain(core: Clock & Commits & Jobs & Outside & Rows, cal
   const facts = jobFacts(core.state, job, ahead)
   const { reason, detail } = explainJob(facts)
   const position = isQueued ? ahead.normal + ahead.low : null
-  const told = {
+  const common = {
     id: job.id,
     status: job.state,
     position,
@@ -54,9 +54,9 @@ export async function explain(core: Clock & Commits & Jobs & Outside & Rows, cal
     decision,
     retryAtMs: retryAtMs(core.state),
   })
-  const why = await whyOf(core, job, verdict, reason, decision)
+  const why = await explanationOf(core, job, verdict, reason, decision)
   const placement = isQueued && core.state.workers.all().some(isThrottled) ? await placementOf(core) : null
-  const reply: ExplainReply = { ...told, ...(placement && { placement }), ...why }
+  const reply: ExplainReply = { ...common, ...(placement && { placement }), ...why }
   return jsonReply(JSON.stringify(reply))
 }
 
@@ -66,7 +66,7 @@ export function decisionView({ desired, current, max, reason, atMs, inputs }: De
 }
 
 /** The explanation in the common form of all explanations, with options that would start the job (WHY-11). */
-async function whyOf(
+async function explanationOf(
   core: Clock & Outside & Rows,
   { state }: Pick<Job, 'state'>,
   verdict: ReturnType<typeof verdictOfJob>,
@@ -77,15 +77,15 @@ async function whyOf(
   const config = core.config()
   const isFull = (reason === 'WORKERS_BUSY' || reason === 'BEHIND_OTHERS') && current >= max
   const cause = isFull ? 'AT_WORKERS_MAX' : reason
-  if (state !== 'IN_QUEUE' || !config || !needsHosts(cause)) return answerWhy(core.env, verdict, [], { nowMs })
+  if (state !== 'IN_QUEUE' || !config || !needsHosts(cause)) return answerExplain(core.env, verdict, [], { nowMs })
   try {
-    const known = await lookForWorker(core.env, config, nowMs)
+    const known = await readWorkerInputs(core.env, config, nowMs)
     const facts = cause === 'NO_CAPACITY' ? [...verdict.facts, ...missingFacts(known)] : verdict.facts
-    return await answerWhy(core.env, { ...verdict, facts }, adviseEndpoint(known, cause), { nowMs, asOfMs: known.asOfMs })
+    return await answerExplain(core.env, { ...verdict, facts }, adviseEndpoint(known, cause), { nowMs, asOfMs: known.asOfMs })
   } catch (error) {
     // The reply is useful without the options.
     logEvent('warn', 'what would start a job could not be found', { error })
-    return answerWhy(core.env, verdict, [], { nowMs })
+    return answerExplain(core.env, verdict, [], { nowMs })
   }
 }
 

@@ -17,7 +17,7 @@ import type { Clock, Commits, Rows } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
 /** Largest number of jobs that one call scans (JL-3). Most calls scan as many as they list; only id prefixes with few matches need more. */
-const MAX_LOOKED = 10_000
+const MAX_SCANNED = 10_000
 /** Rows read at a time. */
 const STEP = 500
 
@@ -54,7 +54,7 @@ export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter
   const { lists } = core.state
   const range = rangeOf(core.state, filter)
   const found: Job[] = []
-  let left = MAX_LOOKED
+  let left = MAX_SCANNED
   let position = Math.min(range.beforeSeq, beforeSeq)
   let last: Job | null = null
   for (;;) {

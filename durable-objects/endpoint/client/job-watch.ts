@@ -23,7 +23,7 @@ export class JobWatch {
   }
 
   /** Reads the job; null when it does not exist or is deleted. */
-  async look(): Promise<Job | null> {
+  async poll(): Promise<Job | null> {
     // Read before due transitions are applied, because this call may be the one that deletes the job.
     this.seen = peekJob(this.core.state, this.jobId) ?? this.seen
     const job = await this.core.findJob(this.jobId)
@@ -31,7 +31,7 @@ export class JobWatch {
     return job
   }
 
-  /** Waits until the job changes, `waitMs` have passed or the client disconnects. Call it only after a `look` that found the job. */
+  /** Waits until the job changes, `waitMs` have passed or the client disconnects. Call it only after a `poll` that found the job. */
   async wait(waitMs: number, signal: AbortSignal | null): Promise<void> {
     if (!this.seen) return
     this.seen = (await this.core.parking.waitForJob(this.seen.seq, waitMs, signal)) ?? this.seen

@@ -1,5 +1,5 @@
+import type { QueueFacts } from '../../../src/domain/explain/endpoint.ts'
 import { findTrouble } from '../../../src/domain/job/explain.ts'
-import type { QueueFacts } from '../../../src/domain/why/endpoint.ts'
 import { countWorkers, isThrottled } from '../../../src/domain/worker/worker.ts'
 import type { QueueState } from '../../../src/queue/state.ts'
 import { occupiedWorkers } from '../../../src/queue/worker-rows.ts'

@@ -10,8 +10,8 @@ import { jsonReply, type PlainReply, toResponse } from '../../../src/objects/pla
 import { sha256Hex } from '../../../src/platform/crypto.ts'
 import { type Accepted, acceptOnce, type Idempotency, type JobRequest, type Refused } from '../../../src/queue/accept.ts'
 import type { Commits, Outside, Room, Rows, Secrets } from '../parts.ts'
-import { s3ConfigPlace } from '../places.ts'
 import { jobNotFound, plainJson, plainProblem, problemReply, readText } from '../replies.ts'
+import { s3ConfigSealPlace } from '../s3-config-seal.ts'
 import { type HoldParts, holdForRecord } from './client-reads.ts'
 import { owedRecordReply, type RecordParts, recordReply } from './record-reply.ts'
 
@@ -73,7 +73,7 @@ async function readAndAccept(core: SubmitParts, call: SubmitCall): Promise<Outco
 
 // The sealed value is bound to the job id, which is known only in the commit.
 function sealerOf(core: Secrets, endpointId: string, s3Config: string | null): JobRequest['sealS3Config'] {
-  return s3Config === null ? null : (jobId) => core.vault.seal(s3ConfigPlace(endpointId, jobId), s3Config)
+  return s3Config === null ? null : (jobId) => core.vault.seal(s3ConfigSealPlace(endpointId, jobId), s3Config)
 }
 
 function plainRefusal({ key, detail, headers }: Refused): PlainReply {

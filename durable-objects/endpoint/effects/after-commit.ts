@@ -2,7 +2,7 @@ import type { CommitEnd } from '../../../src/queue/commit.ts'
 import type { Effects } from '../../../src/queue/tx.ts'
 import type { Outboxes, Serving } from '../parts.ts'
 import { answerTake, type TakeReplies } from '../worker/take-replies.ts'
-import { tellOfRoom } from './room-effects.ts'
+import { notifyOfCapacity } from './capacity-effects.ts'
 import { runWorkerEffects, type WorkerCalls } from './worker-effects.ts'
 
 /** Performs the effects of a commit: replies to waiting requests and external calls. */
@@ -15,7 +15,7 @@ export function performEffects(core: Outboxes & Serving & TakeReplies & WorkerCa
     runWorkerEffects(core)
     core.slots.grant()
   }
-  for (const id of effects.roomSeekers) void tellOfRoom(core.env, id)
+  for (const id of effects.capacitySeekers) void notifyOfCapacity(core.env, id)
   void core.outbox.drain()
   void core.audit.drain()
 }

@@ -1,5 +1,5 @@
 import { isThrottled, type Worker } from '../../../src/domain/worker/worker.ts'
-import { forgetCapacityWaiter } from '../../../src/effects/capacity.ts'
+import { dropCapacityWaiter } from '../../../src/effects/capacity.ts'
 import { placeWorker, removeWorker } from '../../../src/effects/workers/place-worker.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import {
@@ -31,7 +31,7 @@ export function runWorkerEffects(core: WorkerCalls): void {
 
 /** Capacity may be free: places the worker that has waited longest. False when no worker waits. */
 export async function placeThrottled(core: WorkerCalls): Promise<boolean> {
-  core.placing.capacityNews++
+  core.placing.capacityChanges++
   const throttled = core.state.workers.all().filter(isThrottled)
   const next = throttled.find((worker) => !core.placing.inFlight.has(worker.id))
   if (next) await track(core, next.id, () => place(core, next))
@@ -41,7 +41,7 @@ export async function placeThrottled(core: WorkerCalls): Promise<boolean> {
 // A row that could not be deleted is deleted when the endpoint is next notified of capacity and needs none.
 async function stopWaiting(core: WorkerCalls): Promise<void> {
   const endpointId = core.state.meta.config()?.id ?? ''
-  await forgetCapacityWaiter(core.env, endpointId).catch((error: unknown) => logEvent('warn', 'capacity waiter not removed', { error }))
+  await dropCapacityWaiter(core.env, endpointId).catch((error: unknown) => logEvent('warn', 'capacity waiter not removed', { error }))
   await core.transact(({ state }) => {
     if (!state.workers.all().some(isThrottled)) state.meta.setWaitsForCapacity(false)
   })
@@ -65,7 +65,7 @@ async function track(core: WorkerCalls, id: string, call: () => Promise<void>): 
 async function place(core: WorkerCalls, worker: Worker): Promise<void> {
   const config = core.config()
   if (!config) return
-  const news = core.placing.capacityNews
+  const changesBefore = core.placing.capacityChanges
   const { state, settings } = core
   const wanted = { config, workerId: worker.id, boot: worker.boot, pingIntervalMs: settings.workerPingIntervalMs }
   const room = { isForJob: isJobWaiting(state), leavingIds: leavingWorkers(state) }
@@ -73,7 +73,7 @@ async function place(core: WorkerCalls, worker: Worker): Promise<void> {
     logEvent('error', 'placement failed', { workerId: worker.id, error })
     return { ok: false, reason: 'placement failed; it is tried again' }
   })
-  await core.transact((tx) => applyPlacement(tx, worker.id, placed, core.placing.capacityNews !== news))
+  await core.transact((tx) => applyPlacement(tx, worker.id, placed, core.placing.capacityChanges !== changesBefore))
 }
 
 async function remove(core: WorkerCalls, worker: Worker, graceMs: number): Promise<void> {

@@ -9,7 +9,7 @@ import { SLOT_LEASE_MS } from '../slots.ts'
 import type { SqlState } from '../store/sql-state.ts'
 import { stepBulks } from './bulk-steps.ts'
 import { GroupCommit } from './commit.ts'
-import { FORGET_AFTER_MS, hasNothing, isKnown } from './forgetting.ts'
+import { DELETE_AFTER_MS, hasNothing, isKnown } from './deletion.ts'
 import type { StoredRows } from './stored-rows.ts'
 
 /** Commits of an endpoint object: what runs around their operations, its single alarm, and the end of its storage. */
@@ -69,14 +69,14 @@ export class Engine implements Commits, Stepped {
     })
     const config = this.rows.present && liveConfig(this.rows.present.state)
     if (config) await this.core.grant.trim(config)
-    else await this.forget()
+    else await this.discard()
   }
 
   /**
    * PP-208: deletes all storage of an object whose endpoint is deleted or never existed, once nothing is in progress. Requires that D1
    * confirms it: until then only the object's rows record that a deletion has begun.
    */
-  async forget(): Promise<void> {
+  async discard(): Promise<void> {
     const state = this.forgettable()
     if (!state || (await isKnown(this.core.env, state)) || !this.forgettable()) return
     this.planned = false
@@ -111,7 +111,7 @@ export class Engine implements Commits, Stepped {
 
   private begin(tx: Tx): void {
     const { notes, state } = this.rows.open()
-    notes.forget()
+    notes.discard()
     state.begin(tx.nowMs)
     moveDeadlines(tx, this.planned ? this.stepMs : stepOverRestOf(tx))
     beginCommit(tx, !this.planned)
@@ -124,10 +124,10 @@ export class Engine implements Commits, Stepped {
     const { state, outbox, audit, alarm } = this.rows.open()
     state.end(tx.nowMs)
     const dueAtMs = nextDueAtMs(state, tx.nowMs, this.core.placing.inFlight)
-    const forgetAtMs = liveConfig(state) ? null : tx.nowMs + FORGET_AFTER_MS
+    const forgetAtMs = liveConfig(state) ? null : tx.nowMs + DELETE_AFTER_MS
     const bulkAtMs = state.bulks.hasRunning ? tx.nowMs : null
-    const tellAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
-    alarm.arm(earliest([dueAtMs, this.scaleAtMs, tellAtMs, forgetAtMs, bulkAtMs]), tx.nowMs)
+    const notifyAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
+    alarm.arm(earliest([dueAtMs, this.scaleAtMs, notifyAtMs, forgetAtMs, bulkAtMs]), tx.nowMs)
     state.meta.end()
     return end
   }

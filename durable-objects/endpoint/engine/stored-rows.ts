@@ -5,7 +5,7 @@ import type { Outbox } from '../outbox.ts'
 import type { Clock } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'
 import type { Alarm } from './alarm.ts'
-import { FORGET_AFTER_MS } from './forgetting.ts'
+import { DELETE_AFTER_MS } from './deletion.ts'
 
 /** Components that use the rows of an object. */
 export interface Opened {
@@ -52,7 +52,7 @@ export class StoredRows {
   /** For a read. A call that was in progress during the deletion finds empty tables; the alarm deletes them again. */
   read(): Opened {
     if (this.opened) return this.opened
-    void this.storage.setAlarm(this.clock.now() + FORGET_AFTER_MS)
+    void this.storage.setAlarm(this.clock.now() + DELETE_AFTER_MS)
     return this.open()
   }
 

@@ -74,10 +74,10 @@ class StreamedAnswer {
 
   /** Waits for the next part, at most one keepalive interval. */
   async step(signal: AbortSignal): Promise<Step> {
-    const step = await this.look()
+    const step = await this.poll()
     if (step.kind !== 'nothing' || signal.aborted) return step
     await this.core.parking.waitForJob(this.accepted.seq, this.core.pace.keepaliveMs, signal)
-    return this.look()
+    return this.poll()
   }
 
   private textOf(step: Step): string | null {
@@ -98,7 +98,7 @@ class StreamedAnswer {
     }
   }
 
-  private async look(): Promise<Step> {
+  private async poll(): Promise<Step> {
     if (this.error) return { kind: 'failed', error: this.error }
     const job = await this.core.findJob(this.accepted.id)
     if (job && this.isLost(job)) return this.giveUp()
@@ -125,7 +125,7 @@ class StreamedAnswer {
       this.attempt = job.attempt
       return this.core.state.payloads.drainChunks(job.seq, PORTION_BYTES).chunks.map(chunkOutput)
     })
-    return this.tell(outputs)
+    return this.emit(outputs)
   }
 
   /** A worker that did not stream left its whole answer, or all pieces of it, as the job's output. */
@@ -133,14 +133,14 @@ class StreamedAnswer {
     const output = this.core.state.payloads.get(job.seq, OUTPUT)
     if (this.attempt !== null || output === undefined) return Promise.resolve({ kind: 'complete' })
     this.attempt = job.attempt
-    return this.tell([readErrorOutput(unwrapOutput(output)) ? unwrapOutput(output) : output])
+    return this.emit([readErrorOutput(unwrapOutput(output)) ? unwrapOutput(output) : output])
   }
 
-  private tell(outputs: readonly string[]): Promise<Step> {
+  private emit(outputs: readonly string[]): Promise<Step> {
     const errors = outputs.map(readErrorOutput)
     const at = errors.findIndex((error) => error !== null)
     this.error = errors[at] ?? null
     const text = (at === -1 ? outputs : outputs.slice(0, at)).map(outputToEvents).join('')
-    return text === '' ? this.look() : Promise.resolve({ kind: 'text', text })
+    return text === '' ? this.poll() : Promise.resolve({ kind: 'text', text })
   }
 }

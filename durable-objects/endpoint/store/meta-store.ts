@@ -1,7 +1,7 @@
 import { openContainer, type Sealed, sealContainer } from '../../../src/db/sealed-env.ts'
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
-import { formerGrants } from '../../../src/domain/resources/secret-grants.ts'
-import type { RoomSeeker } from '../../../src/domain/room/give-way.ts'
+import type { CapacitySeeker } from '../../../src/domain/preemption/offers.ts'
+import { legacyGrants } from '../../../src/domain/resources/secret-grants.ts'
 import type { Place, Vault } from '../../../src/platform/seal.ts'
 import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
 import type { Undo } from './undo.ts'
@@ -65,7 +65,7 @@ export class MetaStore implements MetaValues {
 
   setConfig(config: EndpointConfig): void {
     // A configuration of a release without grants gets the grants that its environment variables imply (CAP-12).
-    const { secretGrants = formerGrants(config.container.env), ...container } = config.container
+    const { secretGrants = legacyGrants(config.container.env), ...container } = config.container
     const granted = { ...config, container: { ...container, ...(secretGrants && { secretGrants }) } }
     this.write('config', sealContainer(this.seal.vault, this.configPlace(), granted))
     this.openConfig = null
@@ -124,12 +124,12 @@ export class MetaStore implements MetaValues {
   }
 
   /** Endpoints whose request for capacity this one could not fulfil (PP-182). */
-  roomSeekers(): readonly RoomSeeker[] {
-    return this.read<RoomSeeker[]>('roomSeekers') ?? []
+  capacitySeekers(): readonly CapacitySeeker[] {
+    return this.read<CapacitySeeker[]>('capacitySeekers') ?? []
   }
 
-  setRoomSeekers(seekers: readonly RoomSeeker[]): void {
-    this.write('roomSeekers', seekers)
+  setCapacitySeekers(seekers: readonly CapacitySeeker[]): void {
+    this.write('capacitySeekers', seekers)
   }
 
   /** Time for which the alarm was last set, to distinguish an outage of the plane from silent workers. */

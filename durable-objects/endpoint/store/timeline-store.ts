@@ -61,9 +61,9 @@ export class TimelineStore {
     )
     const all = Array.from(rows, (row) => unpack(Number(row.hour), String(row.samples))).flat()
     const inside = all.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs)
-    const former = all.findLast(({ atMs }) => atMs < fromMs)
+    const previous = all.findLast(({ atMs }) => atMs < fromMs)
     const since = this.watch?.since
-    return [...(former ? [former] : []), ...inside, ...(since && since.atMs <= toMs ? [since] : [])]
+    return [...(previous ? [previous] : []), ...inside, ...(since && since.atMs <= toMs ? [since] : [])]
   }
 
   /** Phase changes of workers within a period, newest first. */

@@ -4,7 +4,7 @@ import { applyJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
 import type { ParkedTake } from '../parking.ts'
 import type { Commits, Rows, Secrets, Waiting } from '../parts.ts'
-import { formerS3ConfigSeal, s3ConfigPlace } from '../places.ts'
+import { legacyS3ConfigSeal, s3ConfigSealPlace } from '../s3-config-seal.ts'
 
 /** Parts that the replies to takes use. */
 export type TakeReplies = Commits & Rows & Secrets & Waiting
@@ -21,7 +21,7 @@ export function answerTake(core: TakeReplies, { take: open, jobs }: TakeReply): 
 function openRecord(core: Commits & Rows & Secrets, job: TakenJob): string | null {
   if (job.sealed === null) return `${job.text}}`
   const endpointId = core.config()?.id ?? ''
-  const opened = core.vault.open(s3ConfigPlace(endpointId, job.jobId), job.sealed, formerS3ConfigSeal(endpointId))
+  const opened = core.vault.open(s3ConfigSealPlace(endpointId, job.jobId), job.sealed, legacyS3ConfigSeal(endpointId))
   if (opened !== null) return `${job.text},"s3Config":${opened}}`
   void failUnreadable(core, job.jobId)
   return null

@@ -20,7 +20,7 @@ export class HostHistory {
   private readonly store: HistoryStore
   private open: Chunk | null = null
   /** The previous minute, which holds when each track became idle. */
-  private former: Chunk | null = null
+  private previous: Chunk | null = null
   private isLoaded = false
   private savedAtMs = Number.NEGATIVE_INFINITY
   /** Track of each workload of the last beat; null: this host has no such workload. */
@@ -40,7 +40,7 @@ export class HostHistory {
       return track == null ? [] : [workloadSample(track, item)]
     })
     const chunk = this.openAt(nowMs)
-    noteSamples(chunk, this.former, machine ? [machineSample(machine), ...ofWorkloads] : ofWorkloads, nowMs)
+    noteSamples(chunk, this.previous, machine ? [machineSample(machine), ...ofWorkloads] : ofWorkloads, nowMs)
     if (nowMs >= this.savedAtMs && nowMs - this.savedAtMs < SAVE_AFTER_MS) return
     this.store.save(chunk)
     this.savedAtMs = nowMs
@@ -70,7 +70,7 @@ export class HostHistory {
   clear(): void {
     this.store.clear()
     this.open = null
-    this.former = null
+    this.previous = null
   }
 
   private load(): Chunk | null {
@@ -85,7 +85,7 @@ export class HostHistory {
     const startMs = chunkStart(0, nowMs)
     if (open?.startMs === startMs) return open
     if (open) this.storage.transactionSync(() => this.close(open, startMs))
-    this.former = open
+    this.previous = open
     // A clock that was set back may return to a minute that is stored already.
     this.open = this.store.load(0, startMs) ?? emptyChunk(0, startMs)
     this.savedAtMs = nowMs

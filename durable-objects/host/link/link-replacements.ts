@@ -21,7 +21,7 @@ export class HostLinkReplacements {
     const count = (this.read()?.count ?? 0) + 1
     const last: LinkReplacements = { count, lastAtMs: this.now(), lastAddress: newer.address }
     this.store.writeMeta(REPLACEMENTS_KEY, JSON.stringify(last))
-    logEvent('warn', 'host link replaced', { hostId: this.store.hostId(), address: newer.address, formerAddress: older.address, count })
+    logEvent('warn', 'host link replaced', { hostId: this.store.hostId(), address: newer.address, previousAddress: older.address, count })
   }
 
   /** The count for the operator; null when no link was ever replaced. */

@@ -37,7 +37,7 @@ export class HostDeadlines {
     await this.deps.alarms.setBy(DEADLINES_TIMER, dueMs)
   }
 
-  async look(here: PodHost): Promise<void> {
+  async check(here: PodHost): Promise<void> {
     const { env, alarms, now } = this.deps
     const retry = { name: DEADLINES_TIMER, dueAtMs: now() + RETRY_MS }
     await alarms.set(retry.name, retry.dueAtMs)

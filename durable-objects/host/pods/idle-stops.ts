@@ -1,5 +1,5 @@
 import type { PodRow } from '../../../src/db/pods/pods.ts'
-import { nextIdleLookMs } from '../../../src/domain/pod/idle-stop.ts'
+import { nextIdleCheckMs } from '../../../src/domain/pod/idle-stop.ts'
 import { workloadIdOf } from '../../../src/domain/pod/workloads.ts'
 import { applyIdleStopsOfHost, type IdleOnHost } from '../../../src/effects/pods/idle-stops.ts'
 import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
@@ -36,13 +36,13 @@ export class HostIdleStops {
   /** Takes a pod of this host into account whose row has changed. */
   async expect(pod: PodRow): Promise<void> {
     const id = workloadIdOf(pod.id, pod.generation)
-    const lookMs = nextIdleLookMs(pod, this.deps.idle([id]).get(id) ?? null, this.deps.now())
-    if (lookMs === null) return
-    this.soonestMs = Math.min(this.soonestMs, lookMs)
-    await this.deps.alarms.setBy(IDLE_TIMER, lookMs)
+    const checkMs = nextIdleCheckMs(pod, this.deps.idle([id]).get(id) ?? null, this.deps.now())
+    if (checkMs === null) return
+    this.soonestMs = Math.min(this.soonestMs, checkMs)
+    await this.deps.alarms.setBy(IDLE_TIMER, checkMs)
   }
 
-  async look(here: PodHost): Promise<void> {
+  async check(here: PodHost): Promise<void> {
     const { env, alarms, now, idle } = this.deps
     const retry = { name: IDLE_TIMER, dueAtMs: now() + RETRY_MS }
     await alarms.set(retry.name, retry.dueAtMs)

@@ -44,8 +44,8 @@ export class PodWorkloads {
     container: DesiredContainer,
     known: Map<number, HostWorkload>,
   ): Promise<{ ok: true; workload: Workload } | { ok: false; reason: string } | null> {
-    const former = known.get(container.generation)
-    if (former) return { ok: true, workload: applyDesired(former.workload, podId, container) }
+    const previous = known.get(container.generation)
+    if (previous) return { ok: true, workload: applyDesired(previous.workload, podId, container) }
     const { env, store } = this.deps
     const made = pod && (await podWorkload(env, pod, container))
     if (!pod || !made?.ok) return made

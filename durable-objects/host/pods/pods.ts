@@ -11,19 +11,19 @@ import type { Timers } from '../../clock/timers.ts'
 import type { HostOverlays } from '../overlays.ts'
 import { HostDeadlines } from './deadlines.ts'
 import { HostIdleStops, type HostIdleStopsDeps } from './idle-stops.ts'
-import { PodMarks } from './pod-marks.ts'
+import { PodIntents } from './pod-intents.ts'
 import { PodWaiters } from './pod-waiters.ts'
 import { PodWorkloads, type PodWorkloadsDeps } from './pod-workloads.ts'
 
 /** A request that marked a pod has ended, or the platform has ended it, after this time. */
-const MARK_TTL_MS = 120_000
+const INTENT_TTL_MS = 120_000
 /** Delay before a marked pod is synced without a request. */
-const LOOK_AFTER_MS = 5_000
+const RECONCILE_AFTER_MS = 5_000
 /** Interval of retries for pods that must leave this host and found no other. */
 const MOVE_AGAIN_AFTER_MS = 10_000
 
 /** Timers of the host object for pods. */
-export const MARKS_TIMER = 'pods'
+export const INTENTS_TIMER = 'pods'
 export const MOVES_TIMER = 'moves'
 
 export interface HostPodsDeps extends PodWorkloadsDeps {
@@ -41,10 +41,10 @@ export interface HostPodsDeps extends PodWorkloadsDeps {
 /** The pods of one host: their desired state is derived from their rows in D1 (adr/0012). */
 export class HostPods {
   private readonly deps: HostPodsDeps
-  private readonly marks: PodMarks
+  private readonly marks: PodIntents
   private readonly waiters: PodWaiters
   /** Syncs of one pod run one after the other, so that an older row is never applied after a newer one. */
-  private readonly looking = new Map<string, Promise<void>>()
+  private readonly reconciling = new Map<string, Promise<void>>()
   /** Serializes the host's return with steps that treat it as lost; otherwise the effect of such a step would remain. */
   private coming: Promise<unknown> = Promise.resolve()
   private readonly deadlines: HostDeadlines
@@ -54,7 +54,7 @@ export class HostPods {
   constructor(deps: HostPodsDeps) {
     this.deps = deps
     this.waiters = new PodWaiters(deps.timers)
-    this.marks = new PodMarks(deps.storage.sql)
+    this.marks = new PodIntents(deps.storage.sql)
     this.deadlines = new HostDeadlines(deps)
     this.idleStops = new HostIdleStops(deps)
     this.workloads = new PodWorkloads(deps)
@@ -64,7 +64,7 @@ export class HostPods {
   async mark(podId: string): Promise<void> {
     const nowMs = this.deps.now()
     this.marks.add(podId, nowMs)
-    await this.deps.alarms.setBy(MARKS_TIMER, nowMs + LOOK_AFTER_MS)
+    await this.deps.alarms.setBy(INTENTS_TIMER, nowMs + RECONCILE_AFTER_MS)
   }
 
   /** Removes a mark whose row was not written, so that there is nothing to sync. */
@@ -97,16 +97,16 @@ export class HostPods {
   }
 
   /** Syncs every marked pod, whose writer may have crashed. A pod that cannot be synced retains its mark and does not block the others. */
-  async lookAtMarked(hostId: string): Promise<void> {
+  async reconcileMarked(hostId: string): Promise<void> {
     for (const podId of this.marks.all()) {
       try {
         await this.sync(hostId, podId)
-        this.marks.removeOlderThan(podId, this.deps.now() - MARK_TTL_MS)
+        this.marks.removeOlderThan(podId, this.deps.now() - INTENT_TTL_MS)
       } catch (error) {
         logEvent('error', 'a pod could not be looked at', { hostId, podId, error })
       }
     }
-    if (this.marks.all().length > 0) await this.deps.alarms.set(MARKS_TIMER, this.deps.now() + LOOK_AFTER_MS)
+    if (this.marks.all().length > 0) await this.deps.alarms.set(INTENTS_TIMER, this.deps.now() + RECONCILE_AFTER_MS)
   }
 
   /** Moves pods that must leave this host to hosts with capacity; retries as long as one of them finds none. */
@@ -118,13 +118,13 @@ export class HostPods {
   }
 
   /** Stops or ends pods whose deadline has passed. */
-  async lookAtDeadlines(hostId: string): Promise<void> {
-    await this.deadlines.look(this.here(hostId))
+  async checkDeadlines(hostId: string): Promise<void> {
+    await this.deadlines.check(this.here(hostId))
   }
 
   /** Stops pods that have been idle for their idle limit (SPD-6). */
-  async lookAtIdle(hostId: string): Promise<void> {
-    await this.idleStops.look(this.here(hostId))
+  async checkIdle(hostId: string): Promise<void> {
+    await this.idleStops.check(this.here(hostId))
   }
 
   /** Applies the workloads that a returning host reports. */
@@ -160,17 +160,17 @@ export class HostPods {
 
   // Reads a pod's row and applies it to the desired state. Idempotent.
   private async sync(hostId: string, podId: string): Promise<void> {
-    const before = this.looking.get(podId) ?? Promise.resolve()
-    const look = before.catch(() => undefined).then(() => this.look(hostId, podId))
-    this.looking.set(podId, look)
+    const before = this.reconciling.get(podId) ?? Promise.resolve()
+    const check = before.catch(() => undefined).then(() => this.reconcile(hostId, podId))
+    this.reconciling.set(podId, check)
     try {
-      await look
+      await check
     } finally {
-      if (this.looking.get(podId) === look) this.looking.delete(podId)
+      if (this.reconciling.get(podId) === check) this.reconciling.delete(podId)
     }
   }
 
-  private async look(hostId: string, podId: string): Promise<void> {
+  private async reconcile(hostId: string, podId: string): Promise<void> {
     const row = await findPodForHost(openRecords(this.deps.env), podId)
     const pod = row?.hostId === hostId ? row : null
     if (pod) await this.deadlines.expect(pod)
@@ -183,7 +183,7 @@ export class HostPods {
       // The row has changed: apply the new one.
       if (pod && made?.ok === false) {
         await failPodStart(this.deps.env, pod, made.reason)
-        return this.look(hostId, podId)
+        return this.reconcile(hostId, podId)
       }
     }
     // Before the workloads, so that the host never receives a workload without its networks.

@@ -44,10 +44,10 @@ export function useContext({ io, out }: Session, name: string): void {
 export function setContext({ io, out }: Session, name: string, url: string): void {
   if (!NAME.test(name)) throw usage(`${name}: the name of a context may contain letters, digits, dots, hyphens and underscores`)
   const config = readConfig(io)
-  const former = config.contexts[name]
+  const previous = config.contexts[name]
   const next = checkedUrl(url, 'url')
   // A stored key belongs to the origin that it was stored for.
-  if (former !== undefined && new URL(former.url).origin !== new URL(next).origin) writeCredential(io, name, undefined)
+  if (previous !== undefined && new URL(previous.url).origin !== new URL(next).origin) writeCredential(io, name, undefined)
   writeConfig(io, { current: config.current ?? name, contexts: { ...config.contexts, [name]: { url: next } } })
   out.talk(`context ${name} points to ${next}`)
 }

@@ -74,10 +74,10 @@ function printPlan({ out }: Session, plan: Plan): void {
   out.talk(`$${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h`)
 }
 
-function finish({ out }: Session, stop: Stop, wanted: Stop['items'][number]['state'], words: string): number {
+function finish({ out }: Session, stop: Stop, wanted: Stop['items'][number]['state'], text: string): number {
   const shown = columns<Stop['items'][number]>('kind', 'id', 'name', 'state', 'reason')
   out.list(stop, stop.items, { columns: shown, idOf: ({ id }) => id, empty: 'nothing' })
   const isWhole = stop.items.every(({ state }) => state === wanted)
-  out.talk(isWhole ? words : 'some resources were not changed; the table gives the reasons')
+  out.talk(isWhole ? text : 'some resources were not changed; the table gives the reasons')
   return isWhole ? EXIT.OK : EXIT.BAD_OUTCOME
 }

@@ -3,7 +3,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, examples, noun, plannable, planOne } from '../session/act.ts'
 import type { Answer } from '../session/pages.ts'
-import { addOpen } from './doors.ts'
+import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
 import { POD_LIST } from './pods.ts'
 
@@ -31,8 +31,8 @@ export function addClusters(program: Command): void {
     session.out.record(await session.api.getCluster({ path: { id } }), id)
   })
   act(clusters.command('why <cluster>').description('explain the state of a cluster'), async (session, _options, id: string) => {
-    const { printWhy } = await import('../pods/why.ts')
-    printWhy(session, await session.api.explainCluster({ path: { id } }))
+    const { printExplanation } = await import('../pods/explain.ts')
+    printExplanation(session, await session.api.explainCluster({ path: { id } }))
   })
   act(clusters.command('pods <cluster>').description('list the members of a cluster'), async (session, _options, id: string) => {
     const answer = await session.api.listClusterPods({ path: { id } })
@@ -67,7 +67,7 @@ export function addClusters(program: Command): void {
   act(
     exec,
     async (session, _options, id: string, ...command) =>
-      await (await import('../doors/exec-members.ts')).execInMembers(session, id, command.flat()),
+      await (await import('../ingress/exec-members.ts')).execInMembers(session, id, command.flat()),
   )
   examples(exec, 'clusters exec <cluster> -- nvidia-smi -L')
   addLogs(clusters, 'clusters ', 'cluster')

@@ -4,7 +4,7 @@ import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, collect, examples, noun, plannable, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
-import { addOpen } from './doors.ts'
+import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
 
 type Endpoint = Answer<'getEndpoint'>
@@ -25,7 +25,7 @@ export function addEndpoints(program: Command): void {
   const endpoints = noun(program, 'endpoints', ['endpoint', 'serverless', 'sls'], 'job queues with workers that scale with the load')
   addReads(endpoints)
   addChanges(endpoints)
-  addLooks(endpoints)
+  addReadCommands(endpoints)
   addLogs(endpoints, 'endpoints ')
   addOpen(endpoints, 'endpoint')
   addTry(endpoints)
@@ -56,8 +56,8 @@ function addReads(endpoints: Command): void {
   act(
     endpoints.command('why <endpoint>').description('explain the current workers of an endpoint'),
     async (session, _options, id: string) => {
-      const { printWhy } = await import('../pods/why.ts')
-      printWhy(session, await session.api.explainEndpoint({ path: { id } }))
+      const { printExplanation } = await import('../pods/explain.ts')
+      printExplanation(session, await session.api.explainEndpoint({ path: { id } }))
     },
   )
 }
@@ -146,7 +146,7 @@ function addTry(endpoints: Command): void {
   )
 }
 
-function addLooks(endpoints: Command): void {
+function addReadCommands(endpoints: Command): void {
   act(endpoints.command('workers <endpoint>').description('list the workers of an endpoint'), async (session, _options, id: string) => {
     const answer = await session.api.listEndpointWorkers({ path: { id } })
     const shown = columns<(typeof answer.workers)[number]>('id', 'status', 'version', 'gpuTypeId', 'uptimeSeconds', 'startedAt', 'reason')

@@ -19,7 +19,7 @@ export function addJobs(program: Command): void {
       await (await import('../jobs/run-job.ts')).runJob(session, endpoint, input, { ...flags, wait: true }),
     { waits: true },
   )
-  addLooks(jobs)
+  addReadCommands(jobs)
   addChanges(jobs)
 }
 
@@ -47,7 +47,7 @@ function addRun(parent: Command, words: string): void {
   )
 }
 
-function addLooks(jobs: Command): void {
+function addReadCommands(jobs: Command): void {
   act(jobs.command('get <endpoint> <job>').description('show a job'), async (session, _options, endpointId: string, jobId: string) => {
     session.out.record(await session.api.getJobStatus({ path: { endpointId, jobId } }), jobId)
   })

@@ -5,7 +5,7 @@ import type { NewPodFlags } from '../pods/new-pod.ts'
 import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
-import { addDoors, addOpen } from './doors.ts'
+import { addIngress, addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
 
 type Pod = Answer<'getPod'>
@@ -37,7 +37,7 @@ export function addPods(program: Command): void {
   addCreate(pods)
   addChanges(pods)
   addLogs(pods, 'pods ')
-  addDoors(pods, 'pods ')
+  addIngress(pods, 'pods ')
   addOpen(pods, 'pod')
 }
 
@@ -66,8 +66,8 @@ function addReads(pods: Command): void {
   })
   const why = pods.command('why <pod>').description('explain the state of a pod')
   act(why, async (session, _options, id: string) => {
-    const { printWhy } = await import('../pods/why.ts')
-    printWhy(session, await session.api.explainPod({ path: { id } }))
+    const { printExplanation } = await import('../pods/explain.ts')
+    printExplanation(session, await session.api.explainPod({ path: { id } }))
   })
   const metrics = pods
     .command('metrics <pod>')

@@ -30,7 +30,7 @@ export async function tryEndpoint(session: Session, endpointId: string, text = I
   if (out.isJson || session.globals.quiet) out.record({ job, timeline }, jobId)
   else if (chunks === 0 && job.output !== undefined) out.raw(`${textOf(job.output).trimEnd()}\n`)
   else if (chunks > 0) out.raw('\n')
-  tellHowItWent(session, job, timeline)
+  printOutcome(session, job, timeline)
   return job.status === 'COMPLETED' ? EXIT.OK : EXIT.BAD_OUTCOME
 }
 
@@ -38,7 +38,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : `${JSON.stringify(value, null, 2)}\n`
 }
 
-function tellHowItWent({ out, io }: Session, job: Job, { attempts, costUsd }: Timeline): void {
+function printOutcome({ out, io }: Session, job: Job, { attempts, costUsd }: Timeline): void {
   if (attempts.length > 0) out.talk(formatTable(attempts, ATTEMPT_COLUMNS, { nowMs: io.nowMs(), colour: false }).trimEnd())
   const times = OVER.has(job.status) ? `: queued ${job.delayTime ?? 0} ms, ran ${job.executionTime ?? 0} ms` : ''
   out.talk(`${job.status}${times}${costUsd === null ? '' : `, $${costUsd}`}${job.error === undefined ? '' : `\n${job.error}`}`)

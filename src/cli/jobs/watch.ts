@@ -22,13 +22,13 @@ export async function waitForJob(session: Session, endpointId: string, jobId: st
     async () => {
       const job = await session.api.awaitJob({ path, query: { wait: HELD_MS } })
       if (OVER.has(job.status)) return { done: job }
-      return { why: await whyOfJob(session, endpointId, job) }
+      return { why: await explanationOfJob(session, endpointId, job) }
     },
     { ...NO_PAUSE, ...(deadlineMs !== undefined && { deadlineMs }) },
   )
 }
 
-async function whyOfJob(session: Session, endpointId: string, job: Job): Promise<string> {
+async function explanationOfJob(session: Session, endpointId: string, job: Job): Promise<string> {
   if (job.status !== 'IN_QUEUE') return job.status
   try {
     const { detail } = await session.api.explainJob({ path: { endpointId, jobId: job.id } })

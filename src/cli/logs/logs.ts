@@ -53,7 +53,7 @@ export async function printMemberLogs(session: Session, clusterId: string, flags
   return await printAll(session, logs, flags)
 }
 
-const LOOK_MS = 1_000
+const CHECK_MS = 1_000
 
 /** Follows the logs of all workers of an endpoint on stderr, including later ones, until the run ends. */
 export async function followWorkers(session: Session, endpointId: string): Promise<void> {
@@ -65,7 +65,7 @@ export async function followWorkers(session: Session, endpointId: string): Promi
       // A worker may have no log yet, so the next round tries again.
       void followFromStart(session, { ...workerLog(session, endpointId, id), isTalk: true }).catch(() => followed.delete(id))
     }
-    await pause(LOOK_MS, session.signal).catch(() => undefined)
+    await pause(CHECK_MS, session.signal).catch(() => undefined)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Globals, Io } from '../core/io.ts'
 import { type Column, pick, plainText } from './columns.ts'
-import { formatRecord, formatTable, type Look } from './table.ts'
+import { formatRecord, formatTable, type TableStyle } from './table.ts'
 
 export interface ListView<Row> {
   columns: readonly Column<Row>[]
@@ -37,7 +37,7 @@ export class Output {
     else if (this.globals.quiet) this.lines(rows.map(view.idOf))
     else if (!this.isTerminal) this.lines(rows.map((row) => view.columns.map(({ of }) => plainText(of(row))).join('\t')))
     else if (rows.length === 0) this.talk(view.empty)
-    else this.raw(formatTable(rows, view.columns, this.look()))
+    else this.raw(formatTable(rows, view.columns, this.style()))
   }
 
   /** Prints one record; to a pipe, one name and value per line. */
@@ -45,7 +45,7 @@ export class Output {
     if (this.isJson) this.json(answer)
     else if (this.globals.quiet) this.lines(id === undefined ? [] : [id])
     else if (typeof answer !== 'object' || answer === null) this.lines(answer === undefined ? [] : [plainText(answer)])
-    else if (this.isTerminal) this.raw(formatRecord(answer as Record<string, unknown>, this.look()))
+    else if (this.isTerminal) this.raw(formatRecord(answer as Record<string, unknown>, this.style()))
     else this.lines(Object.entries(answer).map(([name, value]) => `${name}	${plainText(value)}`))
   }
 
@@ -109,7 +109,7 @@ export class Output {
     this.raw(`${JSON.stringify(value ?? null, null, 2)}\n`)
   }
 
-  look(): Look {
+  style(): TableStyle {
     const { NO_COLOR, TERM } = this.io.env
     const colour = this.isTerminal && !NO_COLOR && TERM !== 'dumb'
     // A terminal of unknown width reports 0.

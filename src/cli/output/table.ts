@@ -7,7 +7,7 @@ const GREEN = 32
 const RED = 31
 const YELLOW = 33
 
-export interface Look {
+export interface TableStyle {
   nowMs: number
   colour: boolean
   /** Width of the terminal, at which lines are cut. */
@@ -24,14 +24,14 @@ export function humanText(value: unknown, as: Column<unknown>['as'], nowMs: numb
 }
 
 /** Aligned rows under headings. */
-export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], look: Look): string {
+export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], style: TableStyle): string {
   const heading = columns.map(({ name }) => name.replace(/([a-z])([A-Z])/g, '$1 $2').toUpperCase())
-  const cells = rows.map((row) => columns.map(({ of, as }) => humanText(of(row), as, look.nowMs)))
+  const cells = rows.map((row) => columns.map(({ of, as }) => humanText(of(row), as, style.nowMs)))
   const widths = heading.map((text, index) => Math.max(text.length, ...cells.map((line) => line[index]?.length ?? 0)))
   const lines = [heading, ...cells].map((line, row) => {
     const text = line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')
-    const cut = cutAt(text.trimEnd(), look.width)
-    return row === 0 ? cut : colourStatuses(cut, line, widths, columns, look.colour)
+    const cut = cutAt(text.trimEnd(), style.width)
+    return row === 0 ? cut : colourStatuses(cut, line, widths, columns, style.colour)
   })
   return `${lines.join('\n')}\n`
 }
@@ -57,16 +57,16 @@ export function paintStatus(status: string, colour: boolean): string {
 }
 
 /** Fields of one record, one per line. */
-export function formatRecord(record: Readonly<Record<string, unknown>>, look: Look): string {
+export function formatRecord(record: Readonly<Record<string, unknown>>, style: TableStyle): string {
   const entries = Object.entries(record).filter(([, value]) => value !== undefined)
   const width = Math.max(...entries.map(([name]) => name.length), 0)
-  return `${entries.map(([name, value]) => `${name.padEnd(width)}  ${recordValue(name, value, look)}`).join('\n')}\n`
+  return `${entries.map(([name, value]) => `${name.padEnd(width)}  ${recordValue(name, value, style)}`).join('\n')}\n`
 }
 
-function recordValue(name: string, value: unknown, look: Look): string {
+function recordValue(name: string, value: unknown, style: TableStyle): string {
   if (typeof value === 'string' && /(?:At|After)$/.test(name) && !Number.isNaN(Date.parse(value)))
-    return `${value} (${formatRelative(value, look.nowMs)})`
-  if (name === 'status') return paintStatus(String(value), look.colour)
+    return `${value} (${formatRelative(value, style.nowMs)})`
+  if (name === 'status') return paintStatus(String(value), style.colour)
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-'
   return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -4,8 +4,8 @@ import { CliError, usage } from '../core/failure.ts'
 import { planEach } from '../session/change-plan.ts'
 import type { Session } from '../session/session.ts'
 import { untilDone } from '../session/wait.ts'
+import { sentenceOf } from './explain.ts'
 import { waitUsable } from './usable.ts'
-import { sentenceOf } from './why.ts'
 
 const DONE = { start: 'starts', stop: 'stops', restart: 'restarts' } as const
 

@@ -5,7 +5,7 @@ import { CliError } from '../core/failure.ts'
 import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 import { untilDone } from '../session/wait.ts'
-import { sentenceOf, whyOfPod } from './why.ts'
+import { explainPodWait, sentenceOf } from './explain.ts'
 
 type Pod = Answer<'getPod'>
 
@@ -20,7 +20,7 @@ export async function waitUsable(session: Session, id: string): Promise<number> 
     if (now.status === 'ERROR' || now.status === 'EXITED' || now.status === 'TERMINATED') {
       throw new CliError(EXIT.BAD_OUTCOME, 'pod_not_running', `pod ${id} is ${sentenceOf(now)}`, { resource: `pod ${id}` })
     }
-    if (now.status !== 'RUNNING') return { why: await whyOfPod(session, now) }
+    if (now.status !== 'RUNNING') return { why: await explainPodWait(session, now) }
     const silent = await findSilentPort(session, now)
     return silent === undefined ? { done: now } : { why: `RUNNING, and ${silent} does not answer yet` }
   })

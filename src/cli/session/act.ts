@@ -115,8 +115,8 @@ export async function planOne(session: Session, ask: (query: { dryRun: true }) =
 }
 
 /** Collects the values of a repeatable flag. */
-export function collect(value: string, former: string[] = []): string[] {
-  return [...former, value]
+export function collect(value: string, previous: string[] = []): string[] {
+  return [...previous, value]
 }
 
 export function duration(value: string): number {

@@ -141,7 +141,7 @@ export class Session {
     await this.printer?.admit(this.callOf(input, init, headers), headers.get('accept') === 'text/event-stream')
     headers.set('user-agent', `podplane-cli/${CLI_VERSION}`)
     const startedAtMs = performance.now()
-    const tell = (text: string) => {
+    const trace = (text: string) => {
       if (!this.globals.debug) return
       this.io.stderr.write(`debug: ${init?.method ?? 'GET'} ${String(input)} ${text} (${Math.round(performance.now() - startedAtMs)} ms)\n`)
     }
@@ -149,10 +149,10 @@ export class Session {
       const response = await fetch(input, { ...init, headers })
       this.planeVersion = response.headers.get('podplane-version') ?? this.planeVersion
       if (response.ok && init?.method !== 'GET') this.hasChanged = true
-      tell(`${response.status} ${response.headers.get('x-request-id') ?? ''}`.trim())
+      trace(`${response.status} ${response.headers.get('x-request-id') ?? ''}`.trim())
       return response
     } catch (error) {
-      tell('no answer')
+      trace('no answer')
       throw error
     }
   }

@@ -10,16 +10,16 @@ const LONGEST_PAUSE_MS = 2_000
 export async function untilDone<T>(
   session: Session,
   resource: string,
-  look: () => Promise<{ done: T } | { why: string }>,
+  poll: () => Promise<{ done: T } | { why: string }>,
   { firstMs, longestMs, deadlineMs = session.deadlineMs }: { firstMs: number; longestMs: number; deadlineMs?: number } = {
     firstMs: FIRST_PAUSE_MS,
     longestMs: LONGEST_PAUSE_MS,
   },
 ): Promise<T> {
   let said = ''
-  for (let looked = 0; ; looked += 1) {
+  for (let polls = 0; ; polls += 1) {
     session.signal.throwIfAborted()
-    const seen = await look()
+    const seen = await poll()
     if ('done' in seen) return seen.done
     session.printer?.finish()
     const waitedMs = session.io.nowMs() - session.startedAtMs
@@ -31,7 +31,7 @@ export async function untilDone<T>(
       throw new CliError(EXIT.TIMED_OUT, 'wait_timeout', `not done after ${formatDuration(waitedMs)}: ${seen.why}`, { resource })
     }
     const leftMs = Math.max(0, deadlineMs - session.io.nowMs())
-    await sleep(Math.min(firstMs * 2 ** Math.min(looked, 10), longestMs, leftMs), session.signal)
+    await sleep(Math.min(firstMs * 2 ** Math.min(polls, 10), longestMs, leftMs), session.signal)
   }
 }
 

@@ -8,7 +8,7 @@ import type { Session } from '../session/session.ts'
 import { isSkewed } from '../session/skew.ts'
 import type { Check } from './check.ts'
 
-type Look = () => Promise<Omit<Check, 'id'>>
+type Probe = () => Promise<Omit<Check, 'id'>>
 
 const MAX_SKEW_MS = 30_000
 const TOO_OLD = 426
@@ -16,7 +16,7 @@ const PROBE_MS = 5_000
 
 /** Checks everything between this machine and the plane, in order of dependency (CL-40). */
 export async function runDoctor(session: Session, { bundle }: { bundle?: string } = {}): Promise<number> {
-  const looks: [string, Look][] = [
+  const probes: [string, Probe][] = [
     ['node', async () => nodeVersion()],
     ['context', async () => context(session)],
     ['plane', async () => await plane(session)],
@@ -29,11 +29,11 @@ export async function runDoctor(session: Session, { bundle }: { bundle?: string 
     ['job', async () => await job(session)],
   ]
   const checks: Check[] = []
-  for (const [id, look] of looks) {
+  for (const [id, probe] of probes) {
     const failed = checks.some((check) => check.status === 'fail' && (check.id === 'context' || check.id === 'plane'))
     checks.push({
       id,
-      ...(failed && id !== 'ssh' ? { status: 'skip' as const, evidence: 'the plane was not reached', fix: null } : await looked(look)),
+      ...(failed && id !== 'ssh' ? { status: 'skip' as const, evidence: 'the plane was not reached', fix: null } : await runProbe(probe)),
     })
   }
   session.out.list({ checks }, checks, { columns: columns<Check>('status', 'id', 'evidence', 'fix'), idOf: ({ id }) => id, empty: '' })
@@ -41,9 +41,9 @@ export async function runDoctor(session: Session, { bundle }: { bundle?: string 
   return checks.some(({ status }) => status === 'fail') ? EXIT.BAD_OUTCOME : EXIT.OK
 }
 
-async function looked(look: Look): Promise<Omit<Check, 'id'>> {
+async function runProbe(probe: Probe): Promise<Omit<Check, 'id'>> {
   try {
-    return await look()
+    return await probe()
   } catch (error) {
     const { detail, hint } = failureOf(error)
     return { status: 'fail', evidence: detail, fix: hint ?? null }

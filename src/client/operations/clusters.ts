@@ -6,7 +6,7 @@ import type {
   ListClustersResponse,
   UpdateClusterRequest,
 } from '../../contract/clusters/clusters.ts'
-import type { ClusterExplanation } from '../../contract/why/why.ts'
+import type { ClusterExplanation } from '../../contract/explain/explain.ts'
 import { as, create, get, patch, remove } from '../operation.ts'
 
 /** Operations on clusters. */

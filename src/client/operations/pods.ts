@@ -1,8 +1,8 @@
 import type { ChangePlan } from '../../contract/change-plan.ts'
+import type { PodExplanation } from '../../contract/explain/explain.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
 import type { CreatePodRequest, ListPodsResponse, Pod, PodActionRequest, UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { PodExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, patch, post, remove, socket } from '../operation.ts'
 
 export const PODS_OPERATIONS = {

@@ -5,10 +5,10 @@ import type { ListScalingResponse } from '../../contract/endpoints/scaling.ts'
 import type { EndpointTimeline } from '../../contract/endpoints/timeline.ts'
 import type { ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import type { ListWorkersResponse } from '../../contract/endpoints/workers.ts'
+import type { EndpointExplanation } from '../../contract/explain/explain.ts'
 import type { LogLinesResponse } from '../../contract/logs/lines.ts'
 import type { MergedLinesResponse } from '../../contract/logs/merged.ts'
 import type { MetricsResponse } from '../../contract/metrics.ts'
-import type { EndpointExplanation } from '../../contract/why/why.ts'
 import { as, create, events, get, patch, post, remove } from '../operation.ts'
 
 export const SERVERLESS_OPERATIONS = {

@@ -4,10 +4,10 @@ import { clusterRoutes } from '../pages/clusters/routes.ts'
 import { endpointRoutes } from '../pages/endpoints/routes.ts'
 import { homeRoutes } from '../pages/home/routes.ts'
 import { jobRoutes } from '../pages/jobs/routes.ts'
-import { keepRoutes } from '../pages/keep/routes.ts'
 import { logRoutes } from '../pages/logs/routes.ts'
 import { operatorRoutes } from '../pages/operator/routes.ts'
 import { podRoutes } from '../pages/pods/routes.ts'
+import { resourceRoutes } from '../pages/resources/routes.ts'
 import { deviceRoutes, signInRoutes } from '../pages/sign-in/routes.ts'
 import { usageRoutes } from '../pages/usage/routes.ts'
 import { NotFound } from '../shell/not-found.tsx'
@@ -20,7 +20,7 @@ const pages = [
   ...clusterRoutes,
   ...endpointRoutes,
   ...jobRoutes,
-  ...keepRoutes,
+  ...resourceRoutes,
   ...logRoutes,
   ...usageRoutes,
   ...accountRoutes,

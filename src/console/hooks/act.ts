@@ -21,7 +21,7 @@ export function useAct(): Act {
         if (done !== null) add({ title: done })
         return true
       } catch (error) {
-        add({ type: 'error', title: 'The action failed', description: wordsOf(error), priority: 'high', timeout: 0 })
+        add({ type: 'error', title: 'The action failed', description: textOf(error), priority: 'high', timeout: 0 })
         return false
       } finally {
         setIsBusy(false)
@@ -32,7 +32,7 @@ export function useAct(): Act {
   return { isBusy, run }
 }
 
-function wordsOf(error: unknown): string {
+function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const request = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : ''
   return `${sentenceOf(error)}${request}`

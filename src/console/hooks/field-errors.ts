@@ -9,7 +9,7 @@ export interface FieldErrors {
 
 interface Said {
   path: string
-  words: string
+  text: string
   line: string
 }
 
@@ -20,17 +20,17 @@ export function fieldErrors(error: unknown): FieldErrors {
   if (!(error instanceof ApiError)) return NO_ERRORS
   const lines = error.errors.map(read)
   return {
-    of: (path) => lines.find((said) => isOf(said, path))?.words,
+    of: (path) => lines.find((said) => isOf(said, path))?.text,
     others: (shown) => lines.filter((said) => !shown.some((name) => isOf(said, name))).map(({ line }) => line),
   }
 }
 
 /** The plane reports a missing field at its parent object; the error is shown at the field itself. */
 function read(line: string): Said {
-  const [, path = '', words = line] = line.match(/^(?:\$\.?|body\.)?([\w.[\]-]*): (.*)$/s) ?? []
-  const missing = words.match(/^missing property '([\w-]+)'$/)?.[1]
-  if (missing === undefined) return { path, words, line }
-  return { path: path === '' ? missing : `${path}.${missing}`, words: 'This is required.', line }
+  const [, path = '', text = line] = line.match(/^(?:\$\.?|body\.)?([\w.[\]-]*): (.*)$/s) ?? []
+  const missing = text.match(/^missing property '([\w-]+)'$/)?.[1]
+  if (missing === undefined) return { path, text, line }
+  return { path: path === '' ? missing : `${path}.${missing}`, text: 'This is required.', line }
 }
 
 function isOf({ path }: Said, name: string): boolean {

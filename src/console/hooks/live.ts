@@ -6,7 +6,7 @@ import { useApi } from './session.ts'
 /** Refresh interval: short enough to watch a start, long enough that an idle tab costs the plane little. */
 const EVERY_MS = 5_000
 /** Refresh intervals without new data after which the view is marked as stale. */
-const LOOKS_MISSED = 3
+const REFRESHES_MISSED = 3
 
 export interface Live<Data> {
   data: Data | undefined
@@ -41,7 +41,7 @@ export function useLive<Data>(
     enabled: isEnabled,
   })
   const everyMs = everyOf(data)
-  const isOld = everyMs !== 0 && dataUpdatedAt > 0 && Date.now() - dataUpdatedAt > everyMs * LOOKS_MISSED
+  const isOld = everyMs !== 0 && dataUpdatedAt > 0 && Date.now() - dataUpdatedAt > everyMs * REFRESHES_MISSED
   return {
     data,
     error,

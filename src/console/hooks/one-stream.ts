@@ -6,10 +6,10 @@ let holder: { pause: () => void } | undefined
  * function.
  */
 export function claimStream(pause: () => void): () => void {
-  const former = holder
+  const previous = holder
   const mine = { pause }
   holder = mine
-  former?.pause()
+  previous?.pause()
   return () => {
     if (holder === mine) holder = undefined
   }

@@ -7,7 +7,7 @@ import { apiOf } from './api.ts'
 
 const SESSION_KEY = ['session']
 /** Retries of the session query after a connection error, before the error is shown. */
-const MOST_LOOKS = 2
+const MAX_RETRIES = 2
 /** The chosen account belongs to a tab and is not in the address: a shared link opens with an account of its reader. */
 const ACCOUNT_KEY = 'podplane.account'
 
@@ -20,7 +20,7 @@ export function useSession(everyMs?: number) {
     queryKey: SESSION_KEY,
     queryFn: ({ signal }) => readSession(location.origin, signal),
     // No page can be shown without the session, so a connection error is retried.
-    retry: (failures, error) => error instanceof ConnectionError && failures < MOST_LOOKS,
+    retry: (failures, error) => error instanceof ConnectionError && failures < MAX_RETRIES,
     staleTime: 60_000,
     refetchInterval: everyMs ?? false,
   })
@@ -55,7 +55,7 @@ function accountOf(session: SignedIn, chosen: string | null): Account {
 
 export function chooseAccount(id: string): void {
   sessionStorage.setItem(ACCOUNT_KEY, id)
-  for (const tell of watchers) tell()
+  for (const notify of watchers) notify()
 }
 
 const watchers = new Set<() => void>()
@@ -64,9 +64,9 @@ function useChosen(): string | null {
   return useSyncExternalStore(watch, () => sessionStorage.getItem(ACCOUNT_KEY))
 }
 
-function watch(tell: () => void): () => void {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
+function watch(notify: () => void): () => void {
+  watchers.add(notify)
+  return () => watchers.delete(notify)
 }
 
 /** API client of the chosen account, and the rights of the session in it. Throws an `Error` without a session. */

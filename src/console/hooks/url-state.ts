@@ -12,7 +12,7 @@ export function useUrlState(name: string, initial: string, { isTyped = false }: 
   const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] }) as unknown
   const set = useCallback(
     (next: string) => {
-      const search = (former: Record<string, unknown>) => ({ ...former, [name]: next === initial ? undefined : next })
+      const search = (previous: Record<string, unknown>) => ({ ...previous, [name]: next === initial ? undefined : next })
       void router.navigate({ to: '.', search, replace: isTyped, resetScroll: false } as object)
     },
     [router, name, initial, isTyped],

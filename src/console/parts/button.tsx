@@ -3,7 +3,7 @@ import { A } from './link.tsx'
 
 type Kind = 'primary' | 'plain' | 'danger' | 'quiet'
 
-const LOOKS: Record<Kind, string> = {
+const REQUESTS: Record<Kind, string> = {
   primary: 'bg-fill text-white border-transparent hover:brightness-110',
   plain: 'bg-panel border-line hover:bg-raised',
   danger: 'bg-panel border-bad text-bad hover:bg-bad-bg',
@@ -32,7 +32,7 @@ export function Button({ kind = 'plain', disabledReason, isBusy = false, onClick
         aria-describedby={disabledReason === undefined ? undefined : reasonId}
         title={disabledReason ?? rest.title}
         onClick={(event) => (isOff ? event.preventDefault() : onClick?.(event))}
-        className={`inline-flex min-h-8 items-center justify-center gap-1.5 rounded-md border px-3 py-1 font-medium whitespace-nowrap ${LOOKS[kind]} ${isOff ? 'cursor-not-allowed opacity-60' : ''} ${className}`}
+        className={`inline-flex min-h-8 items-center justify-center gap-1.5 rounded-md border px-3 py-1 font-medium whitespace-nowrap ${REQUESTS[kind]} ${isOff ? 'cursor-not-allowed opacity-60' : ''} ${className}`}
       >
         {children}
       </button>
@@ -48,7 +48,7 @@ export function Button({ kind = 'plain', disabledReason, isBusy = false, onClick
 /** Link to another page with the look of a button. */
 export function LinkButton({ to, kind = 'plain', children }: { to: string; kind?: Kind; children: ReactNode }) {
   return (
-    <A to={to} className={`inline-flex min-h-8 items-center rounded-md border px-3 py-1 font-medium whitespace-nowrap ${LOOKS[kind]}`}>
+    <A to={to} className={`inline-flex min-h-8 items-center rounded-md border px-3 py-1 font-medium whitespace-nowrap ${REQUESTS[kind]}`}>
       {children}
     </A>
   )

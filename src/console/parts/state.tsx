@@ -1,6 +1,6 @@
 type Tone = 'good' | 'warn' | 'bad' | 'info' | 'off'
 
-const LOOKS: Record<Tone, string> = {
+const REQUESTS: Record<Tone, string> = {
   good: 'bg-good-bg text-good',
   warn: 'bg-warn-bg text-warn',
   bad: 'bg-bad-bg text-bad',
@@ -38,7 +38,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** State by its API name. */
 export function State({ value, tone = TONES[value] ?? 'off' }: { value: string; tone?: Tone }) {
   return (
-    <span className={`inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${LOOKS[tone]}`}>
+    <span className={`inline-flex items-center gap-1.5 rounded-full px-2 py-0.5 text-xs font-medium whitespace-nowrap ${REQUESTS[tone]}`}>
       <span aria-hidden="true">{SIGNS[tone]}</span>
       {value}
     </span>

@@ -4,9 +4,9 @@ import type { SignedIn } from '../../client/session.ts'
 import { paths } from '../hooks/paths.ts'
 import { useAccount, useSession } from '../hooks/session.ts'
 import { Button } from '../parts/button.tsx'
-import { ErrorFace, Loading } from '../parts/faces.tsx'
 import { A } from '../parts/link.tsx'
 import { SignIn } from '../parts/sign-in/sign-in.tsx'
+import { ErrorState, Loading } from '../parts/view-state.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { NAVIGATION, type NavigationItem, OPERATOR_NAVIGATION } from './navigation.ts'
 import { SpendBar } from './spend-bar.tsx'
@@ -20,7 +20,7 @@ export function Shell() {
   if (data === undefined) {
     return (
       <main className="mx-auto max-w-lg p-8">
-        {error === null ? <Loading /> : <ErrorFace error={error} retry={() => void refetch()} />}
+        {error === null ? <Loading /> : <ErrorState error={error} retry={() => void refetch()} />}
       </main>
     )
   }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ListedSpend } from '../billing/listed-spend.ts'
 import { CLUSTER_DEFAULTS } from '../defaults.ts'
 import { CLUSTER_TYPES } from '../enums.ts'
+import { WhyOptions } from '../explain-options.ts'
 import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
 import { containerRequestFields } from '../pods/container.ts'
 import { NetworkMount, PersistentMount } from '../pods/mounts.ts'
@@ -9,7 +10,6 @@ import { POD_EXAMPLE } from '../pods/pod-example.ts'
 import { OnHostLoss, PodStatus } from '../pods/pod-parts.ts'
 import { Pod } from '../pods/pods.ts'
 import { queryFlag } from '../query-values.ts'
-import { WhyOptions } from '../why-options.ts'
 
 /** Bounds on the members of one cluster (CLU-2). */
 export const MIN_MEMBERS = 2

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { WhyOptions } from '../explain-options.ts'
 import { queryFlag } from '../query-values.ts'
-import { WhyOptions } from '../why-options.ts'
 
 const usd = (description: string) => z.number().meta({ description, format: 'float' })
 

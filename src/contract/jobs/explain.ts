@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DECISION_EXAMPLE, ScalingDecisionView } from '../endpoints/scaling-decision.ts'
 import { WorkerStatus } from '../endpoints/workers.ts'
-import { WHY_EXAMPLE, whyFields } from '../why/why.ts'
+import { WHY_EXAMPLE, whyFields } from '../explain/explain.ts'
 import { JobStatus } from './jobs.ts'
 
 export const WaitReason = z

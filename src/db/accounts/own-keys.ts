@@ -7,7 +7,7 @@ import type { ApiKeyRow } from './api-keys.ts'
 import { withinBudget } from './budgets.ts'
 
 /** How long a revoked or expired key is listed; the audit log retains it longer. */
-const ENDED_KEPT_MS = 30 * 86_400_000
+const ENDED_RETENTION_MS = 30 * 86_400_000
 const MAX_LISTED = 1000
 
 /** A member's role in a team; null for a user who is not a member. */
@@ -22,7 +22,7 @@ export async function findRole(db: Database, teamId: string, userId: string): Pr
 
 /** Keys of a team, or of one of its members; newest first, without those that ended long ago. */
 export function listTeamKeys(db: Database, teamId: string, userId: string | null, nowMs: number): Promise<ApiKeyRow[]> {
-  const since = nowMs - ENDED_KEPT_MS
+  const since = nowMs - ENDED_RETENTION_MS
   const isRecent = and(
     or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, since)),
     or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, since)),
@@ -50,13 +50,13 @@ export async function insertOwnKey(db: Database, row: ApiKeyRow, together: reado
 /**
  * Replaces a key by another; the replaced one stays valid until `untilMs` at most. False when it is not valid any more or replaced already.
  */
-export async function replaceKey(db: Database, former: ApiKeyRow, row: ApiKeyRow, untilMs: number, note: Statement): Promise<boolean> {
+export async function replaceKey(db: Database, previous: ApiKeyRow, row: ApiKeyRow, untilMs: number, note: Statement): Promise<boolean> {
   const expiresAt = sql`MIN(COALESCE(${apiKeys.expiresAt}, ${untilMs}), ${untilMs})`
   const [{ meta }] = await db.batch([
     db
       .update(apiKeys)
       .set({ expiresAt, replacedBy: row.id })
-      .where(and(ownedBy(former.teamId, former.id), isGood(row.createdAt), isNull(apiKeys.replacedBy))),
+      .where(and(ownedBy(previous.teamId, previous.id), isGood(row.createdAt), isNull(apiKeys.replacedBy))),
     insertIfChanged(db, row),
     note,
   ])
@@ -83,7 +83,7 @@ function insertIfChanged(db: Database, row: ApiKeyRow): Statement {
 }
 
 function removeLongEnded(db: Database, { teamId, createdAt: nowMs }: ApiKeyRow): Statement {
-  const since = nowMs - ENDED_KEPT_MS
+  const since = nowMs - ENDED_RETENTION_MS
   return db.delete(apiKeys).where(and(eq(apiKeys.teamId, teamId), or(lt(apiKeys.revokedAt, since), lt(apiKeys.expiresAt, since))))
 }
 

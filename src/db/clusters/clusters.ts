@@ -10,7 +10,7 @@ export type { ClusterRow }
 // Verbatim as in the partial indexes.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
 
-const IDS_A_LOOK = 100
+const IDS_PER_QUERY = 100
 
 /** A cluster with the state that follows from its members. */
 export interface ClusterView {
@@ -47,7 +47,7 @@ export function listClusterIds(db: Database, teamId: string, afterId: string): P
     .from(clusters)
     .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs), gt(clusters.id, afterId)))
     .orderBy(clusters.id)
-    .limit(IDS_A_LOOK)
+    .limit(IDS_PER_QUERY)
 }
 
 /** The views of clusters of a team. */

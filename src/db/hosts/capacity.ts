@@ -189,12 +189,12 @@ export async function saveInventory(db: Database, hostId: string, inventory: Inv
       db.insert(hostGpus).values({ hostId, gpuTypeId: gpu.typeId, cudaVersion: gpu.cudaVersion, total: gpu.count, free: 0 }),
     ),
     ...recomputeFree(db, hostId, notBelowZero),
-    tellPods(db, hostId, inventory.publicIp ?? null),
+    updatePods(db, hostId, inventory.publicIp ?? null),
   ])
 }
 
 /** Updates the fields that pods copy from their host: its public address and the CUDA version that it reports. */
-function tellPods(db: Database, hostId: string, publicIp: string | null) {
+function updatePods(db: Database, hostId: string, publicIp: string | null) {
   const reported = sql`(SELECT g.cuda_version FROM host_gpus g WHERE g.host_id = ${pods.hostId} AND g.gpu_type_id = json_extract(${pods.spec}, '$.compute.typeId'))`
   const cudaVersion = sql`COALESCE(${reported}, ${pods.cudaVersion})`
   const isOutdated = sql`(${pods.publicIp} IS NOT ${publicIp} OR ${pods.cudaVersion} IS NOT ${cudaVersion})`

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import type { Holder } from '../../domain/why/holders.ts'
+import type { Holder } from '../../domain/explain/holders.ts'
 import { SAVED_NANOS } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { allocations } from '../tables/hosts/hosts.ts'

@@ -7,12 +7,12 @@ export type JoinTokenRow = typeof joinTokens.$inferSelect
 /** Largest number of tokens in a list, newest first. */
 const MAX_LISTED = 1_000
 /** How long a token is listed after its expiry, so that the operator sees its outcome. */
-const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60_000
+const RETENTION_AFTER_EXPIRY_MS = 30 * 24 * 60 * 60_000
 
 /** Stores a single-use token's hash, and deletes tokens that expired long ago. */
 export async function insertJoinToken(db: Database, row: JoinTokenRow, note: Statement): Promise<void> {
   await db.batch([
-    db.delete(joinTokens).where(lt(joinTokens.expiresAt, row.createdAt - KEPT_AFTER_EXPIRY_MS)),
+    db.delete(joinTokens).where(lt(joinTokens.expiresAt, row.createdAt - RETENTION_AFTER_EXPIRY_MS)),
     db.insert(joinTokens).values(row),
     note,
   ])

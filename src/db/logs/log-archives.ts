@@ -29,7 +29,7 @@ export async function findOldestLog(db: Database, log: ArchivedLog): Promise<Pic
 }
 
 /** Deletes the record of a log that the bucket does not have any more. */
-export async function forgetLogBytes(db: Database, { kind, id }: Pick<ArchivedLog, 'kind' | 'id'>): Promise<void> {
+export async function deleteLogBytes(db: Database, { kind, id }: Pick<ArchivedLog, 'kind' | 'id'>): Promise<void> {
   await db.delete(logArchives).where(and(eq(logArchives.kind, kind), eq(logArchives.id, id)))
 }
 

@@ -47,7 +47,7 @@ export async function findInvitationOf(
 }
 
 /** Membership and invitation of an address, and the number of open invitations and members of the organization. */
-export async function lookAround(
+export async function readMembership(
   db: Database,
   teamId: string,
   email: string,

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Role } from '../../domain/access.ts'
-import { KEPT_KINDS, type Kept } from '../../domain/team/organization.ts'
+import { BLOCKER_KINDS, type Blocker } from '../../domain/team/organization.ts'
 import { boundOf } from '../accounts/budgets.ts'
 import type { Database, Statement } from '../client.ts'
 import {
@@ -108,11 +108,11 @@ export async function renameOrganization(
 }
 
 /** Numbers of the organization's resources that prevent its deletion (TEAM-13). `userId`: the owner who deletes it. */
-export async function countKept(db: Database, id: string, userId: string, nowMs: number): Promise<Record<Kept, number>> {
+export async function countBlockers(db: Database, id: string, userId: string, nowMs: number): Promise<Record<Blocker, number>> {
   const counts = keptOf(id, userId, nowMs)
-  const columns = KEPT_KINDS.map((kind) => counts[kind])
+  const columns = BLOCKER_KINDS.map((kind) => counts[kind])
   const [row = []] = await db.values<number[]>(sql`SELECT ${sql.join(columns, sql`, `)}`)
-  return Object.fromEntries(KEPT_KINDS.map((kind, i) => [kind, Number(row[i])])) as Record<Kept, number>
+  return Object.fromEntries(BLOCKER_KINDS.map((kind, i) => [kind, Number(row[i])])) as Record<Blocker, number>
 }
 
 /**
@@ -165,7 +165,7 @@ function ownTeamOf(userId: string): SQL {
   return sql`(SELECT personal_team_id FROM users WHERE id = ${userId})`
 }
 
-function keptOf(id: string, userId: string, nowMs: number): Record<Kept, SQL> {
+function keptOf(id: string, userId: string, nowMs: number): Record<Blocker, SQL> {
   const goodKeys = sql`(${apiKeys.expiresAt} IS NULL OR ${apiKeys.expiresAt} > ${nowMs})`
   const counted = (table: SQLiteTable & { teamId: SQLiteColumn }, more?: SQL) =>
     sql`(SELECT ${count()} FROM ${table} WHERE ${and(eq(table.teamId, id), more)})`

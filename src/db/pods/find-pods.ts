@@ -4,7 +4,7 @@ import { yieldThread } from '../../platform/yield-thread.ts'
 import type { Database, Records } from '../client.ts'
 import { type ListPosition, rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
-import { type KeptPodRow, openPod, type PodRow } from '../sealed-pod.ts'
+import { openPod, type PodRow, type RetainedPodRow } from '../sealed-pod.ts'
 import { matchLabels } from './labelled-pods.ts'
 
 // Verbatim as in the partial indexes: with a parameter for the status SQLite would not use them.
@@ -23,13 +23,13 @@ export async function findPodForHost(db: Records, id: string): Promise<PodRow | 
 }
 
 /** The current and previous hosts of a pod. */
-export interface PodPlaces {
+export interface PodHosts {
   hostId: string
   formerHosts: string[]
 }
 
 /** The hosts of a team's pod, terminated or not, or null. */
-export async function findPodPlaces(db: Database, teamId: string, id: string): Promise<PodPlaces | null> {
+export async function findPodHosts(db: Database, teamId: string, id: string): Promise<PodHosts | null> {
   const formerHosts = sql<string | null>`${pods.spec} -> 'formerHosts'`
   const row = await db
     .select({ hostId: pods.hostId, formerHosts })
@@ -52,7 +52,7 @@ const READ_AT_ONCE = 128
 
 const SIZED = { pod: pods, bytes: sql<number>`octet_length(${pods.spec}) + octet_length(${pods.labels})` }
 interface SizedPod {
-  pod: KeptPodRow
+  pod: RetainedPodRow
   bytes: number
 }
 

@@ -1,8 +1,8 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
-import { specLeaving } from '../../domain/pod/former.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import type { UsageInterval } from '../../domain/pod/pod.ts'
 import { runningRates, stoppedRates } from '../../domain/pod/rates.ts'
+import { specLeaving } from '../../domain/pod/terminated.ts'
 import { isShared, specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
 import { runNamed } from '../batch.ts'
@@ -15,8 +15,8 @@ import { takesAccount } from '../hosts/tenancy.ts'
 import { outcomeOf, refusalOf, required } from '../refusals.ts'
 import { allocations, pods } from '../schema.ts'
 import { type PodRow, sealPodSpec } from '../sealed-pod.ts'
-import { dropOldestFormer, keptPod } from './former-pods.ts'
 import { REFERENCE_REFUSALS, type ReferenceRefusal } from './pod-references.ts'
+import { dropOldestTerminated, retainedPod } from './terminated-pods.ts'
 
 export type { PodRow }
 
@@ -83,7 +83,7 @@ export async function updatePod(
   note: Statement | null = null,
 ): Promise<boolean> {
   const closed = usage && usageInsert(db, before, after, usage)
-  const dropped = after.status === 'TERMINATED' ? dropOldestFormer(db, after.teamId) : null
+  const dropped = after.status === 'TERMINATED' ? dropOldestTerminated(db, after.teamId) : null
   const written = { updated: guarded(db, before, after), note, closed, dropped }
   return (await runNamed(db, written)).updated > 0
 }
@@ -161,7 +161,7 @@ export interface PodMove {
   resources: PodResources
   usage: UsageInterval | null
   note?: Statement | null
-  formerAllocationId: string
+  previousAllocationId: string
 }
 
 /**
@@ -173,7 +173,7 @@ export async function movePod(
   db: Records,
   before: PodRow,
   after: PodRow,
-  { resources, usage, note = null, formerAllocationId }: PodMove,
+  { resources, usage, note = null, previousAllocationId }: PodMove,
 ): Promise<boolean> {
   const canMove = sql`EXISTS (SELECT 1 FROM pods WHERE id = ${before.id} AND version = ${before.version})
     AND EXISTS (SELECT 1 FROM hosts WHERE id = ${after.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
@@ -181,7 +181,7 @@ export async function movePod(
     AND NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = ${before.id} AND host_id = ${after.hostId})`
   const leave = db
     .update(allocations)
-    .set({ id: formerAllocationId })
+    .set({ id: previousAllocationId })
     .where(and(eq(allocations.id, before.id), canMove))
   const { gpu, vcpus, memoryMb, diskGb } = resources
   const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
@@ -216,7 +216,7 @@ export async function releaseCompute(db: Database, podId: string, hostId: string
 
 /** `condition`: without it nothing is written; `requirement`: without it the batch is refused. */
 function guarded(db: Records, before: PodRow, pod: PodRow, { condition, requirement }: { condition?: SQL; requirement?: SQL } = {}) {
-  const { id: _id, ...after } = keptPod(pod)
+  const { id: _id, ...after } = retainedPod(pod)
   const name = requirement ? sql`CASE WHEN ${requirement} THEN ${after.name} END` : after.name
   return db
     .update(pods)

@@ -91,10 +91,10 @@ export async function updateSecret(
     .set({ description, version, bytes, valueUpdatedAt })
     .where(and(eq(secrets.id, id), eq(secrets.teamId, teamId), isStill(before), hasParts(after, isSame ? 0 : parts.length), fits))
     .returning({ id: secrets.id })
-  const isFormer = sql`version = ${before.version} AND version <> (SELECT version FROM secrets WHERE id = ${id})`
-  const removeFormer = db.delete(secretParts).where(and(eq(secretParts.secretId, id), isFormer))
+  const isPrevious = sql`version = ${before.version} AND version <> (SELECT version FROM secrets WHERE id = ${id})`
+  const removePrevious = db.delete(secretParts).where(and(eq(secretParts.secretId, id), isPrevious))
   const writes = [...leftovers(db, teamId, nowMs), ...parts.map((sealed, part) => insertPart(db, after, part, sealed))]
-  if (await runInBatches(db, writes, [point, ...together, removeFormer])) return 'written'
+  if (await runInBatches(db, writes, [point, ...together, removePrevious])) return 'written'
   if (!isSame) await db.delete(secretParts).where(and(eq(secretParts.secretId, id), eq(secretParts.version, version)))
   const now = await findSecret(db, teamId, id)
   return now?.version === before.version && now.description === before.description ? 'full' : 'changed'

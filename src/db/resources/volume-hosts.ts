@@ -36,7 +36,7 @@ export function noteMount(
 }
 
 /** Deletes the hosts of volumes that were wiped before `beforeMs`. Must precede the statement that deletes their tombstones. */
-export function forgetHosts(db: Database, beforeMs: number): Statement {
+export function deleteVolumeHosts(db: Database, beforeMs: number): Statement {
   const old = db.select({ id: volumeTombstones.volumeId }).from(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))
   return db.delete(volumeHosts).where(sql`${volumeHosts.volumeId} IN ${old}`)
 }

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
 import { globalVolumes, networkVolumes, volumeHosts, volumeTombstones } from '../schema.ts'
-import { forgetHosts, hasBeenOnAHost, isKnownToAHost } from './volume-hosts.ts'
+import { deleteVolumeHosts, hasBeenOnAHost, isKnownToAHost } from './volume-hosts.ts'
 
 export type TombstoneRow = typeof volumeTombstones.$inferSelect
 
@@ -97,8 +97,8 @@ export function settleWiped(db: Database, nowMs: number): Statement {
 }
 
 /** Deletes tombstones of volumes that were wiped before `beforeMs`. */
-export function forgetWiped(db: Database, beforeMs: number): Statement[] {
-  return [forgetHosts(db, beforeMs), db.delete(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))]
+export function deleteWiped(db: Database, beforeMs: number): Statement[] {
+  return [deleteVolumeHosts(db, beforeMs), db.delete(volumeTombstones).where(lt(volumeTombstones.wipedAt, beforeMs))]
 }
 
 const REF = { kind: volumeTombstones.kind, id: volumeTombstones.volumeId }

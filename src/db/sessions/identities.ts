@@ -45,10 +45,10 @@ export function listIdentities(db: Database, userId: string): Promise<Pick<Ident
 
 /** Deletes a user's identities (SES-15), records the time (DER-31), and ends what was opened with them, also as an operator (CS-17). */
 export async function deleteIdentities(db: Database, userId: string, nowMs: number, note: Statement): Promise<void> {
-  const forget = db.delete(identities).where(eq(identities.userId, userId))
+  const discard = db.delete(identities).where(eq(identities.userId, userId))
   const noteWhen = db.update(users).set({ identitiesForgottenAt: nowMs }).where(eq(users.id, userId))
   const asOperator = [...endMadeAsOperator(db, userId, nowMs), endLinksMadeAsOperator(db, userId)]
-  await db.batch([forget, note, noteWhen, endProviderSessions(db, userId, nowMs), ...asOperator])
+  await db.batch([discard, note, noteWhen, endProviderSessions(db, userId, nowMs), ...asOperator])
 }
 
 /** Whether a user has signed in at a provider, with any subject. */
@@ -63,11 +63,11 @@ export async function hasIdentityAt(db: Database, issuer: string, userId: string
 }
 
 /**
- * Links an identity to an existing user, unless either has changed meanwhile. `forgottenAt`: the time of the last deletion of identities
+ * Links an identity to an existing user, unless either has changed meanwhile. `unlinkedAt`: the time of the last deletion of identities
  * that the token was checked against; a newer one prevents the link (DER-31).
  */
-export async function linkIdentity(db: Database, identity: IdentityRow, forgottenAt: number | null, note: Note): Promise<void> {
-  await db.batch([insertIdentity(db, identity, forgottenAt), noteSignIn(db, 'users.link', identity, note)])
+export async function linkIdentity(db: Database, identity: IdentityRow, unlinkedAt: number | null, note: Note): Promise<void> {
+  await db.batch([insertIdentity(db, identity, unlinkedAt), noteSignIn(db, 'users.link', identity, note)])
 }
 
 /** Creates a user with the personal team and an identity, all or nothing: nothing when the address or the identity is taken by then. */
@@ -94,8 +94,8 @@ export async function signUp(
 }
 
 /** A user has one identity per provider: an address that the provider reassigns does not give its new holder the account (SES-8). */
-function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow, forgottenAt: number | null): Statement {
-  const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL AND identities_forgotten_at IS ${forgottenAt})`
+function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow, unlinkedAt: number | null): Statement {
+  const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL AND identities_forgotten_at IS ${unlinkedAt})`
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM identities WHERE user_id = ${userId} AND issuer = ${issuer})`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`
   return db

@@ -66,7 +66,7 @@ export type Step =
 
 export interface Decision {
   steps: readonly Step[]
-  lookAtMs: number
+  checkAtMs: number
 }
 
 /** Upper bound of hosts on which one member is tried. */
@@ -79,8 +79,8 @@ export const PREPARE_PATIENCE_MS = 60 * 60_000
 export const ASK_AGAIN_MS = 5_000
 export const REACH_PATIENCE_MS = 30_000
 /** The intervals between decisions for a cluster with something in progress, and for one with nothing in progress. */
-const LOOK_SOON_MS = 10_000
-const LOOK_LATER_MS = 60_000
+const CHECK_SOON_MS = 10_000
+const CHECK_LATER_MS = 60_000
 
 /** Decides the next steps for a cluster. A step changes the rows, so the caller decides again after each. */
 export function decideCluster(
@@ -93,10 +93,10 @@ export function decideCluster(
   const live = members.filter(({ status }) => status !== 'TERMINATED')
   if (cluster.isDeleted || live.length === 0) return decideEnd(cluster, live, nowMs)
   const givenUp = decideGivingUp(live, nowMs)
-  if (givenUp.length > 0) return { steps: givenUp, lookAtMs: nowMs + LOOK_SOON_MS }
+  if (givenUp.length > 0) return { steps: givenUp, checkAtMs: nowMs + CHECK_SOON_MS }
   const homeless = live.filter((member) => isHomeless(cluster, member))
   if (homeless.length > 0) {
-    return { steps: homeless.map((member) => ({ kind: 'move', member, reason: reasonOf(member) })), lookAtMs: nowMs + LOOK_SOON_MS }
+    return { steps: homeless.map((member) => ({ kind: 'move', member, reason: reasonOf(member) })), checkAtMs: nowMs + CHECK_SOON_MS }
   }
   return decideStart(cluster, live, check, answers, nowMs)
 }
@@ -116,8 +116,8 @@ function isThere({ status, hostLost }: Member): boolean {
 }
 
 function decideEnd({ holdsHosts }: ClusterState, live: readonly Member[], nowMs: number): Decision {
-  if (live.length > 0) return { steps: live.map((member) => ({ kind: 'terminate', member })), lookAtMs: nowMs + LOOK_SOON_MS }
-  return holdsHosts ? { steps: [], lookAtMs: nowMs + LOOK_SOON_MS } : { steps: [{ kind: 'forget' }], lookAtMs: nowMs + LOOK_SOON_MS }
+  if (live.length > 0) return { steps: live.map((member) => ({ kind: 'terminate', member })), checkAtMs: nowMs + CHECK_SOON_MS }
+  return holdsHosts ? { steps: [], checkAtMs: nowMs + CHECK_SOON_MS } : { steps: [{ kind: 'forget' }], checkAtMs: nowMs + CHECK_SOON_MS }
 }
 
 /** Whether its start failed on this host, before it ever ran there. A member that the platform stops is EXITED. */
@@ -184,20 +184,20 @@ function decideStart(
   if (!check || waiting.some((member) => check.places[member.id] !== placeOf(member))) {
     return {
       steps: [{ kind: 'ask', check: ask(live, Math.max(checkNumber, check?.number ?? 0) + 1, nowMs) }],
-      lookAtMs: nowMs + LOOK_SOON_MS,
+      checkAtMs: nowMs + CHECK_SOON_MS,
     }
   }
   const heard = new Map(answers.filter(({ report }) => report.check === check.number).map(({ hostId, report }) => [hostId, report]))
   const ready = waiting.filter((member) => reachesOthers(member, live, heard.get(member.hostId)))
-  if (ready.length === waiting.length) return { steps: [{ kind: 'release', members: waiting }], lookAtMs: nowMs + LOOK_SOON_MS }
+  if (ready.length === waiting.length) return { steps: [{ kind: 'release', members: waiting }], checkAtMs: nowMs + CHECK_SOON_MS }
   const isHeard = live.filter(isThere).every(({ hostId }) => heard.has(hostId))
   return isHeard ? decideTrouble(waiting, ready, check, heard, nowMs) : decideSilence(waiting, ready, check, nowMs)
 }
 
 /** Members leave one at a time: the next moves when the one before it runs (CLU-25). */
 function decideLeaving([next]: readonly Member[], nowMs: number): Decision {
-  if (next === undefined) return { steps: [], lookAtMs: nowMs + LOOK_LATER_MS }
-  return { steps: [{ kind: 'move', member: next, reason: reasonOf(next) }], lookAtMs: nowMs + LOOK_SOON_MS }
+  if (next === undefined) return { steps: [], checkAtMs: nowMs + CHECK_LATER_MS }
+  return { steps: [{ kind: 'move', member: next, reason: reasonOf(next) }], checkAtMs: nowMs + CHECK_SOON_MS }
 }
 
 // A member that is not to run, or whose host is lost, need not be reached.
@@ -225,22 +225,22 @@ function decideTrouble(
   const troubledSinceMs = check.troubledSinceMs ?? nowMs
   if (nowMs - troubledSinceMs >= REACH_PATIENCE_MS) {
     const { member, reason } = blame(waiting, ready, heard)
-    return { steps: [{ kind: 'fail', member, reason }], lookAtMs: nowMs + LOOK_SOON_MS }
+    return { steps: [{ kind: 'fail', member, reason }], checkAtMs: nowMs + CHECK_SOON_MS }
   }
   if (nowMs - check.askedAtMs >= ASK_AGAIN_MS) {
     const again: Check = { ...check, number: check.number + 1, askedAtMs: nowMs, troubledSinceMs }
-    return { steps: [{ kind: 'ask', check: again }], lookAtMs: nowMs + ASK_AGAIN_MS }
+    return { steps: [{ kind: 'ask', check: again }], checkAtMs: nowMs + ASK_AGAIN_MS }
   }
-  return { steps: [], lookAtMs: check.askedAtMs + ASK_AGAIN_MS }
+  return { steps: [], checkAtMs: check.askedAtMs + ASK_AGAIN_MS }
 }
 
 // A host that does not answer may still be pulling an image.
 function decideSilence(waiting: readonly Member[], ready: readonly Member[], check: Check, nowMs: number): Decision {
   const dueMs = check.sinceMs + PREPARE_PATIENCE_MS
-  if (nowMs < dueMs) return { steps: [], lookAtMs: Math.min(dueMs, nowMs + LOOK_SOON_MS) }
+  if (nowMs < dueMs) return { steps: [], checkAtMs: Math.min(dueMs, nowMs + CHECK_SOON_MS) }
   const late = waiting.filter((member) => !ready.includes(member))
   const reason = `not ready within ${PREPARE_PATIENCE_MS / 60_000} minutes`
-  return { steps: late.map((member) => ({ kind: 'fail', member, reason })), lookAtMs: nowMs + LOOK_SOON_MS }
+  return { steps: late.map((member) => ({ kind: 'fail', member, reason })), checkAtMs: nowMs + CHECK_SOON_MS }
 }
 
 /** The member in the most broken pairs, the highest rank among equals: the other members connect to rank 0. */

@@ -92,7 +92,7 @@ const NAMES: readonly (readonly [string, string])[] = [
 ]
 
 /** A validation error of v2 with its path in v1's terms. */
-export function inV1Words(error: string): string {
+export function inV1Terms(error: string): string {
   const found = NAMES.find(([v2]) => error.startsWith(`$.${v2}`) && !/^\w/.test(error.slice(v2.length + 2)))
   return found ? `$.${found[1]}${error.slice(found[0].length + 2)}` : error
 }

@@ -1,7 +1,7 @@
 import type { Cluster } from '../../contract/clusters/clusters.ts'
 import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
 import { type ContainerInput, containerBody } from './pod-inputs.ts'
-import { given } from './words.ts'
+import { given } from './values.ts'
 
 /** The input of a new cluster. */
 export interface ClusterInput extends Omit<ContainerInput, 'name' | 'containerRegistryAuthId'> {

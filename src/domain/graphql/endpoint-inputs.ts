@@ -3,7 +3,7 @@ import type { EndpointConfig } from '../endpoint/record.ts'
 import { implicitTemplateId } from './endpoints.ts'
 import { type ContainerInput, containerBody } from './pod-inputs.ts'
 import { argsOfStart, startOfArgs } from './start-script.ts'
-import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
+import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './values.ts'
 
 /** The input of a new or changed endpoint. */
 export interface EndpointInput {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../contract/endpoints/endpoints.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { startOfArgs } from './start-script.ts'
-import { envPairs } from './words.ts'
+import { envPairs } from './values.ts'
 
 const IMPLICIT = '-template'
 

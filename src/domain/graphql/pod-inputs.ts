@@ -3,7 +3,7 @@ import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
 import { podPatch } from '../flat/pod-patch.ts'
-import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './words.ts'
+import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './values.ts'
 
 /** The container fields of an input. Empty strings, nulls and missing fields are ignored (GQL-17). */
 export interface ContainerInput {

@@ -3,7 +3,7 @@ import { needsMount, templateCreate, templatePatch } from '../flat/templates.ts'
 import type { TemplateNotes } from '../resources/record.ts'
 import { type ContainerInput, flatPatch } from './pod-inputs.ts'
 import { argsOfStart, type Start, startOfArgs } from './start-script.ts'
-import { envPairs, itemsOf, type Mapped } from './words.ts'
+import { envPairs, itemsOf, type Mapped } from './values.ts'
 
 /** The input of a new or changed template. */
 export interface TemplateInput extends ContainerInput {

@@ -92,7 +92,7 @@ export function setFigure(
  * Makes room for `wanted` by evicting tracks of ended workloads, those with the oldest last sample in this chunk first (HIS-3). Tracks in
  * `wanted` are never evicted, however many other workloads start and end.
  */
-export function keepRoom(chunk: Chunk, wanted: ReadonlySet<string>): void {
+export function evictTracks(chunk: Chunk, wanted: ReadonlySet<string>): void {
   const added = [...wanted].filter((id) => !chunk.tracks.has(id)).length
   const isFull = () => chunk.tracks.size + added > MAX_TRACKS || chunk.columns > MAX_COLUMNS / 2
   if (!isFull()) return

@@ -32,9 +32,9 @@ export interface Idleness {
 }
 
 /** Since when a workload is idle, after a sample; null if it is busy, or if this is unknown. Time without samples does not count. */
-export function idleSince(former: Idleness | null, isIdle: boolean | null, nowMs: number): number | null {
+export function idleSince(previous: Idleness | null, isIdle: boolean | null, nowMs: number): number | null {
   if (isIdle !== true) return null
-  if (former === null || former.sinceMs === null) return nowMs
-  const isConnected = nowMs - former.seenMs <= UNSEEN_MS && former.sinceMs <= nowMs
-  return isConnected ? former.sinceMs : nowMs
+  if (previous === null || previous.sinceMs === null) return nowMs
+  const isConnected = nowMs - previous.seenMs <= UNSEEN_MS && previous.sinceMs <= nowMs
+  return isConnected ? previous.sinceMs : nowMs
 }

@@ -1,4 +1,4 @@
-import { type Chunk, type Column, chunkMs, keepRoom, LEVELS, setFigure, trackOf } from './chunk.ts'
+import { type Chunk, type Column, chunkMs, evictTracks, LEVELS, setFigure, trackOf } from './chunk.ts'
 import { type Idleness, idleSince } from './idle.ts'
 import { codeOf, type Sample } from './metrics.ts'
 
@@ -6,13 +6,13 @@ import { codeOf, type Sample } from './metrics.ts'
  * Adds the samples of an instant to its chunk (HIS-2). A second sample in the same step replaces the first, so that a repeated heartbeat
  * changes nothing. Idle time continues from the previous chunk.
  */
-export function noteSamples(chunk: Chunk, former: Chunk | null, samples: readonly Sample[], nowMs: number): void {
+export function noteSamples(chunk: Chunk, previous: Chunk | null, samples: readonly Sample[], nowMs: number): void {
   const slot = Math.floor((nowMs - chunk.startMs) / LEVELS[chunk.level].stepMs)
-  keepRoom(chunk, new Set(samples.map(({ track }) => track)))
+  evictTracks(chunk, new Set(samples.map(({ track }) => track)))
   for (const { track: id, readings, isIdle } of samples) {
     const track = trackOf(chunk, id)
     if (!track) continue
-    track.idleSinceMs = idleSince(idlenessIn(chunk, id) ?? idlenessIn(former, id), isIdle, nowMs)
+    track.idleSinceMs = idleSince(idlenessIn(chunk, id) ?? idlenessIn(previous, id), isIdle, nowMs)
     for (const { metric, gpu, value } of readings) {
       if (!Number.isFinite(value)) continue
       setFigure(chunk, track, { metric: codeOf(metric), gpu }, slot, { average: value, maximum: value })
@@ -33,7 +33,7 @@ function idlenessIn(chunk: Chunk | null, id: string): Idleness | null {
 export function rollUp(fine: Chunk, coarse: Chunk): void {
   const slot = Math.floor((fine.startMs - coarse.startMs) / LEVELS[coarse.level].stepMs)
   if (slot < 0 || fine.startMs >= coarse.startMs + chunkMs(coarse.level)) throw new Error('a chunk is no step of that one')
-  keepRoom(coarse, new Set(fine.tracks.keys()))
+  evictTracks(coarse, new Set(fine.tracks.keys()))
   for (const [id, { columns }] of fine.tracks) {
     const track = columns.size > 0 ? trackOf(coarse, id) : null
     if (!track) continue

@@ -6,10 +6,10 @@ import { METRICS } from './metrics.ts'
 export const MAX_POINTS = 1_500
 const DEFAULT_SPAN_MS = 3_600_000
 /** The retention of the coarsest level. */
-export const KEPT_MS = 30 * 86_400_000
+export const RETENTION_MS = 30 * 86_400_000
 
 /** The requested time and step; null: the default. */
-export interface Wish {
+export interface WindowQuery {
   fromMs: number | null
   toMs: number | null
   stepMs: number | null
@@ -37,9 +37,9 @@ export interface Series {
  * The window for a query (HIS-5). A step becomes longer if it would make too many points, or if no data that fine is retained for that
  * time. The level is the coarsest one whose step is no longer than the result. Null: the time ends before it begins.
  */
-export function windowOf({ fromMs, toMs, stepMs }: Wish, nowMs: number): Window | null {
+export function windowOf({ fromMs, toMs, stepMs }: WindowQuery, nowMs: number): Window | null {
   const end = Math.min(toMs ?? nowMs, nowMs)
-  const begin = Math.max(fromMs ?? end - DEFAULT_SPAN_MS, nowMs - KEPT_MS)
+  const begin = Math.max(fromMs ?? end - DEFAULT_SPAN_MS, nowMs - RETENTION_MS)
   if ((fromMs ?? begin) >= (toMs ?? nowMs)) return null
   const span = Math.max(0, end - begin)
   const least = Math.max(stepMs ?? 0, finestAt(nowMs - begin), span / (MAX_POINTS - 1))
@@ -77,9 +77,9 @@ function addColumn({ points, maxima, counts }: Counted, { average, maximum }: Co
     const at = Math.floor((startMs + slot * LEVELS[window.level].stepMs - window.fromMs) / window.stepMs)
     if (Number.isNaN(value) || at < 0 || at >= window.count) continue
     const count = (counts[at] ?? 0) + 1
-    const former = points[at] ?? 0
+    const previous = points[at] ?? 0
     counts[at] = count
-    points[at] = former + (value - former) / count
+    points[at] = previous + (value - previous) / count
     maxima[at] = Math.max(maxima[at] ?? 0, maximum[slot] ?? value)
     isIn = true
   }

@@ -118,8 +118,8 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
 export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementHost[], limit: number): UnfitHost[] {
   const { refusals } = rankHosts(request, hosts)
   const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
-  const verdicts = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
-  return verdicts.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
+  const decisions = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
+  return decisions.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
 }
 
 /** A score of the capacity that this shape leaves on a host; GPUs weigh most. */

@@ -32,7 +32,7 @@ export function roomLeft(grantedBytes: number, storedBytes: number): number {
 }
 
 /** The grant that a queue reduces itself to when it has far more than it stores; null: it retains all of it. */
-export function grantToKeep(storedBytes: number, grantedBytes: number): number | null {
+export function grantToRetain(storedBytes: number, grantedBytes: number): number | null {
   const kept = storedBytes <= FREE_BYTES ? 0 : roundUp(storedBytes, SLICE_BYTES)
   return kept < grantedBytes ? kept : null
 }

@@ -15,7 +15,7 @@ export interface LineFilter {
 }
 
 /** The request for one page of lines. */
-export interface LineWish {
+export interface LineQuery {
   filter: LineFilter
   direction: Direction
   /** Strictly before or after this line; null: from the newest line if `older`, from the oldest if `newer`. */
@@ -59,7 +59,7 @@ export function isMeantLine({ atMs, source, line }: StoredLine, filter: LineFilt
  * The pages that a query reads: one, or two halves around a line. A page without a cursor begins at `since` if it is set, else with the
  * newest lines.
  */
-export function wishesOf(query: LogLinesQuery): LineWish[] {
+export function lineQueriesOf(query: LogLinesQuery): LineQuery[] {
   const filter = lineFilterOf(query)
   const { limit, cursor, around } = query
   if (cursor !== undefined) {
@@ -67,7 +67,7 @@ export function wishesOf(query: LogLinesQuery): LineWish[] {
   }
   if (around !== undefined) {
     const before = Math.ceil(limit / 2)
-    const older: LineWish = { filter, direction: 'older', fromN: around + 1, limit: before }
+    const older: LineQuery = { filter, direction: 'older', fromN: around + 1, limit: before }
     return limit > before ? [older, { filter, direction: 'newer', fromN: around, limit: limit - before }] : [older]
   }
   return [{ filter, direction: filter.sinceMs === null ? 'older' : 'newer', fromN: null, limit }]

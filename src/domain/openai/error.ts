@@ -16,8 +16,8 @@ const MAX_ERROR_TEXT_CHARS = 64 * 1024
  */
 export function readWorkerError(text: string): OpenaiError {
   const value = tryParse(text) ?? readPythonLiteral(text)
-  const words = typeof value === 'string' ? value : text
-  return readErrorObject(value) ?? openaiError(UNSURE_STATUS, GENERATOR_ERROR.exec(words)?.[1] ?? words)
+  const errorText = typeof value === 'string' ? value : text
+  return readErrorObject(value) ?? openaiError(UNSURE_STATUS, GENERATOR_ERROR.exec(errorText)?.[1] ?? errorText)
 }
 
 /** The error that a worker returned as if it were an answer: `{"object":"error",…}` or `{"error":{…}}`; null for any other JSON text. */

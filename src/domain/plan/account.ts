@@ -129,9 +129,9 @@ export function planSuspension(
     ...eachOf(
       account,
       running,
-      told('pod', 'STOPS', 'WARNING', 'it is stopped; its disks stay, and it starts again when the suspension ends'),
+      effectFor('pod', 'STOPS', 'WARNING', 'it is stopped; its disks stay, and it starts again when the suspension ends'),
     ),
-    ...eachOf(account, endpoints, told('endpoint', 'STOPS', 'WARNING', 'its workers are stopped; its jobs wait')),
+    ...eachOf(account, endpoints, effectFor('endpoint', 'STOPS', 'WARNING', 'its workers are stopped; its jobs wait')),
     ...rateEffect(account, nanosSaved, 0),
   ]
 }
@@ -140,8 +140,8 @@ export function planSuspension(
 export function planResumption(account: ChangedResource, { suspended, endpoints, keys }: PlannedHoldings): ChangeEffect[] {
   return [
     { ...effect(account, 'CHANGES', 'INFO', `its ${keys} keys are valid again`), amount: keys },
-    ...eachOf(account, suspended, told('pod', 'STARTS', 'INFO', 'it is started again if its host has capacity')),
-    ...eachOf(account, endpoints, told('endpoint', 'STARTS', 'INFO', 'its workers start when its jobs need them')),
+    ...eachOf(account, suspended, effectFor('pod', 'STARTS', 'INFO', 'it is started again if its host has capacity')),
+    ...eachOf(account, endpoints, effectFor('endpoint', 'STARTS', 'INFO', 'its workers start when its jobs need them')),
   ]
 }
 
@@ -155,19 +155,19 @@ export function planUserDeletion(account: ChangedResource, held: PlannedHoldings
   ] as const
   return [
     effect(account, 'DELETES', 'LOSS', 'the user and the account are deleted; usage records stay for billing'),
-    ...eachOf(account, held.clusters, told('cluster', 'DELETES', 'LOSS', 'it is deleted with its members')),
-    ...eachOf(account, held.pods, told('pod', 'DELETES', 'LOSS', 'it is terminated, and its disks are deleted')),
+    ...eachOf(account, held.clusters, effectFor('cluster', 'DELETES', 'LOSS', 'it is deleted with its members')),
+    ...eachOf(account, held.pods, effectFor('pod', 'DELETES', 'LOSS', 'it is terminated, and its disks are deleted')),
     ...eachOf(
       account,
       held.endpoints,
-      told('endpoint', 'DELETES', 'LOSS', 'it is deleted, its jobs are cancelled and its results are deleted'),
+      effectFor('endpoint', 'DELETES', 'LOSS', 'it is deleted, its jobs are cancelled and its results are deleted'),
     ),
-    ...eachOf(account, held.volumes, told('network-volume', 'DELETES', 'LOSS', 'all its data is wiped')),
+    ...eachOf(account, held.volumes, effectFor('network-volume', 'DELETES', 'LOSS', 'all its data is wiped')),
     ...counted.flatMap(([amount, what]) => (amount > 0 ? [{ ...effect(account, 'DELETES', 'LOSS', `${amount} ${what}`), amount }] : [])),
     ...rateEffect(account, nanosPerHour, 0),
   ]
 }
 
-function told(kind: ChangedResource['kind'], does: ChangeEffect['kind'], severity: ChangeEffect['severity'], what: string) {
+function effectFor(kind: ChangedResource['kind'], does: ChangeEffect['kind'], severity: ChangeEffect['severity'], what: string) {
   return ({ id, name }: Thing) => effect({ kind, id, name }, does, severity, what)
 }

@@ -24,15 +24,15 @@ export interface CatalogChange {
   /** Number of older endpoints that the plan does not list. */
   leftOut: number
   /** Pods or volumes that were made with the entry and retain their price. */
-  keepers: { count: number; words: string }
+  keepers: { count: number; text: string }
 }
 
 /** Changing a catalog entry: existing pods and volumes retain their price, and the next worker of an endpoint costs the new one. */
 export function planCatalogChange(resource: ChangedResource, change: CatalogChange): ChangeEffect[] {
   const own = entryEffects(resource, change.entry)
   if (own.length === 0) return noEffect(resource)
-  const { count, words } = change.keepers
-  const keeps = { ...effect(resource, 'STAYS', 'INFO', `${count} ${words} what they cost now`), amount: count }
+  const { count, text } = change.keepers
+  const keeps = { ...effect(resource, 'STAYS', 'INFO', `${count} ${text} what they cost now`), amount: count }
   const unseen = {
     ...effect(resource, 'CHANGES', 'INFO', `${change.leftOut} older endpoints were not checked`),
     amount: change.leftOut,
@@ -62,8 +62,8 @@ function endpointEffects({ id, name, ...config }: PricedEndpoint, catalog: Catal
   const [before, after] = [workerPriceRange(catalog.before, config), workerPriceRange(catalog.after, config)]
   if (sameValue(before, after)) return []
   if (after === null) return [effect(resource, 'WAITS', 'WARNING', 'none of its compute types is offered: its jobs wait')]
-  const former = before === null ? 'none of its compute types was offered' : `before: ${rangeText(before)}`
-  return [effect(resource, 'CHANGES', 'INFO', `a new worker costs ${rangeText(after)} USD per hour; ${former}`)]
+  const previous = before === null ? 'none of its compute types was offered' : `before: ${rangeText(before)}`
+  return [effect(resource, 'CHANGES', 'INFO', `a new worker costs ${rangeText(after)} USD per hour; ${previous}`)]
 }
 
 function textOf(value: unknown): string {

@@ -73,8 +73,8 @@ export interface Named<Row> {
 }
 
 /** The same effect on several resources: one line for each named row, and one line for all others together. */
-export function eachOf<Row>(resource: ChangedResource, { first, total }: Named<Row>, tell: (row: Row) => ChangeEffect): ChangeEffect[] {
-  const effects = first.map(tell)
+export function eachOf<Row>(resource: ChangedResource, { first, total }: Named<Row>, effectOf: (row: Row) => ChangeEffect): ChangeEffect[] {
+  const effects = first.map(effectOf)
   const [like] = effects
   const more = total - first.length
   if (!like || more <= 0) return effects

@@ -1,8 +1,8 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { EndpointImpact } from '../endpoint/impact.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { diffConfigs } from '../endpoint/release-diff.ts'
-import type { EndpointStake } from '../endpoint/stake.ts'
 import { effect, jobsEffect, noEffect, rateEffect } from './effect.ts'
 import { type PriceRange, rangeText, workerPriceRange } from './worker-price.ts'
 
@@ -11,7 +11,7 @@ import { type PriceRange, rangeText, workerPriceRange } from './worker-price.ts'
 /** Deleting an endpoint: effects on its jobs, workers and cost (DRY-3). */
 export function planEndpointDelete(
   resource: ChangedResource,
-  { queued, running, workers }: EndpointStake,
+  { queued, running, workers }: EndpointImpact,
   nanosPerHour: number,
 ): ChangeEffect[] {
   return [
@@ -27,7 +27,7 @@ export function planEndpointDelete(
 export interface PlannedUpdate {
   before: EndpointConfig
   after: EndpointConfig
-  stake: EndpointStake
+  impact: EndpointImpact
   /** Current cost of its workers per hour, in nano-USD. */
   nanosPerHour: number
   catalog: Catalog
@@ -52,8 +52,8 @@ export function planEndpointUpdate(resource: ChangedResource, update: PlannedUpd
 }
 
 /** Each worker of the previous release finishes its jobs. A worker of the new release replaces it as far as workers.max allows. */
-function replacements({ after, stake }: PlannedUpdate): ChangeEffect[] {
-  return stake.workers.map(({ id, held }, index) => {
+function replacements({ after, impact }: PlannedUpdate): ChangeEffect[] {
+  return impact.workers.map(({ id, held }, index) => {
     const first = held > 0 ? `once it has finished ${held} ${held === 1 ? 'job' : 'jobs'}, ` : ''
     const worker = { kind: 'worker' as const, id, name: null }
     if (index >= after.workers.max) return effect(worker, 'STOPS', 'WARNING', `${first}the worker stops`)
@@ -62,9 +62,9 @@ function replacements({ after, stake }: PlannedUpdate): ChangeEffect[] {
 }
 
 /** Workers above a lower workers.max stop, idle ones before busy ones. */
-function stays(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
-  const kept = Math.min(stake.workers.length, after.workers.max)
-  const gone = stake.workers.toSorted((one, other) => one.held - other.held).slice(0, stake.workers.length - kept)
+function stays(resource: ChangedResource, { after, impact }: PlannedUpdate): ChangeEffect[] {
+  const kept = Math.min(impact.workers.length, after.workers.max)
+  const gone = impact.workers.toSorted((one, other) => one.held - other.held).slice(0, impact.workers.length - kept)
   const going = gone.map(({ id, held }) =>
     effect({ kind: 'worker', id, name: null }, 'STOPS', 'WARNING', held > 0 ? 'the worker stops once it is free' : 'the worker stops'),
   )
@@ -72,15 +72,15 @@ function stays(resource: ChangedResource, { after, stake }: PlannedUpdate): Chan
   return [...going, ...(kept > 0 ? [effect(resource, 'STAYS', 'INFO', staying)] : [])]
 }
 
-function starts(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
-  const more = after.workers.min - stake.workers.length
+function starts(resource: ChangedResource, { after, impact }: PlannedUpdate): ChangeEffect[] {
+  const more = after.workers.min - impact.workers.length
   if (more <= 0) return []
   const what = `${more} ${more === 1 ? 'worker is' : 'workers are'} started, because workers.min is ${after.workers.min}`
   return [{ ...effect(resource, 'STARTS', 'INFO', what), amount: more }]
 }
 
-function jobsOf(resource: ChangedResource, { after, stake }: PlannedUpdate): ChangeEffect[] {
-  const { queued, running } = stake
+function jobsOf(resource: ChangedResource, { after, impact }: PlannedUpdate): ChangeEffect[] {
+  const { queued, running } = impact
   const waits =
     after.workers.max === 0
       ? jobsEffect(resource, 'WAITS', 'WARNING', queued, ['keeps waiting: workers.max is 0', 'keep waiting: workers.max is 0'])
@@ -90,17 +90,17 @@ function jobsOf(resource: ChangedResource, { after, stake }: PlannedUpdate): Cha
 
 /** Change of a worker's price per hour on the compute that it may run on; empty when the price stays. */
 function workerPrice(resource: ChangedResource, { before, after, catalog }: PlannedUpdate): ChangeEffect[] {
-  const [former, next] = [priceRange(catalog, before), priceRange(catalog, after)]
-  if (former.low === next.low && former.high === next.high) return []
-  return [effect(resource, 'CHANGES', 'INFO', `a worker costs ${rangeText(next)} USD per hour; before: ${rangeText(former)}`)]
+  const [previous, next] = [priceRange(catalog, before), priceRange(catalog, after)]
+  if (previous.low === next.low && previous.high === next.high) return []
+  return [effect(resource, 'CHANGES', 'INFO', `a worker costs ${rangeText(next)} USD per hour; before: ${rangeText(previous)}`)]
 }
 
 /**
  * Change of the endpoint's rate. The number of workers stays within the new bounds; new workers are counted at the dearest compute that
  * they may get.
  */
-function rateAfter(resource: ChangedResource, { after, stake, nanosPerHour, catalog }: PlannedUpdate, isRelease: boolean): ChangeEffect[] {
-  const now = stake.workers.length
+function rateAfter(resource: ChangedResource, { after, impact, nanosPerHour, catalog }: PlannedUpdate, isRelease: boolean): ChangeEffect[] {
+  const now = impact.workers.length
   const then = Math.max(after.workers.min, Math.min(now, after.workers.max))
   const { low, high } = priceRange(catalog, after)
   const kept = isRelease ? 0 : Math.min(now, then)

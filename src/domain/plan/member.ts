@@ -27,8 +27,8 @@ export function planRemoval(
     'WARNING',
     'the user loses all access to the organization within 60 s; only a new invitation restores it',
   )
-  const tell = (key: MemberKey) => (heir ? handedOn(key, role, heir) : planKeyRevocation(key, nowMs))
-  return [gone, ...eachOf(member, keys, tell)]
+  const effectOf = (key: MemberKey) => (heir ? handedOn(key, role, heir) : planKeyRevocation(key, nowMs))
+  return [gone, ...eachOf(member, keys, effectOf)]
 }
 
 function handedOn(key: MemberKey, role: Role, heir: { email: string; role: Role }): ChangeEffect {

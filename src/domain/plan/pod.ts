@@ -51,9 +51,9 @@ function fieldsOf({ name, locked, spec, stopAfterMs, terminateAfterMs, labels }:
 function settingsEffects(resource: ChangedResource, before: PlannedPod, after: PlannedPod): ChangeEffect[] {
   // The end of a pod is described by the effects on its container and disks.
   if (after.status === 'TERMINATED') return []
-  const former = fieldsOf(before)
+  const previous = fieldsOf(before)
   const changed = Object.entries(fieldsOf(after))
-    .filter(([field, value]) => !sameValue(former[field as PlannedField], value))
+    .filter(([field, value]) => !sameValue(previous[field as PlannedField], value))
     .map(([field]) => field)
   if (changed.length === 0) return []
   const isRestarted = after.generation !== before.generation

@@ -38,8 +38,8 @@ export function planTemplateChange(
   after: TemplateConfig,
   { pods, endpoints }: MadeFrom,
 ): ChangeEffect[] {
-  const former = templateFields(before)
-  const fields = Object.entries(templateFields(after)).flatMap(([name, value]) => (sameValue(former[name], value) ? [] : [name]))
+  const previous = templateFields(before)
+  const fields = Object.entries(templateFields(after)).flatMap(([name, value]) => (sameValue(previous[name], value) ? [] : [name]))
   if (fields.length === 0) return noEffect(resource)
   const keeps = (kind: 'pod' | 'endpoint') => (row: NamedThing) =>
     effect({ kind, ...row }, 'STAYS', 'INFO', 'it was created from it, and keeps its configuration')

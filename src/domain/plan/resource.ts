@@ -55,12 +55,12 @@ export interface Reader {
 
 /** Deleting a secret (DRY-9): variables that name it are empty from the next start on. */
 export function planSecretDeletion(resource: ChangedResource, readers: readonly Reader[], leftOut: number): ChangeEffect[] {
-  const tell = ({ kind, id, name }: Reader) => {
+  const effectOf = ({ kind, id, name }: Reader) => {
     const when = kind === 'template' ? 'a resource that is created from it' : kind === 'pod' ? 'its next container' : 'its next worker'
     return effect({ kind, id, name }, 'CHANGES', 'WARNING', `${when} gets an empty string in its place; running containers keep the value`)
   }
   const unseen = { ...effect(resource, 'CHANGES', 'INFO', `${leftOut} older ones were not checked`), amount: leftOut }
-  return [effect(resource, 'DELETES', 'LOSS', 'its value is deleted'), ...readers.map(tell), ...(leftOut > 0 ? [unseen] : [])]
+  return [effect(resource, 'DELETES', 'LOSS', 'its value is deleted'), ...readers.map(effectOf), ...(leftOut > 0 ? [unseen] : [])]
 }
 
 /**
@@ -68,7 +68,7 @@ export function planSecretDeletion(resource: ChangedResource, readers: readonly 
  * that.
  */
 export function planDelegationRevocation(resource: ChangedResource, users: readonly Reader[], isCovered: boolean): ChangeEffect[] {
-  const tell = ({ kind, id, name }: Reader) =>
+  const effectOf = ({ kind, id, name }: Reader) =>
     isCovered
       ? effect({ kind, id, name }, 'STAYS', 'INFO', 'another delegation still lets it pull')
       : effect(
@@ -77,5 +77,5 @@ export function planDelegationRevocation(resource: ChangedResource, users: reado
           'WARNING',
           'its next start cannot pull its image from there; the running container is not affected',
         )
-  return [effect(resource, 'DELETES', 'WARNING', 'the delegation is deleted; it can be created again'), ...users.map(tell)]
+  return [effect(resource, 'DELETES', 'WARNING', 'the delegation is deleted; it can be created again'), ...users.map(effectOf)]
 }

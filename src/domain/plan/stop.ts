@@ -1,7 +1,7 @@
 import type { SpendStopPlan } from '../../contract/billing/stops.ts'
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
 import type { PodStatus } from '../../contract/enums.ts'
-import type { EndpointStake } from '../endpoint/stake.ts'
+import type { EndpointImpact } from '../endpoint/impact.ts'
 import { usdOfNanos } from '../money.ts'
 import { actionsOf } from '../pod/pod.ts'
 import { effect, jobsEffect } from './effect.ts'
@@ -37,7 +37,7 @@ export interface StoppableEndpoint {
   revision: number
   workers: WorkerBounds
   nanosPerHour: number
-  stake: EndpointStake
+  impact: EndpointImpact
 }
 
 export interface Stoppable {
@@ -114,7 +114,7 @@ function ofPod(pod: StoppablePod, selection: StopSelection): Fate {
 }
 
 function ofEndpoint(endpoint: StoppableEndpoint, selection: StopSelection): Fate {
-  const { id, name, revision, workers, nanosPerHour: nanos, stake } = endpoint
+  const { id, name, revision, workers, nanosPerHour: nanos, impact } = endpoint
   const base = { thing: { kind: 'ENDPOINT' as const, id, name }, version: revision, nanos }
   if (workers.max === 0)
     return { ...base, stops: false, reason: 'its workers.max is already 0: the remaining workers finish their jobs and stop' }
@@ -122,8 +122,8 @@ function ofEndpoint(endpoint: StoppableEndpoint, selection: StopSelection): Fate
   if (selection.idleForMs !== null) return { ...base, ...idleFate(resource, endpoint, selection) }
   const effects = [
     effect(resource, 'CHANGES', 'WARNING', `its workers are limited to 0 instead of ${workers.min} to ${workers.max}: no new job starts`),
-    ...jobsEffect(resource, 'FINISHES', 'INFO', stake.running, ['that runs is finished first', 'that run are finished first']),
-    ...(stake.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'queued jobs keep waiting'), amount: stake.queued }] : []),
+    ...jobsEffect(resource, 'FINISHES', 'INFO', impact.running, ['that runs is finished first', 'that run are finished first']),
+    ...(impact.queued > 0 ? [{ ...effect(resource, 'WAITS', 'WARNING', 'queued jobs keep waiting'), amount: impact.queued }] : []),
   ]
   return { ...base, stops: true, savesNanos: nanos, effects, workers: PAUSED }
 }
@@ -131,9 +131,9 @@ function ofEndpoint(endpoint: StoppableEndpoint, selection: StopSelection): Fate
 type Ending = { stops: true; savesNanos: number; effects: ChangeEffect[]; workers: WorkerBounds } | { stops: false; reason: string }
 
 /** An idle endpoint still takes jobs; only its minimum number of workers becomes 0 (SPD-8). */
-function idleFate(resource: ChangedResource, { workers, nanosPerHour, stake }: StoppableEndpoint, selection: StopSelection): Ending {
-  const since = stake.workers.map(({ idleSinceMs }) => idleSinceMs)
-  if (stake.queued + stake.running > 0 || since.length === 0 || !isIdle(since, selection))
+function idleFate(resource: ChangedResource, { workers, nanosPerHour, impact }: StoppableEndpoint, selection: StopSelection): Ending {
+  const since = impact.workers.map(({ idleSinceMs }) => idleSinceMs)
+  if (impact.queued + impact.running > 0 || since.length === 0 || !isIdle(since, selection))
     return { stops: false, reason: notIdle(selection) }
   if (workers.min === 0) return { stops: false, reason: 'its idle workers stop by themselves' }
   const text = `workers.min becomes 0 instead of ${workers.min}: idle workers stop, and a new job starts a worker again`

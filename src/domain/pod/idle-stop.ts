@@ -39,7 +39,7 @@ export function idleStopDueMs({ status, locked, startedAtMs, spec: { idleStop } 
  * Next time to check a pod; null: only when its row changes. A pod that is busy at `nowMs` cannot become due before a full idle period has
  * passed.
  */
-export function nextIdleLookMs(pod: IdlePod, idleSinceMs: number | null, nowMs: number): number | null {
+export function nextIdleCheckMs(pod: IdlePod, idleSinceMs: number | null, nowMs: number): number | null {
   const { idleStop } = pod.spec
   if (!idleStop || pod.locked || !isToRun(pod)) return null
   return idleStopDueMs(pod, idleSinceMs) ?? nowMs + idleStop.afterSeconds * SECOND_MS

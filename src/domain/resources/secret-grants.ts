@@ -25,7 +25,7 @@ export function grantSecrets(
   const granterOf = (name: string) => before.find((grants) => grants && Object.hasOwn(grants, name))?.[name]
   const missing = mayGrant ? [] : named.filter((name) => granterOf(name) === undefined)
   if (missing.length > 0) return { ok: false, names: missing }
-  const { secretGrants: _former, ...rest } = container
+  const { secretGrants: _previous, ...rest } = container
   if (named.length === 0) return { ok: true, container: rest }
   return { ok: true, container: { ...rest, secretGrants: Object.fromEntries(named.map((name) => [name, granterOf(name) ?? userId])) } }
 }
@@ -33,7 +33,7 @@ export function grantSecrets(
 /**
  * Grants for variables written under a plane version without grants: all secrets that they name (CAP-12). Undefined where they name none.
  */
-export function formerGrants(env: ContainerSpec['env']): SecretGrants | undefined {
+export function legacyGrants(env: ContainerSpec['env']): SecretGrants | undefined {
   const named = referencedSecrets(env)
   return named.length > 0 ? Object.fromEntries(named.map((name) => [name, ''])) : undefined
 }

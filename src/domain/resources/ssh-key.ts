@@ -35,6 +35,6 @@ export function endOfSshKey(maker: SshKeyMaker | null, member: SshKeyMember | un
  * maker.
  */
 export function makersOf(before: readonly JudgedSshKey[], lines: readonly string[], caller: SshKeyMaker): Map<string, SshKeyMaker | null> {
-  const former = new Map(before.map(({ line, maker }) => [line, maker]))
-  return new Map(lines.map((line) => [line, former.has(line) ? (former.get(line) ?? null) : caller]))
+  const previous = new Map(before.map(({ line, maker }) => [line, maker]))
+  return new Map(lines.map((line) => [line, previous.has(line) ? (previous.get(line) ?? null) : caller]))
 }

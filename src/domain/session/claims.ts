@@ -39,8 +39,8 @@ export function subjectOf(claims: Claims): Subject | string {
  * Whether a token was issued after the operator removed the identities of a user (DER-31). The clock tolerance is subtracted, so that a
  * fast clock does not make an earlier token count as later. A token without `iat` is refused.
  */
-export function isIssuedAfter({ iat }: Claims, forgottenAtMs: number | null): boolean {
-  return forgottenAtMs === null || (typeof iat === 'number' && (iat - CLOCK_TOLERANCE_SECONDS) * 1000 > forgottenAtMs)
+export function isIssuedAfter({ iat }: Claims, decayedAtMs: number | null): boolean {
+  return decayedAtMs === null || (typeof iat === 'number' && (iat - CLOCK_TOLERANCE_SECONDS) * 1000 > decayedAtMs)
 }
 
 /**
@@ -65,9 +65,9 @@ export function judgeFirstSight(claims: Claims, emailDomains: readonly string[] 
   const isListed = emailDomains?.includes(domain) ?? false
   const isVerified = claims.email_verified === true || (claims.email_verified === undefined && isListed)
   if (!isVerified) return { refusal: 'the e-mail address is not verified: verify it at the identity provider, then sign in again' }
-  const isStranger = emailDomains !== null && !isListed
+  const isUnlisted = emailDomains !== null && !isListed
   return {
     email,
-    newcomerRefusal: isStranger ? `addresses of ${domain} may not sign up here: ask the operator of the plane for an account` : null,
+    newcomerRefusal: isUnlisted ? `addresses of ${domain} may not sign up here: ask the operator of the plane for an account` : null,
   }
 }

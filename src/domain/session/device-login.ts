@@ -39,7 +39,7 @@ export function userCodeOf(random: string, nowMs: number, digest: (text: string)
 }
 
 /** Issue time of a code, to the minute, in milliseconds since the epoch; null: never issued, or expired (DER-10). */
-export function givenOutAt(code: string, nowMs: number, digest: (text: string) => string): number | null {
+export function issuedAt(code: string, nowMs: number, digest: (text: string) => string): number | null {
   const random = code.slice(0, RANDOM_LETTERS)
   const now = Math.floor(nowMs / MINUTE_MS)
   for (let minute = now; minute > now - DEVICE_LOGIN_TTL_MS / MINUTE_MS; minute -= 1) {

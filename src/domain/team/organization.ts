@@ -2,7 +2,7 @@ import type { Refusal } from '../../contract/problems.ts'
 import type { Role } from '../access.ts'
 
 /** Resources that prevent the deletion of an organization (TEAM-13), with their singular and plural names. */
-export const KEPT = {
+export const BLOCKERS = {
   pods: ['pod', 'pods'],
   endpoints: ['endpoint', 'endpoints'],
   networkVolumes: ['network volume', 'network volumes'],
@@ -13,13 +13,13 @@ export const KEPT = {
   keysOfOthers: ['key of another member', 'keys of other members'],
 } as const satisfies Record<string, readonly [string, string]>
 
-export type Kept = keyof typeof KEPT
-export const KEPT_KINDS = Object.keys(KEPT) as Kept[]
+export type Blocker = keyof typeof BLOCKERS
+export const BLOCKER_KINDS = Object.keys(BLOCKERS) as Blocker[]
 
 /** Why an organization may not be deleted (TEAM-13), naming all remaining resources; null: allowed. */
-export function refuseDeletion(actor: Role, left: Readonly<Record<Kept, number>>): Refusal | null {
+export function refuseDeletion(actor: Role, left: Readonly<Record<Blocker, number>>): Refusal | null {
   if (actor !== 'OWNER') return { key: 'accessDenied', errors: [`the role ${actor} does not own the organization`] }
-  const names = KEPT_KINDS.filter((kind) => left[kind] > 0).map((kind) => `${left[kind]} ${KEPT[kind][left[kind] === 1 ? 0 : 1]}`)
+  const names = BLOCKER_KINDS.filter((kind) => left[kind] > 0).map((kind) => `${left[kind]} ${BLOCKERS[kind][left[kind] === 1 ? 0 : 1]}`)
   if (names.length === 0) return null
   return { key: 'conflict', detail: `the organization still has ${names.join(', ')}: delete or revoke them first`, code: 'IN_USE' }
 }

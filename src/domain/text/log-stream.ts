@@ -53,8 +53,8 @@ export function lineId({ n, atMs }: Pick<StoredLine, 'n' | 'atMs'>): string {
 }
 
 /** Limits of the lines that one log holds in its object (PP-60). */
-export const LOG_KEPT_LINES = LOG_TAIL_MAX
-export const LOG_KEPT_BYTES = 4 * 2 ** 20
+export const LOG_RETAINED_LINES = LOG_TAIL_MAX
+export const LOG_RETAINED_BYTES = 4 * 2 ** 20
 /** A segment of older lines is written when it reaches one of these limits (PP-117). */
 export const SEGMENT_LINES = 1_000
 export const SEGMENT_BYTES = 256 * 1024
@@ -76,8 +76,8 @@ export function lastToDrop(oldest: readonly LinePosition[], newest: LinePosition
 
 /** Whether the log exceeds its limits by a whole segment of its oldest lines. */
 export function isSegmentDue(oldest: LinePosition, newest: LinePosition): boolean {
-  const isLong = newest.n - oldest.n >= LOG_KEPT_LINES + SEGMENT_LINES - 1
-  return isLong || newest.endByte - oldest.endByte >= LOG_KEPT_BYTES + SEGMENT_BYTES
+  const isLong = newest.n - oldest.n >= LOG_RETAINED_LINES + SEGMENT_LINES - 1
+  return isLong || newest.endByte - oldest.endByte >= LOG_RETAINED_BYTES + SEGMENT_BYTES
 }
 
 /**
@@ -89,5 +89,5 @@ export function segmentEnd(oldest: readonly LinePosition[]): number | null {
 }
 
 function isBeyond({ n, endByte }: LinePosition, newest: LinePosition, factor: number): boolean {
-  return newest.n - n >= LOG_KEPT_LINES * factor || newest.endByte - endByte >= LOG_KEPT_BYTES * factor
+  return newest.n - n >= LOG_RETAINED_LINES * factor || newest.endByte - endByte >= LOG_RETAINED_BYTES * factor
 }

@@ -1,6 +1,6 @@
 import { tryParse } from './json-text.ts'
 
-const WORDS: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' }
+const LABELS: Readonly<Record<string, string>> = { None: 'null', True: 'true', False: 'false' }
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 const QUOTED = /'[^'\\]*(?:\\[\s\S][^'\\]*)*'|"[^"\\]*(?:\\[\s\S][^"\\]*)*"/y
 const WORD = /[A-Za-z_]\w*/y
@@ -20,7 +20,7 @@ export function readPythonLiteral(text: string): unknown {
     // An unclosed quote ends the parse here: searching for its end again and again would take quadratic time.
     if (isQuote && token === null) return undefined
     pieces.push(
-      isQuote && token !== null ? JSON.stringify(unescapeText(token.slice(1, -1))) : token === null ? first : (WORDS[token] ?? token),
+      isQuote && token !== null ? JSON.stringify(unescapeText(token.slice(1, -1))) : token === null ? first : (LABELS[token] ?? token),
     )
     i += token?.length ?? 1
   }

@@ -87,13 +87,13 @@ const KEPT_MS = 30 * 86_400_000
 const DEFAULT_SPAN_MS = 86_400_000
 
 /** The time steps for a query (HIS-21); null: the time ends before it begins. */
-export function stepsOf(wish: { fromMs: number | null; toMs: number | null; stepMs: number | null }, nowMs: number): Steps | null {
-  const toMs = Math.min(wish.toMs ?? nowMs, nowMs)
-  const fromMs = Math.max(wish.fromMs ?? toMs - DEFAULT_SPAN_MS, nowMs - KEPT_MS)
-  if ((wish.fromMs ?? fromMs) >= (wish.toMs ?? nowMs)) return null
+export function stepsOf(query: { fromMs: number | null; toMs: number | null; stepMs: number | null }, nowMs: number): Steps | null {
+  const toMs = Math.min(query.toMs ?? nowMs, nowMs)
+  const fromMs = Math.max(query.fromMs ?? toMs - DEFAULT_SPAN_MS, nowMs - KEPT_MS)
+  if ((query.fromMs ?? fromMs) >= (query.toMs ?? nowMs)) return null
   const span = Math.max(0, toMs - fromMs)
   const usual = NICE_MS.find((stepMs) => span / stepMs <= USUAL_STEPS) ?? NICE_MS[6]
-  const least = Math.max(wish.stepMs ?? usual, span / (MAX_STEPS - 1))
+  const least = Math.max(query.stepMs ?? usual, span / (MAX_STEPS - 1))
   const stepMs = Math.ceil(least / NICE_MS[0]) * NICE_MS[0]
   const first = Math.floor(fromMs / stepMs) * stepMs
   return { fromMs: first, stepMs, count: Math.max(0, Math.ceil((toMs - first) / stepMs)) }

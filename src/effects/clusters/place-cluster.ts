@@ -100,7 +100,7 @@ async function createOn(
   } finally {
     // A batch that threw may or may not have been written, so the hosts read the rows.
     await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.unmark(podId)))
-    await object.look(cluster.id)
+    await object.reconcile(cluster.id)
   }
 }
 
@@ -116,10 +116,10 @@ async function markOn(host: PodHost, podId: string): Promise<boolean> {
 /** A host that cannot be notified about a member reads its row by itself (adr/0012). */
 async function eachSeat(
   seats: readonly { member: PodRow; host: PodHost }[],
-  tell: (host: PodHost, podId: string) => Promise<void>,
+  notify: (host: PodHost, podId: string) => Promise<void>,
 ): Promise<void> {
-  const told = await Promise.allSettled(seats.map(({ member, host }) => tell(host, member.id)))
-  for (const [index, outcome] of told.entries()) {
+  const outcomes = await Promise.allSettled(seats.map(({ member, host }) => notify(host, member.id)))
+  for (const [index, outcome] of outcomes.entries()) {
     if (outcome.status === 'fulfilled') continue
     logEvent('warn', 'a host could not be told of a member', { podId: seats[index]?.member.id, error: outcome.reason })
   }

@@ -43,7 +43,7 @@ export async function delegatedToken(env: Env, delegator: Delegator, repository:
 }
 
 /** Drops all cached tokens and failures of this isolate. */
-export function forgetDelegatedTokens(): void {
+export function dropDelegatedTokens(): void {
   tokens.clear()
   failures.clear()
 }

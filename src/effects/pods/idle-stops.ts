@@ -1,6 +1,6 @@
 import { openDatabase } from '../../db/client.ts'
 import { listIdleStopPods } from '../../db/pods/idle-stops.ts'
-import { decideIdleStop, idleStopDueMs, nextIdleLookMs } from '../../domain/pod/idle-stop.ts'
+import { decideIdleStop, idleStopDueMs, nextIdleCheckMs } from '../../domain/pod/idle-stop.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
@@ -22,15 +22,15 @@ export type IdleOnHost = (workloadIds: readonly string[]) => ReadonlyMap<string,
 export async function applyIdleStopsOfHost(env: Env, here: PodHost, idle: IdleOnHost, nowMs: number): Promise<number | null> {
   const pods = await listIdleStopPods(openDatabase(env.DB), here.hostId, MAX_PODS)
   const sinceById = idle(pods.map(({ id, generation }) => workloadIdOf(id, generation)))
-  const looks = await Promise.all(
+  const checks = await Promise.all(
     pods.map(async (pod) => {
       const idleSinceMs = sinceById.get(workloadIdOf(pod.id, pod.generation)) ?? null
       const dueMs = idleStopDueMs(pod, idleSinceMs)
-      if (dueMs === null || dueMs > nowMs) return nextIdleLookMs(pod, idleSinceMs, nowMs)
+      if (dueMs === null || dueMs > nowMs) return nextIdleCheckMs(pod, idleSinceMs, nowMs)
       return (await stopIdle(env, here, pod.id, idleSinceMs, nowMs)) ? null : nowMs + RETRY_MS
     }),
   )
-  return looks.reduce((soonest, ms) => (ms === null || soonest === null ? (ms ?? soonest) : Math.min(ms, soonest)), null)
+  return checks.reduce((soonest, ms) => (ms === null || soonest === null ? (ms ?? soonest) : Math.min(ms, soonest)), null)
 }
 
 // A pod that cannot be changed does not block the others.

@@ -1,5 +1,5 @@
 import type { Env } from '../../env.ts'
-import type { PodMark } from '../../objects/host.ts'
+import type { PodIntent } from '../../objects/host.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
@@ -8,7 +8,7 @@ import { logEvent } from '../../platform/log.ts'
 export interface PodHost {
   hostId: string
   /** Stores an intent record: the row is about to change. */
-  mark(podId: string): Promise<PodMark>
+  mark(podId: string): Promise<PodIntent>
   /** Removes one intent record: the row did not change. */
   unmark(podId: string): Promise<void>
   /** Has the host read the row, which may have changed, and removes one intent record. */
@@ -20,8 +20,8 @@ export function podHost(env: Env, hostId: string): PodHost {
   const object = hostStub(env, asPlane('host', hostId, 'places work'))
   return {
     hostId,
-    mark: async (podId) => object.markPod(hostId, podId),
-    unmark: async (podId) => object.unmarkPod(podId),
+    mark: async (podId) => object.recordPodIntent(hostId, podId),
+    unmark: async (podId) => object.clearPodIntent(podId),
     sync: async (podId) => object.syncPod(hostId, podId),
   }
 }
@@ -42,10 +42,10 @@ interface AfterWrite<Outcome> {
 export async function withMarkedPod<Outcome>(
   hosts: readonly PodHost[],
   podId: string,
-  write: (marks: readonly PodMark[]) => Promise<Outcome>,
+  write: (marks: readonly PodIntent[]) => Promise<Outcome>,
   { isUntouched = () => false, beside = async () => {} }: AfterWrite<Outcome> = {},
 ): Promise<Outcome> {
-  const marks: PodMark[] = []
+  const marks: PodIntent[] = []
   for (const host of hosts) marks.push(await host.mark(podId))
   let outcome: Outcome
   try {

@@ -6,7 +6,7 @@ import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, 
 import { runningNanos } from '../../domain/pod/rates.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
-import type { PodMark } from '../../objects/host.ts'
+import type { PodIntent } from '../../objects/host.ts'
 import { logEvent } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
 import { podHost, withMarkedPod } from './marked-pod.ts'
@@ -84,12 +84,12 @@ function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, togeth
   const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
   // A host whose object cannot be reached does not fail the create while other hosts have room.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
-  const insert = async ([marked]: readonly PodMark[]): Promise<Creation> =>
+  const insert = async ([marked]: readonly PodIntent[]): Promise<Creation> =>
     marked?.takesMore ? insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))) : 'silent'
   return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (outcome) => outcome !== 'done' })
 }
 
-function notHeard(hostId: string, podId: string, error: unknown): PodMark {
+function notHeard(hostId: string, podId: string, error: unknown): PodIntent {
   logEvent('warn', 'a host could not be asked to take a pod', { hostId, podId, error })
   return { takesMore: false, silentSinceMs: null }
 }

@@ -22,11 +22,11 @@ import type { WorkloadReport } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM } from '../../objects/cause.ts'
 import { logEvent } from '../../platform/log.ts'
 import { podStatement } from '../audit.ts'
-import { tellCluster } from '../notify-cluster.ts'
+import { notifyCluster } from '../notify-cluster.ts'
 import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
 import { grantedBy, rankMove } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
-import { applyPodReport, changePodRow, formerAllocationId, isDown } from './pod-reports.ts'
+import { applyPodReport, changePodRow, isDown, previousAllocationId } from './pod-reports.ts'
 
 /** Hosts tried for one pod that must move; the next call tries again. */
 const MAX_TRIES = 3
@@ -67,7 +67,7 @@ export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: numbe
       (before, after) => notePod(env, after, noteOfTransition(before, after)),
     )
     await here.sync(pod.id)
-    await tellCluster(env, pod.clusterId)
+    await notifyCluster(env, pod.clusterId)
   }
   return waiting
 }
@@ -81,7 +81,7 @@ export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): P
   for (const pod of await listPodsOfHost(openRecords(env), here.hostId)) {
     if (isToRun(pod) && isReplaceable(pod) && !(await replacePod(env, here, pod, lastHeardMs, DRAINED))) waiting += 1
     // The cluster of a member decides about it (CLU-25).
-    await tellCluster(env, pod.clusterId)
+    await notifyCluster(env, pod.clusterId)
   }
   return waiting
 }
@@ -111,7 +111,7 @@ async function waitAgain(env: Env, hostId: string, { id, clusterId }: PodRow): P
     (before, after) => podStatement(env, { cause: BY_PLATFORM, action: 'pods.update' }, before, after),
     (_, after) => notePod(env, after, 'host is back: the member still waits for the other members'),
   )
-  await tellCluster(env, clusterId)
+  await notifyCluster(env, clusterId)
 }
 
 /** Handles the return of a silent host: its workloads kept running and are not charged for the silence (POD-23). Idempotent. */
@@ -188,9 +188,9 @@ async function moveTo(
   return withMarkedPod([here, podHost(env, after.hostId)], before.id, async ([, mark]) => {
     // A host that misses heartbeats gets no new work (HOST-8).
     if (!mark?.takesMore) return false
-    const former = formerAllocationId(before.id, before.hostId)
+    const previous = previousAllocationId(before.id, before.hostId)
     const note = podStatement(env, { cause: BY_PLATFORM, action: 'pods.move' }, before, after)
-    const hasMoved = await movePod(openRecords(env), before, after, { resources, usage, note, formerAllocationId: former })
+    const hasMoved = await movePod(openRecords(env), before, after, { resources, usage, note, previousAllocationId: previous })
     if (hasMoved) await notePod(env, after, noteOfTransition(before, after))
     if (hasMoved) logEvent('info', 'pod moved', { podId: before.id, from: before.hostId, to: after.hostId })
     return hasMoved

@@ -9,7 +9,7 @@ import type { Env } from '../../env.ts'
 import type { WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { BY_PLATFORM, byHost } from '../../objects/cause.ts'
 import { podStatement } from '../audit.ts'
-import { tellCluster } from '../notify-cluster.ts'
+import { notifyCluster } from '../notify-cluster.ts'
 import { LOST, retryLost } from '../retry-lost.ts'
 import { notePod } from './pod-notes.ts'
 
@@ -35,7 +35,7 @@ export async function applyPodReport(env: Env, source: ReportSource, report: Wor
   const said = { generation, state: report.state, reason: report.reason, atMs: report.at, ports: report.ports }
   const pod = await applyToRow(env, source, said)
   await returnCapacity(openDatabase(env.DB), source, said, pod)
-  if (isDown(report.state)) await tellCluster(env, pod?.clusterId ?? null)
+  if (isDown(report.state)) await notifyCluster(env, pod?.clusterId ?? null)
 }
 
 // Ignores reports about a pod that has moved to another host.
@@ -112,10 +112,10 @@ export function isDown(state: WorkloadState | null): boolean {
 export async function releasePod(db: Database, podId: string, hostId: string): Promise<void> {
   // A pod's charge is in its row, so this ends none.
   await releaseCapacity(db, podId, hostId, 0)
-  await releaseCapacity(db, formerAllocationId(podId, hostId), hostId, 0)
+  await releaseCapacity(db, previousAllocationId(podId, hostId), hostId, 0)
 }
 
 /** Returns the allocation id of a moved pod on the previous host, which may still run it. */
-export function formerAllocationId(podId: string, hostId: string): string {
+export function previousAllocationId(podId: string, hostId: string): string {
   return `${podId}@${hostId}`
 }

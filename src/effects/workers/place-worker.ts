@@ -24,9 +24,9 @@ import { findSpendRefusal, spendDemand } from '../billing/spend.ts'
 import { freeCapacity } from '../capacity.ts'
 import { loadCatalog } from '../catalog.ts'
 import { grantLog } from '../log-access.ts'
-import { makeRoom } from '../make-room.ts'
 import { payerOf } from '../payer.ts'
 import { noteUnknownSecrets } from '../pods/pod-notes.ts'
+import { preemptFor } from '../preempt.ts'
 import { type PullLogin, pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
 import { workerWorkload } from './worker-spec.ts'
@@ -108,7 +108,7 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
     (refused.has('spend') ? await refuseSpend(env, catalog, placement.config, request) : null)
   if (spent !== null) return { ok: false, reason: spent }
   const reason = explainRefusals(refusals, candidates.length > 0)
-  const held = candidates.length > 0 ? null : await makeRoom(env, placement, request, hosts)
+  const held = candidates.length > 0 ? null : await preemptFor(env, placement, request, hosts)
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
 }
 

@@ -29,16 +29,16 @@ const ProbeInput = z.looseObject({
 export async function probe(input: unknown, job: JobContext): Promise<JobResult> {
   const parsed = ProbeInput.safeParse(input)
   if (!parsed.success) return { error: `builtin/probe cannot read its input: ${z.prettifyError(parsed.error)}` }
-  const wish = parsed.data
+  const wanted = parsed.data
 
-  if (wish.exit !== undefined) process.exit(wish.exit)
-  for (const value of progressOf(wish.progress)) await job.postProgress(value)
-  if (wish.sleepMs !== undefined) await delay(wish.sleepMs, undefined, { signal: job.signal })
-  await postChunks(wish.chunks ?? 0, wish.chunkMs ?? 0, job)
-  if (wish.hang === true) await new Promise(() => {})
-  if (wish.fail !== undefined) return { error: wish.fail }
-  if (wish.bytes !== undefined) return { output: { data: 'x'.repeat(wish.bytes) } }
-  if (wish.chunks !== undefined) return { output: [], isStream: true }
+  if (wanted.exit !== undefined) process.exit(wanted.exit)
+  for (const value of progressOf(wanted.progress)) await job.postProgress(value)
+  if (wanted.sleepMs !== undefined) await delay(wanted.sleepMs, undefined, { signal: job.signal })
+  await postChunks(wanted.chunks ?? 0, wanted.chunkMs ?? 0, job)
+  if (wanted.hang === true) await new Promise(() => {})
+  if (wanted.fail !== undefined) return { error: wanted.fail }
+  if (wanted.bytes !== undefined) return { output: { data: 'x'.repeat(wanted.bytes) } }
+  if (wanted.chunks !== undefined) return { output: [], isStream: true }
   return { output: { ok: true, input } }
 }
 

@@ -1,7 +1,7 @@
 import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
-import type { ContainerFacts, DockerEngine, KeptDisk, ListedContainer } from '../engine/engine.ts'
+import type { ContainerFacts, DockerEngine, ListedContainer, RetainedDisk } from '../engine/engine.ts'
 import { engineText, ignoring } from '../engine/engine-errors.ts'
 import { GPUS_LABEL, HOST_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../engine/labels.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
@@ -9,7 +9,8 @@ import type { Log } from '../log.ts'
 import { readCpuWaitNanos } from '../machine/cpu-waiting.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
 import type { HostNetwork } from '../network/host-network.ts'
-import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
+import type { EngineAbilities, EngineProbe } from '../probe/engine-probe.ts'
+import { type RelayCallers, relayKeyHash } from '../relay/admission/callers.ts'
 import {
   type ExecRequest,
   type ExecSession,
@@ -23,7 +24,6 @@ import {
   type Usage,
   type WorkloadExit,
 } from '../runtime.ts'
-import type { EngineAbilities, EngineTrial } from '../trial/engine-trial.ts'
 import { ContainerDisks } from './container/container-disk.ts'
 import { ContainerImages, type ImagePolicy } from './container/container-image.ts'
 import type { Sandbox } from './container/container-spec.ts'
@@ -46,7 +46,7 @@ export interface DockerRuntimeOptions extends HostContext {
   gpus: HostGpus
   ports: HostPorts
   mounts: MountDrivers
-  trial: Pick<EngineTrial, 'find'>
+  probe: Pick<EngineProbe, 'find'>
   network: Pick<HostNetwork, 'within'>
   images: ImagePolicy
   /**
@@ -129,14 +129,14 @@ export class DockerRuntime implements Runtime {
 
   private async findAbilities(): Promise<EngineAbilities> {
     try {
-      return await this.options.trial.find()
+      return await this.options.probe.find()
     } catch {
       throw new StartError('this host could not determine the features of its container engine; it retries with the next start')
     }
   }
 
   /** The retained disk to continue from, or else the id of the image: a name may point to another image a moment later. */
-  private async provideRoot(workload: Workload, hooks: StartHooks): Promise<{ disk: KeptDisk | undefined; image: string }> {
+  private async provideRoot(workload: Workload, hooks: StartHooks): Promise<{ disk: RetainedDisk | undefined; image: string }> {
     // A container that was removed from outside leaves no disk.
     if (hooks.diskOf != null && (await this.inspectOwn(hooks.diskOf)) !== undefined) {
       // Like a pull, this starts nothing: an interrupted start may begin again from here.
@@ -169,7 +169,7 @@ export class DockerRuntime implements Runtime {
 
   /** Frees the resources of an ended container for other workloads. */
   private release(id: string): void {
-    this.execs.forget(containerName(id))
+    this.execs.discard(containerName(id))
     this.addresses.delete(id)
     this.pids.delete(id)
     this.gpusInUse.delete(id)
@@ -282,12 +282,12 @@ export class DockerRuntime implements Runtime {
 
   async list(): Promise<RuntimeWorkload[]> {
     const listed = await this.options.engine.list(`${HOST_LABEL}=${this.options.hostId}`)
-    const found = await Promise.all(listed.map((container) => this.look(container)))
+    const found = await Promise.all(listed.map((container) => this.inspectListed(container)))
     return found.flatMap((workload) => workload ?? [])
   }
 
   /** A container that cannot be inspected is reported as the engine's list states it (HOST-109). */
-  private async look(listed: ListedContainer): Promise<RuntimeWorkload | undefined> {
+  private async inspectListed(listed: ListedContainer): Promise<RuntimeWorkload | undefined> {
     const { engine, log } = this.options
     const id = listed.labels[WORKLOAD_LABEL]
     if (id === undefined) return undefined

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DockerEngine } from '../engine/engine.ts'
+import { makeProbeImage } from '../probe/probe-image.ts'
 import { SingleFlight } from '../single-flight.ts'
-import { makeTrialImage } from '../trial/trial-image.ts'
 
 const LOADED_WITHIN_MS = 60_000
 
@@ -36,7 +36,7 @@ export class SandboxImage {
     if ((await engine.imageFacts(tag)) !== undefined) return tag
     const dir = join(stateDir, 'sandbox')
     mkdirSync(dir, { recursive: true, mode: 0o700 })
-    await engine.load(await makeTrialImage(dir, tag, 'waits'), AbortSignal.timeout(LOADED_WITHIN_MS))
+    await engine.load(await makeProbeImage(dir, tag, 'waits'), AbortSignal.timeout(LOADED_WITHIN_MS))
     return tag
   }
 }

@@ -13,7 +13,7 @@ import type { PublishedPlace } from '../network/published-address.ts'
 import type { StartHooks } from '../runtime.ts'
 import { accountOf, containerName, exposedPorts, portBindings, type Sandbox } from './container/container-spec.ts'
 import { withPorts } from './container/with-ports.ts'
-import { startRefused } from './engine/engine-words.ts'
+import { startRefused } from './engine/failure-text.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import type { AssignedPort } from './ports/port-choice.ts'
 import { SandboxImage } from './sandbox-image.ts'
@@ -36,7 +36,7 @@ export interface SandboxesDeps extends PublishedPlace {
   overlays: HostOverlays
   /** Answers names of private networks; undefined: the names are in `/etc/hosts` only. */
   names: Pick<ContainerNames, 'resolversFor' | 'close'> | undefined
-  checks: Pick<ReachChecks, 'notePrepared' | 'forget'>
+  checks: Pick<ReachChecks, 'notePrepared' | 'discard'>
   log: Log
 }
 
@@ -102,7 +102,7 @@ export class Sandboxes {
 
   private async remove(workloadId: string): Promise<void> {
     const { checks, engine, log, overlays } = this.deps
-    checks.forget(workloadId)
+    checks.discard(workloadId)
     overlays.detach(workloadId)
     await engine.remove(sandboxName(workloadId)).catch((error: unknown) => {
       log.warn('the network namespace of a workload cannot be removed yet', { workload: workloadId, error: engineText(error) })

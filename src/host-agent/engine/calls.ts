@@ -23,7 +23,7 @@ export interface CallRule<Answer> {
 type Rules = { readonly [Name in keyof DockerEngine]: CallRule<Awaited<ReturnType<DockerEngine[Name]>>> }
 
 /** Timeout of calls that only read. */
-const LOOK_MS = 60_000
+const CHECK_MS = 60_000
 /** Timeout of calls that change something. */
 const WORK_MS = 300_000
 /** Timeout of a stop: longer than the longest grace period of a workload. */
@@ -64,43 +64,43 @@ const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().opt
 
 /** The rules of every engine call that the agent makes; a new call gets a row here. */
 export const CALL_RULES: Rules = {
-  info: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: EngineFacts },
-  imageFacts: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ImageFacts.optional() },
+  info: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: EngineFacts },
+  imageFacts: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: ImageFacts.optional() },
   load: { timeoutMs: null, queue: null, again: true, answer: 'nothing' },
   // A repeated call would conflict with the container of the first; callers that start a container retry themselves.
   create: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
   start: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
   putFiles: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: 'nothing' },
   readFile: { timeoutMs: WORK_MS, queue: 'starts', again: true, answer: z.string().optional() },
-  inspect: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerFacts.optional() },
+  inspect: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: ContainerFacts.optional() },
   wait: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
   // Waits for the grace period of its container; there are at most as many stops as containers.
   stop: { timeoutMs: STOP_MS, queue: null, again: true, answer: 'nothing' },
   remove: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
-  list: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(ListedContainer) },
-  readLogs: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: 'bytes' },
+  list: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(ListedContainer) },
+  readLogs: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: 'bytes' },
   followLogs: { timeoutMs: null, queue: null, again: false, answer: 'stream' },
-  usage: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ContainerUsage.optional() },
-  createExec: { timeoutMs: LOOK_MS, queue: 'starts', again: false, answer: z.string().max(256) },
+  usage: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: ContainerUsage.optional() },
+  createExec: { timeoutMs: CHECK_MS, queue: 'starts', again: false, answer: z.string().max(256) },
   startExec: { timeoutMs: null, queue: null, again: false, answer: 'bothWays' },
-  resizeExec: { timeoutMs: LOOK_MS, queue: 'looks', again: false, answer: 'nothing' },
-  inspectExec: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: ExecFacts.optional() },
+  resizeExec: { timeoutMs: CHECK_MS, queue: 'looks', again: false, answer: 'nothing' },
+  inspectExec: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: ExecFacts.optional() },
   commit: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
-  countLayers: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.number().int() },
+  countLayers: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.number().int() },
   flatten: { timeoutMs: null, queue: null, again: false, answer: Config },
-  listImages: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: Texts },
-  listTags: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
+  listImages: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: Texts },
+  listTags: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
   listUses: {
-    timeoutMs: LOOK_MS,
+    timeoutMs: CHECK_MS,
     queue: 'looks',
     again: true,
     answer: z.array(z.object({ image: z.string(), labels: z.record(z.string(), z.string()) })),
   },
   removeImage: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
-  listNetworks: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: z.array(EngineNetwork) },
+  listNetworks: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(EngineNetwork) },
   createNetwork: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
   removeNetwork: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: z.boolean() },
-  bridge: { timeoutMs: LOOK_MS, queue: 'looks', again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
+  bridge: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
 }
 
 export type CallName = keyof DockerEngine

@@ -13,7 +13,7 @@ const CLIENT_END = 3
 const PING_EVERY_MS = 10_000
 /** A process that is silent for this long counts as stuck. */
 const SILENCE_MAX_MS = 60_000
-const LAST_WORDS_MAX_CHARS = 4_096
+const LAST_OUTPUT_MAX_CHARS = 4_096
 /** Environment variables that the engine's client needs; the agent's own environment may contain a join token. */
 const ENVIRONMENT = /^(DOCKER_.*|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|HOME|PATH|TZ)$/
 
@@ -30,7 +30,7 @@ export class ClientProcess {
   private readonly events: ClientProcessEvents
   private readonly pinging: NodeJS.Timeout
   private heardAtMs = performance.now()
-  private lastWords = ''
+  private lastOutput = ''
   private broken: string | undefined
   private isEnded = false
 
@@ -44,7 +44,7 @@ export class ClientProcess {
       env: Object.fromEntries(Object.entries(process.env).filter(([name]) => ENVIRONMENT.test(name))),
     })
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.lastWords = (this.lastWords + text).slice(-LAST_WORDS_MAX_CHARS)
+      this.lastOutput = (this.lastOutput + text).slice(-LAST_OUTPUT_MAX_CHARS)
     })
     this.child.on('error', (error) => this.end(`could not be started: ${errorText(error)}`))
     // `close` follows the last bytes of its output.
@@ -92,7 +92,7 @@ export class ClientProcess {
   }
 
   private describe(exitCode: number | null, signal: NodeJS.Signals | null): string {
-    const facts = { exitCode, signal, outOfMemory: false, tail: this.lastWords.split('\n') }
+    const facts = { exitCode, signal, outOfMemory: false, tail: this.lastOutput.split('\n') }
     return this.broken === undefined ? describeExit(facts) : this.broken
   }
 

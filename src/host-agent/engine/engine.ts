@@ -50,7 +50,7 @@ export interface ListedContainer {
 export type ContainerConfig = Pick<ContainerSpec, 'Env' | 'Cmd' | 'Entrypoint' | 'WorkingDir' | 'User' | 'StopSignal' | 'Healthcheck'>
 
 /** Disk from which a container continues instead of the image of its workload. */
-export interface KeptDisk {
+export interface RetainedDisk {
   image: string
   config: ContainerConfig
   mounts: EngineMount[]

@@ -33,7 +33,7 @@ export class GpuHealthWatch {
   }
 
   start(): void {
-    void this.look().finally(() => {
+    void this.check().finally(() => {
       if (!this.closed) this.timer = setTimeout(() => this.start(), this.options.intervalMs ?? INTERVAL_MS)
     })
   }
@@ -52,8 +52,8 @@ export class GpuHealthWatch {
     return { gpuHealth: this.problems }
   }
 
-  private async look(): Promise<void> {
-    const found = await Promise.all(this.checks.map((check) => check.look()))
+  private async check(): Promise<void> {
+    const found = await Promise.all(this.checks.map((check) => check.check()))
     if (found.some((problems) => problems !== undefined)) this.note(found.flatMap((problems) => problems ?? []).slice(0, MAX_PROBLEMS))
   }
 
@@ -81,7 +81,7 @@ class VendorCheck {
   }
 
   /** Returns all current problems; undefined while the first check has failed once. */
-  async look(): Promise<GpuProblem[] | undefined> {
+  async check(): Promise<GpuProblem[] | undefined> {
     const current = await this.health.read()
     this.failures = current === undefined ? this.failures + 1 : 0
     if (current === undefined && this.failures < FAILURES_LIMIT) return this.problems

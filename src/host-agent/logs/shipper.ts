@@ -86,7 +86,7 @@ export class LogShipper {
    * Sets the secrets of a workload that a previous agent process started. A workload that is not to run is listed without secrets, so its
    * known ones stay.
    */
-  learn(workload: Workload): void {
+  update(workload: Workload): void {
     const stream = this.streams.get(workload.id)
     if (stream !== undefined && workload.desired === 'running') stream.secrets = secretsOf(workload)
   }
@@ -232,15 +232,15 @@ export class LogShipper {
     if (stream === undefined) return
     if ('refused' in result) {
       this.options.log.warn('the plane refuses a log; it is dropped', { workload: result.workloadId, reason: result.refused })
-      this.forget(result.workloadId)
+      this.discard(result.workloadId)
       return
     }
     this.attempt(result.workloadId, () => stream.spool.ack(result.takenSeq))
     stream.pendingSinceMs = this.options.now()
-    if (stream.spool.isEnded && stream.spool.pendingLines === 0) this.forget(result.workloadId)
+    if (stream.spool.isEnded && stream.spool.pendingLines === 0) this.discard(result.workloadId)
   }
 
-  private forget(id: string): void {
+  private discard(id: string): void {
     const stream = this.streams.get(id)
     this.streams.delete(id)
     this.attempt(id, () => stream?.spool.remove())

@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 
 const EVERY_MS = 5_000
 /** About the size of the records and log lines of one heartbeat: a disk without room for it cannot serve a workload. */
-const TRIAL_BYTES = 64 * 1024
+const PROBE_BYTES = 64 * 1024
 const PROBLEM_MAX_CHARS = 300
 
 export interface DiskWatchDeps {
@@ -22,9 +22,9 @@ export class DiskWatch {
   /** Called when `problem` has changed, which the agent reports to the plane. */
   onChange: () => void = () => {}
   private readonly deps: DiskWatchDeps
-  private readonly trial: Buffer = Buffer.alloc(TRIAL_BYTES, '.')
+  private readonly probe: Buffer = Buffer.alloc(PROBE_BYTES, '.')
   private why: string | null = null
-  private looking: Promise<void> | undefined
+  private checking: Promise<void> | undefined
   private timer: NodeJS.Timeout | undefined
 
   constructor(deps: DiskWatchDeps) {
@@ -37,16 +37,16 @@ export class DiskWatch {
   }
 
   async start(): Promise<void> {
-    await this.look()
-    this.timer = setInterval(() => void this.look(), this.deps.everyMs ?? EVERY_MS)
+    await this.check()
+    this.timer = setInterval(() => void this.check(), this.deps.everyMs ?? EVERY_MS)
   }
 
   /** Runs one check at a time: on a disk that does not answer, each would block a thread. */
-  look(): Promise<void> {
-    this.looking ??= this.tryOut().finally(() => {
-      this.looking = undefined
+  check(): Promise<void> {
+    this.checking ??= this.tryOut().finally(() => {
+      this.checking = undefined
     })
-    return this.looking
+    return this.checking
   }
 
   close(): void {
@@ -57,7 +57,7 @@ export class DiskWatch {
     const { log, stateDir } = this.deps
     const path = join(stateDir, 'disk-trial')
     const before = this.why
-    this.why = await writeFile(path, this.trial, { mode: 0o600 }).then(
+    this.why = await writeFile(path, this.probe, { mode: 0o600 }).then(
       () => null,
       (error: unknown) => `its state directory ${stateDir} is not writable: ${errorText(error)}`.slice(0, PROBLEM_MAX_CHARS),
     )

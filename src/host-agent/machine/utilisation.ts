@@ -10,7 +10,7 @@ const INNER = /^(lo|veth|docker|br-|virbr|vxlan|ppx|cni|flannel|wg|tun|tap)/
 const WHOLE_DISK = /^(sd[a-z]+|vd[a-z]+|xvd[a-z]+|nvme\d+n\d+|mmcblk\d+)$/
 const SECTOR_BYTES = 512
 
-interface Former {
+interface Previous {
   times: { busy: number; total: number }
   traffic: Traffic
   atMs: number
@@ -21,18 +21,18 @@ interface Former {
  * disk of the workloads.
  */
 export function createMachineReader(path: string, now: () => number): () => MachineStats {
-  let former = readCounters(now())
+  let previous = readCounters(now())
   return () => {
     const current = readCounters(now())
-    const total = current.times.total - former.times.total
-    const cpu = total > 0 ? { cpu: Math.min(100, Math.max(0, Math.round((100 * (current.times.busy - former.times.busy)) / total))) } : {}
-    const rates = ratesOf(former.traffic, current.traffic, (current.atMs - former.atMs) / 1000)
-    former = current
+    const total = current.times.total - previous.times.total
+    const cpu = total > 0 ? { cpu: Math.min(100, Math.max(0, Math.round((100 * (current.times.busy - previous.times.busy)) / total))) } : {}
+    const rates = ratesOf(previous.traffic, current.traffic, (current.atMs - previous.atMs) / 1000)
+    previous = current
     return { ...cpu, memoryBytes: Math.max(0, totalmem() - freemem()), memoryLimitBytes: totalmem(), ...diskUse(path), ...rates }
   }
 }
 
-function readCounters(atMs: number): Former {
+function readCounters(atMs: number): Previous {
   return { times: cpuTimes(), traffic: { ...parseNetworks(read('/proc/net/dev')), ...parseDisks(read('/proc/diskstats')) }, atMs }
 }
 

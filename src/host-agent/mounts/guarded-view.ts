@@ -81,11 +81,11 @@ async function findProblem(): Promise<string | null> {
   if (process.platform !== 'linux') return 'this system has no such mounts'
   if (process.getuid?.() !== 0) return 'the agent is not root'
   try {
-    const trial = join(VIEWS, `trial-${process.pid}`)
-    mkdirSync(trial, { recursive: true, mode: 0o700 })
-    await run('mount', ['--bind', trial, trial])
-    await run('umount', [trial])
-    rmdirSync(trial)
+    const probe = join(VIEWS, `trial-${process.pid}`)
+    mkdirSync(probe, { recursive: true, mode: 0o700 })
+    await run('mount', ['--bind', probe, probe])
+    await run('umount', [probe])
+    rmdirSync(probe)
     await sweep()
     return null
   } catch (error) {

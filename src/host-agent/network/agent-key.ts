@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
+import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 import { agentKey } from './names.ts'
 
 const ADVICE = `it holds the name of this agent's networks in the container engine. Running containers stay in these networks. Restore the file, or \
@@ -13,7 +13,7 @@ remove it: the agent then creates networks with another name, and you must remov
  */
 export function loadAgentKey(stateDir: string): string {
   const path = join(stateDir, 'network.json')
-  const known = readKeptFile(path, z.object({ id: z.string().min(1) }), ADVICE)
+  const known = readIrreplaceableFile(path, z.object({ id: z.string().min(1) }), ADVICE)
   const id = known?.id ?? randomUUID()
   if (known === undefined) writeJsonFile(path, { id })
   return agentKey(id)

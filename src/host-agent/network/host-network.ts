@@ -25,7 +25,7 @@ const TIDY_EVERY_MS = 60_000
 const NOT_HERE =
   'the container engine creates its networks elsewhere: in a virtual machine, on another machine, or in a namespace of its own'
 const UNSET = 'the isolation rules for containers cannot be set; no container starts until they are set'
-const NOT_LOOKED = "it is not known which containers are on the container engine's own network"
+const NOT_CHECKED = "it is not known which containers are on the container engine's own network"
 const STILL_SHARED = "earlier containers are on the container engine's own network until they end or restart"
 /** Name of the engine's own network. */
 const DEFAULT_NETWORK = 'bridge'
@@ -33,10 +33,10 @@ const REASON_MAX_CHARS = 300
 /** Size of the kernel's connection table, which an operator may have raised. */
 const CONNECTIONS_MAX = '/proc/sys/net/netfilter/nf_conntrack_max'
 
-/** State of containers on the engine's own network. Once a check has found none (`looked`), none can appear. */
+/** State of containers on the engine's own network. Once a check has found none (`checked`), none can appear. */
 interface Shared {
   problem: string | null
-  looked?: true
+  checked?: true
 }
 
 export interface HostNetworkDeps {
@@ -86,7 +86,7 @@ export class HostNetwork {
     const hindrance = await findHindrance(deps, { key, networks, filter })
     if (hindrance !== null) log.warn('the containers of several accounts are not isolated on this host', { reason: hindrance })
     const opened = new HostNetwork(deps, networks, filter, hindrance)
-    await opened.lookAtShared()
+    await opened.checkShared()
     if (opened.shared.problem !== null)
       log.warn('the containers of several accounts are not all isolated yet', { reason: opened.shared.problem })
     return opened
@@ -105,7 +105,7 @@ export class HostNetwork {
     await this.keep().catch((error: unknown) => this.deps.log.error(UNSET, { error: engineText(error) }))
     this.timers = [
       this.every(KEEP_EVERY_MS, () => this.keep(), UNSET),
-      this.every(KEEP_EVERY_MS, () => this.lookAtShared(), NOT_LOOKED),
+      this.every(KEEP_EVERY_MS, () => this.checkShared(), NOT_CHECKED),
       this.every(TIDY_EVERY_MS, () => this.networks.tidy(), 'networks without containers could not be removed'),
     ]
   }
@@ -131,17 +131,17 @@ export class HostNetwork {
    * Checks for containers on the engine's own network: those of an agent without account networks stay there until they end (HOST-110). No
    * new container joins it.
    */
-  private async lookAtShared(): Promise<void> {
+  private async checkShared(): Promise<void> {
     const { engine, hostId, log } = this.deps
-    if (this.hindrance !== null || hostId === undefined || this.shared.looked) return
+    if (this.hindrance !== null || hostId === undefined || this.shared.checked) return
     const before = this.shared.problem
     try {
       const running = (await engine.list(`${HOST_LABEL}=${hostId}`)).filter(({ status }) => status !== 'exited' && status !== 'dead')
       const count = running.filter(({ networks }) => networks.includes(DEFAULT_NETWORK)).length
-      this.shared = count === 0 ? { problem: null, looked: true } : { problem: `${count} ${STILL_SHARED}` }
+      this.shared = count === 0 ? { problem: null, checked: true } : { problem: `${count} ${STILL_SHARED}` }
     } catch (error) {
-      log.warn(NOT_LOOKED, { error: engineText(error) })
-      this.shared = { problem: NOT_LOOKED }
+      log.warn(NOT_CHECKED, { error: engineText(error) })
+      this.shared = { problem: NOT_CHECKED }
     }
     if (this.shared.problem !== before) this.onIsolationChange()
   }

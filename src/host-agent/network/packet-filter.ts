@@ -1,7 +1,7 @@
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { boundsOf } from './connection-bounds.ts'
-import { KeptTables } from './kept-tables.ts'
+import { MaintainedTables } from './maintained-tables.ts'
 import { tableName } from './names.ts'
 import type { Nft } from './nft.ts'
 import { buildRemoval, buildRules, type Reach } from './rules.ts'
@@ -11,7 +11,7 @@ export class PacketFilter {
   private readonly key: string
   private readonly nft: Nft
   private readonly log: Log
-  private readonly tables: KeptTables
+  private readonly tables: MaintainedTables
   private counts = true
   private names = true
   private checking: Promise<void> = Promise.resolve()
@@ -20,7 +20,7 @@ export class PacketFilter {
     this.key = key
     this.nft = nft
     this.log = log
-    this.tables = new KeptTables(nft, log)
+    this.tables = new MaintainedTables(nft, log)
   }
 
   /** Whether the kernel accepts the rules that redirect containers to a name server of the agent. */
@@ -33,10 +33,10 @@ export class PacketFilter {
    * redirect to the name server gets the other rules.
    */
   async tryOut(): Promise<void> {
-    const failed = (part: Partial<Reach>) => this.applyTrial(part).then(() => undefined, errorText)
-    if ((await failed({ connections: boundsOf(''), names: NAMES_TRIAL })) === undefined) return
-    await this.applyTrial({})
-    const [uncounted, unled] = [await failed({ connections: boundsOf('') }), await failed({ names: NAMES_TRIAL })]
+    const failed = (part: Partial<Reach>) => this.applyProbe(part).then(() => undefined, errorText)
+    if ((await failed({ connections: boundsOf(''), names: NAMES_PROBE })) === undefined) return
+    await this.applyProbe({})
+    const [uncounted, unled] = [await failed({ connections: boundsOf('') }), await failed({ names: NAMES_PROBE })]
     this.counts = uncounted === undefined
     this.names = unled === undefined
     if (uncounted !== undefined)
@@ -46,17 +46,17 @@ export class PacketFilter {
     if (unled !== undefined) this.log.warn('containers find names of private networks in /etc/hosts only', { error: unled })
   }
 
-  private async applyTrial(part: Partial<Reach>): Promise<void> {
-    const trial = `${this.key}-try`
-    const rules = buildRules(trial, {
+  private async applyProbe(part: Partial<Reach>): Promise<void> {
+    const probe = `${this.key}-try`
+    const rules = buildRules(probe, {
       relay: undefined,
       nameServers: ['192.0.2.1'],
       allowed: [],
-      published: TRIAL,
+      published: PROBE,
       connections: undefined,
       ...part,
     })
-    await this.nft.apply(`${rules}${buildRemoval(trial)}`)
+    await this.nft.apply(`${rules}${buildRemoval(probe)}`)
   }
 
   /** Sets the rules unless they are in place unchanged. One check at a time: each caller waits for a check that began after its call. */
@@ -64,14 +64,14 @@ export class PacketFilter {
     const { connections, names } = reach
     const possible = { ...reach, connections: this.counts ? connections : undefined, names: this.names ? names : undefined }
     const keep = () => this.tables.keep('inet', tableName(this.key), buildRules(this.key, possible))
-    const look = this.checking.catch(() => {}).then(keep)
-    this.checking = look
-    return await look
+    const check = this.checking.catch(() => {}).then(keep)
+    this.checking = check
+    return await check
   }
 
   async remove(): Promise<void> {
     await this.checking.catch(() => {})
-    this.tables.forget('inet', tableName(this.key))
+    this.tables.discard('inet', tableName(this.key))
     await this.nft
       .apply(buildRemoval(this.key))
       .catch((error: unknown) => this.log.warn('the isolation rules for containers could not be removed', { error: errorText(error) }))
@@ -79,5 +79,5 @@ export class PacketFilter {
 }
 
 /** Values that make the trial include every kind of rule. */
-const TRIAL = { address: '192.0.2.1', from: 1, to: 2 }
-const NAMES_TRIAL = { address: '192.0.2.1', port: 1 }
+const PROBE = { address: '192.0.2.1', from: 1, to: 2 }
+const NAMES_PROBE = { address: '192.0.2.1', port: 1 }

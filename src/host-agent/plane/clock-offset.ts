@@ -21,12 +21,12 @@ export class PlaneClock {
    * Updates the offset from a Date header. Returns whether it changed by `NOISE_MS` or more, so that a refused signature is worth another
    * try.
    */
-  learn(dateHeader: string | null): boolean {
+  update(dateHeader: string | null): boolean {
     const planeMs = Date.parse(dateHeader ?? '')
     if (Number.isNaN(planeMs)) return false
-    const former = this.offsetMs
+    const previous = this.offsetMs
     const measured = planeMs - Date.now()
     this.offsetMs = Math.abs(measured) < NOISE_MS ? 0 : measured
-    return Math.abs(this.offsetMs - former) >= NOISE_MS
+    return Math.abs(this.offsetMs - previous) >= NOISE_MS
   }
 }

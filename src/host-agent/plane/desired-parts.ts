@@ -28,18 +28,18 @@ export class DesiredParts {
    */
   take({ revision, workloads, silenceMaxMs, overlays, after, more = false }: DesiredMessage): Desired | undefined {
     this.newestRevision = Math.max(this.newestRevision, revision)
-    const former = this.collected
-    if (after !== former?.last) {
+    const previous = this.collected
+    if (after !== previous?.last) {
       // A first part that arrives during a collection may mean that the request for the next part was lost: repeat it.
-      if (former !== undefined && after === undefined) this.askFor(former.last)
+      if (previous !== undefined && after === undefined) this.askFor(previous.last)
       return undefined
     }
-    const all: Workload[] = former === undefined ? workloads : [...former.desired.workloads, ...workloads]
+    const all: Workload[] = previous === undefined ? workloads : [...previous.desired.workloads, ...workloads]
     const bound = silenceMaxMs === undefined ? {} : { silenceMaxMs }
     // Only the first part carries overlays.
-    const networks = former?.desired.overlays ?? overlays
+    const networks = previous?.desired.overlays ?? overlays
     const desired: Desired = {
-      revision: former?.desired.revision ?? revision,
+      revision: previous?.desired.revision ?? revision,
       workloads: all,
       ...bound,
       ...(networks === undefined ? {} : { overlays: networks }),

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type EnrolRequest, EnrolResponse, type Inventory } from '../../host-protocol/messages.ts'
 import { OperatorError } from '../../node/fail.ts'
-import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
+import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import type { HostKey } from './host-key.ts'
 import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
@@ -17,7 +17,7 @@ podplane admin hosts list shows`
 
 /** Reads the stored identity of this host; undefined before it has joined. Throws an `OperatorError` for a damaged file (DUR-5). */
 export function readHostIdentity(stateDir: string): HostIdentity | undefined {
-  return readKeptFile(join(stateDir, 'host.json'), HostIdentity, IDENTITY_ADVICE)
+  return readIrreplaceableFile(join(stateDir, 'host.json'), HostIdentity, IDENTITY_ADVICE)
 }
 
 export interface EnrolOptions {

@@ -23,7 +23,7 @@ export interface Host {
   identity: HostIdentity
   tokens: AccessTokens
   /** The previous identity, refused by the plane, when the host had to join again; workloads that run under it must be stopped. */
-  formerHostId: string | undefined
+  previousHostId: string | undefined
 }
 
 /**
@@ -40,7 +40,7 @@ export async function establishIdentity(deps: EstablishDeps): Promise<Host | und
     if (error instanceof IdentityRefused) return await joinAgain(deps, stored, error)
     // The plane cannot be reached: the agent still supervises its workloads, and the link keeps trying to connect.
   }
-  return { identity: stored, tokens, formerHostId: undefined }
+  return { identity: stored, tokens, previousHostId: undefined }
 }
 
 async function joinAgain(deps: EstablishDeps, stored: HostIdentity, error: IdentityRefused): Promise<Host | undefined> {
@@ -55,7 +55,7 @@ export function refusedIdentity(identity: HostIdentity, error: IdentityRefused):
   )
 }
 
-async function join(deps: EstablishDeps, formerHostId: string | undefined): Promise<Host | undefined> {
+async function join(deps: EstablishDeps, previousHostId: string | undefined): Promise<Host | undefined> {
   const { options, log, key, clock, inventory, shutdown } = deps
   const { joinToken, planeUrl, stateDir, name } = options
   if (joinToken === undefined) {
@@ -72,7 +72,7 @@ async function join(deps: EstablishDeps, formerHostId: string | undefined): Prom
       const tokens = new AccessTokens({ planeUrl, key, identity: result.identity, clock })
       tokens.accept(result.answer)
       log.info('enrolled', { hostId: result.identity.hostId, dataCenter: result.identity.dataCenterId })
-      return { identity: result.identity, tokens, formerHostId }
+      return { identity: result.identity, tokens, previousHostId }
     }
     const waitMs = backoffMs(attempt, RETRY_BASE_MS, RETRY_MAX_MS)
     log.warn(`cannot reach the plane at ${planeUrl} (${result.retry}); trying again in ${(waitMs / 1000).toFixed(1)} s`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { z } from 'zod'
 import { ASSERTION_AUDIENCE } from '../../host-protocol/messages.ts'
-import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
+import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 
 const PrivateJwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })
 type PrivateJwk = z.infer<typeof PrivateJwk>
@@ -30,7 +30,7 @@ export class HostKey {
    */
   static async load(stateDir: string): Promise<HostKey> {
     const path = join(stateDir, 'host-key.json')
-    const stored = readKeptFile(path, PrivateJwk, ADVICE)
+    const stored = readIrreplaceableFile(path, PrivateJwk, ADVICE)
     if (stored !== undefined) return new HostKey(stored)
     const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
     const jwk = PrivateJwk.parse(await exportJWK(privateKey))

@@ -29,7 +29,7 @@ export async function postToPlane(url: string, body: unknown, clock: PlaneClock,
     status: response.status,
     body: parsed,
     detail: detailOf(parsed, text),
-    clockCorrected: clock.learn(response.headers.get('date')),
+    clockCorrected: clock.update(response.headers.get('date')),
   }
 }
 

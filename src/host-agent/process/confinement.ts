@@ -15,8 +15,8 @@ export interface Confinement {
 /** First of a range of uids that nothing else uses: above those of people, services and containers with user namespaces. */
 const FIRST_USER = 1_900_000_000
 const USERS = 100_000_000
-const TRIAL_MS = 20_000
-const TRIAL_PATH = '/usr/local/bin:/usr/bin:/bin'
+const PROBE_MS = 20_000
+const PROBE_PATH = '/usr/local/bin:/usr/bin:/bin'
 
 export const UNCONFINED: Confinement = { userOf: undefined, groups: undefined, missing: [] }
 
@@ -24,7 +24,7 @@ export const UNCONFINED: Confinement = { userOf: undefined, groups: undefined, m
 export async function openConfinement(command: readonly [string, ...string[]]): Promise<Confinement> {
   const isRoot = process.getuid?.() === 0
   const groups = isRoot ? ProcessGroups.open() : undefined
-  const trouble = isRoot ? await tryAsStranger(command) : 'the agent is not root'
+  const trouble = isRoot ? await tryAsOtherUser(command) : 'the agent is not root'
   return {
     userOf: trouble === null ? userOfProgram : undefined,
     groups,
@@ -47,9 +47,9 @@ export function userOfProgram(id: string): number {
  * Returns null when another user can run this program, otherwise the problem: Node and the agent may lie in a directory that only root can
  * enter.
  */
-async function tryAsStranger([program, ...args]: readonly [string, ...string[]]): Promise<string | null> {
-  const stranger = { uid: FIRST_USER, gid: FIRST_USER, cwd: '/', env: { PATH: TRIAL_PATH }, timeout: TRIAL_MS }
-  return await promisify(execFile)(program, [...args, '--version'], stranger).then(
+async function tryAsOtherUser([program, ...args]: readonly [string, ...string[]]): Promise<string | null> {
+  const otherUser = { uid: FIRST_USER, gid: FIRST_USER, cwd: '/', env: { PATH: PROBE_PATH }, timeout: PROBE_MS }
+  return await promisify(execFile)(program, [...args, '--version'], otherUser).then(
     () => null,
     () => `no other user can run ${program} ${args.at(-1) ?? ''}`.trim(),
   )

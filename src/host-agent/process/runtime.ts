@@ -9,7 +9,7 @@ import { sleep } from '../../node/backoff.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import { identifyProcess, isAlive } from '../../node/process-identity.ts'
 import { describeExit } from '../exit-reason.ts'
-import { type RelayCallers, relayKeyHash } from '../relay/door/callers.ts'
+import { type RelayCallers, relayKeyHash } from '../relay/admission/callers.ts'
 import { substituteRelayUrl } from '../relay/url.ts'
 import {
   ExecRefused,

@@ -10,7 +10,7 @@ export interface LeastSpeed {
 /** Slower than any connection worth a GPU: 50 GB would take a month. */
 export const LEAST_SPEED: LeastSpeed = { bytesPerMinute: 2 ** 20, windowMs: 180_000 }
 
-const LOOKS_PER_WINDOW = 6
+const SAMPLES_PER_WINDOW = 6
 const MINUTE_MS = 60_000
 
 /**
@@ -45,7 +45,7 @@ export class PullPace {
   /** Runs `fetch` and measures the speed meanwhile. */
   async during<T>(fetch: () => Promise<T>): Promise<T> {
     this.fetching += 1
-    if (this.speed.bytesPerMinute > 0) this.timer ??= setInterval(() => this.look(), this.speed.windowMs / LOOKS_PER_WINDOW)
+    if (this.speed.bytesPerMinute > 0) this.timer ??= setInterval(() => this.sample(), this.speed.windowMs / SAMPLES_PER_WINDOW)
     try {
       return await fetch()
     } catch (error) {
@@ -60,9 +60,9 @@ export class PullPace {
     }
   }
 
-  private look(): void {
+  private sample(): void {
     const { bytesPerMinute, windowMs } = this.speed
-    if (this.parts.length === LOOKS_PER_WINDOW) {
+    if (this.parts.length === SAMPLES_PER_WINDOW) {
       const bytes = this.parts.reduce((sum, part) => sum + part, 0)
       if (bytes < (bytesPerMinute * windowMs) / MINUTE_MS) this.stopping.abort(stalled(this.host, bytes, this.speed))
       this.parts.shift()

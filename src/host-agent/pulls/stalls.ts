@@ -30,9 +30,9 @@ export class Stalls {
   /** Records a stall; concurrent pulls that stall count once. */
   note(account: string, host: string): void {
     const name = nameOf(account, host)
-    const former = this.known.get(name)
-    if (former !== undefined && this.now() < former.untilMs) return
-    const count = (former?.count ?? 0) + 1
+    const previous = this.known.get(name)
+    if (previous !== undefined && this.now() < previous.untilMs) return
+    const count = (previous?.count ?? 0) + 1
     this.known.delete(name)
     this.known.set(name, { count, untilMs: this.now() + Math.min(MAX_MS, BASE_MS * 2 ** (count - 1)) })
     const [oldest] = this.known.keys()
@@ -40,7 +40,7 @@ export class Stalls {
   }
 
   /** Clears the stalls, after an image has arrived completely. */
-  forget(account: string, host: string): void {
+  discard(account: string, host: string): void {
     this.known.delete(nameOf(account, host))
   }
 }

@@ -95,7 +95,7 @@ export class Lane {
     pacer.failed()
     this.failures += 1
     if (this.failures === 1) log.debug('the plane did not accept a post', { path: entry.path, status: answer?.status })
-    if (entry.keptAtMs !== undefined) forget(entry)
+    if (entry.keptAtMs !== undefined) discard(entry)
     return answer
   }
 
@@ -123,7 +123,7 @@ export class Lane {
     clearTimeout(entry.timer)
     entry.gone = true
     if (entry.keptAtMs !== undefined) this.context.spool.remove(entry.number)
-    forget(entry)
+    discard(entry)
   }
 
   private async keepOrRefuse(entry: LaneEntry): Promise<void> {
@@ -153,7 +153,7 @@ export class Lane {
     entry.keptAtMs = nowMs
     entry.kind = kindOf(entry.verb, post.body)
     entry.settle('kept')
-    if (!entry.inFlight) forget(entry)
+    if (!entry.inFlight) discard(entry)
     this.dropUpdateBefore(entry)
   }
 
@@ -165,7 +165,7 @@ export class Lane {
   }
 }
 
-function forget(entry: LaneEntry): void {
+function discard(entry: LaneEntry): void {
   entry.post = undefined
   entry.release()
 }

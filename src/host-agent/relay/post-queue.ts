@@ -6,7 +6,7 @@ import { kindOf, type LaneEntry } from './lane-entry.ts'
 import type { HeldBody } from './memory.ts'
 import type { PostOutcome } from './offer-post.ts'
 import { Pacer } from './pacer.ts'
-import { type KeptPost, PostSpool } from './post-spool.ts'
+import { PostSpool, type StoredPost } from './post-spool.ts'
 import { parseRelayRoute, type RelayRoute } from './routes.ts'
 
 const SESSION_BYTES = 12
@@ -102,7 +102,7 @@ export class PostQueue {
     return Promise.race([ended, sleep(BEHIND_POSTS_MS, AbortSignal.any([enough.signal, this.closing.signal]))])
   }
 
-  private resume({ number, keptAtMs, method, target, headers }: KeptPost): void {
+  private resume({ number, keptAtMs, method, target, headers }: StoredPost): void {
     const route = parseRelayRoute(method, target)
     // The agent writes no such file.
     if (route === undefined) this.context.spool.remove(number)

@@ -26,7 +26,7 @@ export interface Post {
 }
 
 /** A post on disk without its body. */
-export interface KeptPost extends Omit<Post, 'body'> {
+export interface StoredPost extends Omit<Post, 'body'> {
   number: number
   keptAtMs: number
 }
@@ -109,8 +109,8 @@ export class PostSpool {
    * Returns the posts of a previous agent process in the order of their numbers. Removes damaged files, and drafts: their workers never got
    * an answer that the posts are stored.
    */
-  takeOver(): KeptPost[] {
-    const kept: KeptPost[] = []
+  takeOver(): StoredPost[] {
+    const kept: StoredPost[] = []
     for (const name of readdirSync(this.dir)) {
       const path = join(this.dir, name)
       const number = Number(NAME.exec(name)?.[1] ?? Number.NaN)

@@ -3,16 +3,16 @@ import type { AddressInfo } from 'node:net'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
+import { Admission } from './admission/admission.ts'
+import type { RelayCallers } from './admission/callers.ts'
+import { boundConnections } from './admission/connections.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './bounds.ts'
-import type { RelayCallers } from './door/callers.ts'
-import { boundConnections } from './door/connections.ts'
-import { Door } from './door/door.ts'
 import { RelayMemory } from './memory.ts'
 import { answerPost } from './offer-post.ts'
 import { PingRelay } from './ping.ts'
 import { relayPoll } from './poll.ts'
 import { PostQueue } from './post-queue.ts'
-import { isReport, isTake, parseRelayRoute, type RelayRoute, tellKeptJobs } from './routes.ts'
+import { isReport, isTake, parseRelayRoute, type RelayRoute, withRetainedJobs } from './routes.ts'
 import { createUpstream, pickHeaders, shareUpstream, type Upstream } from './upstream.ts'
 
 const RETRY_AFTER_SECONDS = 5
@@ -37,7 +37,7 @@ export interface Relay {
   address: string
   port: number
   /** Receives the desired workloads of this host, with their keys. */
-  learn(workloads: readonly Workload[]): void
+  update(workloads: readonly Workload[]): void
   /** Waits, for a limited time, until the plane has all posts of these workers; undefined when there are none. */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
@@ -51,7 +51,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const shared = shareUpstream(createUpstream(options.planeUrl), bounds, countCallers)
   const upstream: Upstream = noticeAnswers(shared, () => posts.planeAnswered())
   const closing = new AbortController()
-  const door = new Door({ callers, bounds, closing: closing.signal })
+  const admission = new Admission({ callers, bounds, closing: closing.signal })
   const posts = new PostQueue({ upstream, bounds, log, spoolDir: options.spoolDir, countCallers })
   const pings = new PingRelay({ upstream, bounds, closing: closing.signal })
   const memory = new RelayMemory(bounds.bufferMaxBytes, countCallers)
@@ -67,14 +67,14 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   boundConnections(server, callers, bounds)
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const caller = await door.admit(request, response)
+    const caller = await admission.admit(request, response)
     if (caller === undefined) return
     const route = parseRelayRoute(request.method, request.url)
     if (route === undefined) return answerJson(response, 404, { error: 'the relay serves worker routes only' })
-    if (route.worker !== caller) return await door.refuse(response)
+    if (route.worker !== caller) return await admission.refuse(response)
     if (route.treatment === 'post' || isReport(route)) return await handlePost(caller, route, request, response)
     const headers = pickHeaders(request.headers)
-    const target = () => tellKeptJobs(route, posts.keptJobs(route, headers))
+    const target = () => withRetainedJobs(route, posts.keptJobs(route, headers))
     if (route.treatment === 'poll') {
       const signal = AbortSignal.any([whenGone(response), closing.signal])
       const current = () => ({ method: route.method, target: target() })
@@ -102,7 +102,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   return {
     address: options.address,
     port,
-    learn: (workloads) => callers.learn(workloads),
+    update: (workloads) => callers.update(workloads),
     settled: (workerIds) => posts.settled(workerIds),
     close: async () => {
       closing.abort()

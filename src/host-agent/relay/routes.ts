@@ -54,7 +54,7 @@ export function isReport({ treatment, target }: RelayRoute): boolean {
  * Returns the target of a poll or ping with the jobs added whose results the relay still has. The worker is done with them, but the plane
  * must not consider their results lost (LSE-3, LSE-5), or it would run them again.
  */
-export function tellKeptJobs({ treatment, target }: RelayRoute, keptJobs: readonly string[]): string {
+export function withRetainedJobs({ treatment, target }: RelayRoute, keptJobs: readonly string[]): string {
   if (keptJobs.length === 0) return target
   if (treatment === 'poll') return target.replace(/([?&]job_in_progress=)0(?=&|$)/, (_, name: string) => `${name}1`)
   const listed = /[?&]job_id=([^&]*)/.exec(target)?.[1]

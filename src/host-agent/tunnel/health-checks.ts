@@ -35,14 +35,14 @@ export interface HealthChecksDeps {
   place(workloadId: string, port: number): Promise<Place | undefined>
   /** Returns the number of the plane's requests in progress to a workload. */
   streamsOf(workloadId: string): number
-  tell(workloadId: string, verdict: HealthVerdict): void
+  notify(workloadId: string, verdict: HealthVerdict): void
 }
 
 interface Asked extends HealthVerdict {
   checks: number
   failures: number
   dueAtMs: number
-  toldAtMs: number
+  notifiedAtMs: number
   isAsking: boolean
 }
 
@@ -79,15 +79,15 @@ export class HealthChecks {
   }
 
   private askedOf({ id, known }: Served): Asked {
-    const former = this.asked.get(id)
-    if (former !== undefined) return former
+    const previous = this.asked.get(id)
+    if (previous !== undefined) return previous
     const fresh = {
       health: known ?? ('initialising' as const),
       reason: null,
       checks: 0,
       failures: 0,
       dueAtMs: 0,
-      toldAtMs: 0,
+      notifiedAtMs: 0,
       isAsking: false,
     }
     this.asked.set(id, fresh)
@@ -104,31 +104,31 @@ export class HealthChecks {
     const nowMs = performance.now()
     asked.dueAtMs = nowMs + (isHealthy ? HEALTHY_MS : asked.checks < EAGER_CHECKS ? EAGER_MS : STARTING_MS)
     const isNew = verdict.health !== asked.health || (verdict.health !== known && known === undefined && isHealthy)
-    const isOtherReason = verdict.reason !== asked.reason && nowMs - asked.toldAtMs > SAY_AGAIN_MS
+    const isOtherReason = verdict.reason !== asked.reason && nowMs - asked.notifiedAtMs > SAY_AGAIN_MS
     if (!isNew && !isOtherReason) return
-    Object.assign(asked, verdict, { toldAtMs: nowMs })
-    this.deps.tell(id, verdict)
+    Object.assign(asked, verdict, { notifiedAtMs: nowMs })
+    this.deps.notify(id, verdict)
   }
 
   // A failed check does not count while the worker has requests in progress: one that handles one request at a time cannot answer it
   // (LB-8).
   private judge(id: string, asked: Asked, { health, reason }: HealthVerdict): HealthVerdict {
-    const { health: former } = asked
+    const { health: previous } = asked
     if (health !== 'failing') asked.failures = 0
     else if (this.deps.streamsOf(id) === 0) asked.failures += 1
     if (health !== 'failing') return { health, reason }
-    if (former === 'healthy') return asked.failures >= MAX_FAILURES ? { health, reason } : { health: former, reason: asked.reason }
-    return { health: former, reason }
+    if (previous === 'healthy') return asked.failures >= MAX_FAILURES ? { health, reason } : { health: previous, reason: asked.reason }
+    return { health: previous, reason }
   }
 
   private async answerOf(id: string, { port, path }: Served['health']): Promise<HealthVerdict> {
     const place = await this.deps.place(id, port).catch(() => undefined)
-    const told = (text: string) => `GET ${path} on port ${port}: ${text}`
-    if (place === undefined) return { health: 'failing', reason: told('its address is not known') }
+    const describe = (text: string) => `GET ${path} on port ${port}: ${text}`
+    if (place === undefined) return { health: 'failing', reason: describe('its address is not known') }
     const status = await statusOf(place, path)
-    if (typeof status === 'string') return { health: 'failing', reason: told(status) }
+    if (typeof status === 'string') return { health: 'failing', reason: describe(status) }
     const health = judgeAnswer(status)
-    return { health, reason: health === 'healthy' ? null : told(`answered ${status}`) }
+    return { health, reason: health === 'healthy' ? null : describe(`answered ${status}`) }
   }
 }
 

@@ -80,8 +80,8 @@ function drained(request: ClientRequest): Promise<void> {
 function groupHeaders(headers: HeaderList): Record<string, string | string[]> {
   const grouped: Record<string, string[]> = {}
   for (const [name, value] of headers) {
-    const former = grouped[name.toLowerCase()] ?? []
-    grouped[name.toLowerCase()] = [...former, value]
+    const previous = grouped[name.toLowerCase()] ?? []
+    grouped[name.toLowerCase()] = [...previous, value]
   }
   // Node accepts a list only for headers that may be repeated.
   return Object.fromEntries(Object.entries(grouped).map(([name, values]) => [name, values.length === 1 ? (values[0] ?? '') : values]))

@@ -15,8 +15,8 @@ const GROUND = 'ro,nosuid,nodev,size=4k,mode=0555'
 const TOOLS = [RCLONE, 'fusermount3']
 const ASK_WITHIN_MS = 20_000
 const MOUNT_WITHIN_MS = 20_000
-const LOOK_MS = 10_000
-const LOOK_WITHIN_MS = 10_000
+const CHECK_MS = 10_000
+const CHECK_WITHIN_MS = 10_000
 const RETRY_BASE_MS = 2_000
 const RETRY_MAX_MS = 60_000
 const POLL_MS = 100
@@ -32,7 +32,7 @@ const REASONS: readonly [RegExp, string][] = [
 export async function findMountProblem(): Promise<string | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'the agent is not root on Linux'
   for (const tool of TOOLS) {
-    const found = await boundedRun('sh', ['-c', 'command -v "$0"', tool], { withinMs: LOOK_WITHIN_MS })
+    const found = await boundedRun('sh', ['-c', 'command -v "$0"', tool], { withinMs: CHECK_WITHIN_MS })
     if (found?.code !== 0) return `${tool} is not installed (packages rclone and fuse3)`
   }
   try {
@@ -44,7 +44,7 @@ export async function findMountProblem(): Promise<string | null> {
 }
 
 /**
- * The bucket of global volumes, mounted by the agent with rclone, `nosuid,nodev` (HOST-115). It is checked every `LOOK_MS`; a mount that
+ * The bucket of global volumes, mounted by the agent with rclone, `nosuid,nodev` (HOST-115). It is checked every `CHECK_MS`; a mount that
  * does not answer is removed and mounted again. Every wait of the agent for it has a timeout.
  */
 export class BucketMount {
@@ -95,7 +95,7 @@ export class BucketMount {
       if (problem !== this.why) this.note(problem)
       failures = problem === null ? 0 : failures + 1
       await sleep(
-        problem === null ? LOOK_MS : backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS),
+        problem === null ? CHECK_MS : backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS),
         AbortSignal.any([signal, this.ended.signal]),
       )
     }
@@ -111,8 +111,8 @@ export class BucketMount {
   /** Whether it is mounted, perhaps by a previous agent process, and its file system answers. */
   private async answers(): Promise<boolean> {
     if (!isServed(this.path)) return false
-    const looked = await boundedRun('stat', ['-f', '--', this.path], { withinMs: LOOK_WITHIN_MS })
-    return looked?.code === 0
+    const checked = await boundedRun('stat', ['-f', '--', this.path], { withinMs: CHECK_WITHIN_MS })
+    return checked?.code === 0
   }
 
   /**
@@ -154,7 +154,7 @@ export class BucketMount {
   private async layGround(): Promise<void> {
     mkdirSync(this.path, { recursive: true, mode: 0o700 })
     if (isMounted(this.path)) return
-    const laid = await boundedRun('mount', ['-t', 'tmpfs', '-o', GROUND, 'podplane', this.path], { withinMs: LOOK_WITHIN_MS })
+    const laid = await boundedRun('mount', ['-t', 'tmpfs', '-o', GROUND, 'podplane', this.path], { withinMs: CHECK_WITHIN_MS })
     if (laid?.code !== 0) throw new Error('no empty mount point can be created for it')
   }
 
@@ -208,7 +208,7 @@ export class BucketMount {
 
   private async takeAway(isThere: (path: string) => boolean): Promise<void> {
     while (isThere(this.path)) {
-      const gone = await boundedRun('umount', ['--lazy', this.path], { withinMs: LOOK_WITHIN_MS })
+      const gone = await boundedRun('umount', ['--lazy', this.path], { withinMs: CHECK_WITHIN_MS })
       if (gone?.code !== 0) break
     }
   }

@@ -18,7 +18,7 @@ export class VolumeMeter {
   private readonly counted: CountedBytes
   private readonly closing = new AbortController()
   /** Time of the last measurement of each volume, by the monotonic clock in ms. */
-  private readonly lookedAt = new Map<string, number>()
+  private readonly checkedAt = new Map<string, number>()
   private readonly found = new Map<string, VolumeUse>()
 
   constructor(roots: readonly VolumeHome[], counted: CountedBytes = async () => undefined) {
@@ -49,17 +49,17 @@ export class VolumeMeter {
   private async run(): Promise<void> {
     const { signal } = this.closing
     while (!signal.aborted) {
-      for (const root of this.roots) for (const id of (await root.list()) ?? []) await this.look(root, id)
+      for (const root of this.roots) for (const id of (await root.list()) ?? []) await this.measureVolume(root, id)
       await sleep(ROUND_MS, signal)
     }
   }
 
-  private async look(root: VolumeHome, id: string): Promise<void> {
+  private async measureVolume(root: VolumeHome, id: string): Promise<void> {
     if (this.closing.signal.aborted) return
     const name = `${root.kind} ${id}`
     const startedAt = performance.now()
-    if (startedAt - (this.lookedAt.get(name) ?? Number.NEGATIVE_INFINITY) < FRESH_MS) return
-    this.lookedAt.set(name, startedAt)
+    if (startedAt - (this.checkedAt.get(name) ?? Number.NEGATIVE_INFINITY) < FRESH_MS) return
+    this.checkedAt.set(name, startedAt)
     const use = (await this.counted(root, id)) ?? (await root.measure(id))
     if (use !== undefined) this.found.set(name, { kind: root.kind, id, ...use })
     await sleep((performance.now() - startedAt) * PAUSE_FACTOR, this.closing.signal)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { readKeptFile, writeJsonFile } from '../../node/json-file.ts'
+import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
 import type { VolumeHome, WipeOutcome } from './volume-home.ts'
@@ -14,7 +14,7 @@ const TRASH_PREFIX = '.wiped-'
 const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 const ANSWER_WITHIN_MS = 20_000
 const REMOVED_WITHIN_MS = 600_000
-const LOOK_WITHIN_MS = 300_000
+const CHECK_WITHIN_MS = 300_000
 
 const Markers = z.record(z.string(), z.string())
 
@@ -75,7 +75,7 @@ export class VolumeRoot implements VolumeHome {
   /** Returns the bytes of a volume's tree, without following links or leaving its file system. */
   async measure(id: string): Promise<{ bytes: number; enforced: boolean } | undefined> {
     const args = ['-n', '19', 'du', '-s', '-x', '-B', '1', '--', join(this.path, id)]
-    const ended = await boundedRun('nice', args, { withinMs: LOOK_WITHIN_MS })
+    const ended = await boundedRun('nice', args, { withinMs: CHECK_WITHIN_MS })
     const bytes = Number(/^\d+/.exec(ended?.stdout ?? '')?.[0] ?? Number.NaN)
     return Number.isSafeInteger(bytes) ? { bytes, enforced: false } : undefined
   }
@@ -118,7 +118,7 @@ export class VolumeRoot implements VolumeHome {
 
   /** Returns the stored mark of each directory, by path. */
   private readMarks(): z.infer<typeof Markers> {
-    return readKeptFile(this.marksPath, Markers, 'remove it; the directories of volumes are then marked again') ?? {}
+    return readIrreplaceableFile(this.marksPath, Markers, 'remove it; the directories of volumes are then marked again') ?? {}
   }
 
   private get marksPath(): string {

@@ -61,7 +61,7 @@ export class VolumeSizes {
   }
 
   /** Applies the sizes of persistent volumes from the desired state. */
-  learn(workloads: readonly Workload[]): void {
+  update(workloads: readonly Workload[]): void {
     for (const { id, sizeGb } of workloads.flatMap(({ mounts = [] }) => mounts.filter(({ kind }) => kind === 'persistent'))) {
       if (sizeGb !== undefined && this.set.has(`persistent ${id}`)) void this.resize('persistent', id, sizeGb)
     }

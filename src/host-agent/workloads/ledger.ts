@@ -33,13 +33,13 @@ export class WorkloadLedger {
    * it could not be written; it is still reported, because a disk filled by a tenant must not hide events from the plane.
    */
   change(id: string, change: Partial<WorkloadRecord>, atMs?: number | null): boolean {
-    const former = this.records.get(id) ?? newRecord(id, null)
+    const previous = this.records.get(id) ?? newRecord(id, null)
     // The way it ended stays valid when the workload is gone or absent; any other new state clears it.
-    const kept = change.state === undefined || change.state === 'gone' ? former : { exitCode: null, reason: null, endedByHost: false }
+    const kept = change.state === undefined || change.state === 'gone' ? previous : { exitCode: null, reason: null, endedByHost: false }
     const reason = change.reason == null ? kept.reason : redact(change.reason).slice(0, REASON_MAX_CHARS)
-    const stamp = { sequence: former.sequence + 1, at: atMs ?? this.deps.now() }
+    const stamp = { sequence: previous.sequence + 1, at: atMs ?? this.deps.now() }
     const { exitCode, endedByHost = false } = kept
-    const record = { ...former, exitCode, endedByHost, ...change, reason, ...stamp }
+    const record = { ...previous, exitCode, endedByHost, ...change, reason, ...stamp }
     const isWritten = this.records.save(record)
     if (!isWritten) this.deps.log.error('the state of a workload cannot be written to disk; the agent retries', { workload: id })
     this.deps.log.info('workload', { workload: id, state: record.state, exitCode: record.exitCode, reason })
@@ -57,7 +57,7 @@ export class WorkloadLedger {
   }
 
   /** Clears the attempts of a start that this process has cancelled itself. */
-  forgetStart(id: string): void {
+  dropStart(id: string): void {
     const record = this.records.get(id)
     if (record !== undefined) this.records.save({ ...record, attempts: 0 })
   }

@@ -25,7 +25,7 @@ const UNEXPECTED = 'this host could not start it; see the log of its agent for t
 const DISK_REFUSES = 'this host cannot write to its own disk, which may be full'
 /** Minimum interval before a start that could not be recorded is tried again, whatever else changes. */
 const DISK_RETRY_MS = 9_000
-const FORGET_MS = 60_000
+const DROP_AFTER_MS = 60_000
 
 interface Tracked extends ActualWorkload {
   start: AbortController
@@ -115,7 +115,7 @@ export class WorkloadLifecycle {
     }
     const nowMs = this.deps.now()
     const isFirst = !this.refusedByDisk.has(id)
-    for (const [other, atMs] of this.refusedByDisk) if (nowMs - atMs > FORGET_MS) this.refusedByDisk.delete(other)
+    for (const [other, atMs] of this.refusedByDisk) if (nowMs - atMs > DROP_AFTER_MS) this.refusedByDisk.delete(other)
     this.refusedByDisk.set(id, nowMs)
     this.deps.ledger.change(id, { kind, runtime: null, state: 'pulling', reason: DISK_REFUSES, attempts: 0 })
     if (isFirst) this.deps.log.warn('a start is delayed: it cannot be written to disk', { workload: id })
@@ -136,12 +136,12 @@ export class WorkloadLifecycle {
         if (state === 'starting') logs.note(id, `creating from image ${workload.image}`)
         else if (source === null) logs.note(id, `pulling image ${workload.image}`)
       }
-      const formerPorts = replaces.map((former) => ledger.records.get(former)?.ports ?? []).find((ports) => ports.length > 0) ?? []
+      const previousPorts = replaces.map((previous) => ledger.records.get(previous)?.ports ?? []).find((ports) => ports.length > 0) ?? []
       const { ports, startedAtMs } = await runtime.start(workload, {
         onState,
         signal,
         diskOf: source,
-        formerPorts,
+        previousPorts,
         wanted: () => this.awaitWanted(workload, wanted.promise, signal),
       })
       ledger.change(id, { kind, runtime: runtime.name, state: 'running', ports, attempts: 0 }, startedAtMs)
@@ -152,7 +152,7 @@ export class WorkloadLifecycle {
     } catch (error) {
       this.tracked.delete(id)
       // A cancelled start is no error: the next reconciliation reports the workload as stopped.
-      if (signal.aborted) ledger.forgetStart(id)
+      if (signal.aborted) ledger.dropStart(id)
       if (signal.aborted) return void logs.finish(id, 'the start was cancelled: the workload was stopped')
       if (error instanceof DiskRefusal) return this.refuseForDisk(workload)
       const refusal = error instanceof StartError ? error : new StartError(UNEXPECTED, errorText(error))
@@ -177,7 +177,7 @@ export class WorkloadLifecycle {
 
   /** This agent process ends on purpose: the next one treats starts in progress as if they had not begun (HOST-67). */
   leaveStarts(): void {
-    for (const [id, { phase }] of this.tracked) if (phase === 'starting') this.deps.ledger.forgetStart(id)
+    for (const [id, { phase }] of this.tracked) if (phase === 'starting') this.deps.ledger.dropStart(id)
   }
 
   cancelStart(id: string): void {
@@ -211,7 +211,7 @@ export class WorkloadLifecycle {
     }
     // The output is removed together with the container.
     await this.deps.logs.finish(id, reason)
-    if (isKept(runtime, record) && !exit.vanished) {
+    if (isRetained(runtime, record) && !exit.vanished) {
       this.hold(runtime, id)
     } else {
       await runtime
@@ -254,15 +254,15 @@ export class WorkloadLifecycle {
   /** Removes the container of an ended workload, then the persistent volumes `wipe`, and reports the workload gone. */
   async remove(id: string, wipe: readonly string[]): Promise<void> {
     const runtime = this.runtimeOf(id)
-    const former = this.tracked.get(id)
-    this.track(id, 'removing', former?.runtime ?? null)
+    const previous = this.tracked.get(id)
+    this.track(id, 'removing', previous?.runtime ?? null)
     try {
       await runtime?.remove(id)
       for (const volume of wipe) await this.deps.volumes.wipe(volume)
     } catch (error) {
       this.deps.log.warn('could not remove an ended workload; the agent retries', { workload: id, error: errorText(error) })
-      if (former === undefined) this.tracked.delete(id)
-      else this.tracked.set(id, former)
+      if (previous === undefined) this.tracked.delete(id)
+      else this.tracked.set(id, previous)
       return
     }
     this.tracked.delete(id)
@@ -273,7 +273,7 @@ export class WorkloadLifecycle {
 }
 
 /** A pod's container is retained when it ends, until the desired state says otherwise: it contains the pod's files (HOST-50). */
-export function isKept(runtime: Runtime, record: WorkloadRecord | undefined): boolean {
+export function isRetained(runtime: Runtime, record: WorkloadRecord | undefined): boolean {
   return runtime.keepsDisk && record?.kind !== 'worker'
 }
 

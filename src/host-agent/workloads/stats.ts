@@ -45,7 +45,7 @@ interface Reading {
 /** Reads the use of workloads and of the machine independently of the beats: a beat takes the last reading and never waits (HOST-63). */
 export class StatsCollector {
   private readonly deps: StatsDeps
-  private former = new Map<string, Reading>()
+  private previous = new Map<string, Reading>()
   private stats: WorkloadStats[] = []
   private machine: MachineStats | undefined
   private collectedAtMs = Number.NEGATIVE_INFINITY
@@ -92,9 +92,9 @@ export class StatsCollector {
     this.machine = readMachine && { ...readMachine(), ...(machineHasGpus && { gpus: [...gpus.values()].slice(0, GPUS_MAX) }) }
     this.stats = running.flatMap(({ id, vcpus }) => {
       const reading = readings.get(id)
-      return reading === undefined ? [] : [statsOf(id, vcpus, this.former.get(id), reading, gpus)]
+      return reading === undefined ? [] : [statsOf(id, vcpus, this.previous.get(id), reading, gpus)]
     })
-    this.former = readings
+    this.previous = readings
     this.collectedAtMs = this.deps.now()
   }
 
@@ -118,21 +118,21 @@ export class StatsCollector {
 export function statsOf(
   id: string,
   vcpus: number,
-  former: Reading | undefined,
+  previous: Reading | undefined,
   { usage, atMs }: Reading,
   gpus: ReadonlyMap<string, GpuUse>,
 ): WorkloadStats {
-  const elapsedNanos = former === undefined ? 0 : (atMs - former.atMs) * 1e6
-  const usedNanos = usage.cpuNanos - (former?.usage.cpuNanos ?? 0)
+  const elapsedNanos = previous === undefined ? 0 : (atMs - previous.atMs) * 1e6
+  const usedNanos = usage.cpuNanos - (previous?.usage.cpuNanos ?? 0)
   const found = usage.gpuIds.flatMap((uuid) => gpus.get(uuid) ?? [])
   return {
     id,
     ...(elapsedNanos > 0 && vcpus > 0 ? { cpu: percent(usedNanos / elapsedNanos / vcpus) } : {}),
-    ...waitingOf(former?.usage.cpuWaitNanos, usage.cpuWaitNanos, elapsedNanos),
+    ...waitingOf(previous?.usage.cpuWaitNanos, usage.cpuWaitNanos, elapsedNanos),
     ...(usage.memoryLimitBytes > 0 ? { memory: percent(usage.memoryBytes / usage.memoryLimitBytes) } : {}),
     memoryBytes: usage.memoryBytes,
     ...(usage.memoryLimitBytes > 0 ? { memoryLimitBytes: usage.memoryLimitBytes } : {}),
-    ...ratesOf(former?.usage.traffic, usage.traffic, elapsedNanos / 1e9),
+    ...ratesOf(previous?.usage.traffic, usage.traffic, elapsedNanos / 1e9),
     ...(found.length > 0 ? { gpus: found.map(({ index: _index, ...use }) => use).slice(0, GPUS_MAX) } : {}),
     ...(usage.gpuIds.length > 0 ? { gpuCount: usage.gpuIds.length } : {}),
   }
@@ -142,15 +142,15 @@ export function statsOf(
  * Returns the share of the time between two readings in which the workload was ready to run but waited for a CPU; nothing where the counter
  * decreased because threads have ended.
  */
-function waitingOf(former: number | undefined, current: number | undefined, elapsedNanos: number): Pick<WorkloadStats, 'cpuWaiting'> {
-  if (former === undefined || current === undefined || current < former || elapsedNanos <= 0) return {}
-  return { cpuWaiting: percent((current - former) / elapsedNanos) }
+function waitingOf(previous: number | undefined, current: number | undefined, elapsedNanos: number): Pick<WorkloadStats, 'cpuWaiting'> {
+  if (previous === undefined || current === undefined || current < previous || elapsedNanos <= 0) return {}
+  return { cpuWaiting: percent((current - previous) / elapsedNanos) }
 }
 
 /** Returns bytes per second between two readings; nothing where a counter is missing in one of them or was reset. */
-export function ratesOf(former: Traffic | undefined, current: Traffic | undefined, seconds: number): Partial<Rates> {
+export function ratesOf(previous: Traffic | undefined, current: Traffic | undefined, seconds: number): Partial<Rates> {
   const rate = (name: keyof Traffic) => {
-    const [before, now] = [former?.[name], current?.[name]]
+    const [before, now] = [previous?.[name], current?.[name]]
     return before === undefined || now === undefined || now < before || seconds <= 0 ? undefined : Math.round((now - before) / seconds)
   }
   const rates = {

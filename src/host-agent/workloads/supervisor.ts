@@ -2,7 +2,7 @@ import type { Workload } from '../../host-protocol/messages.ts'
 import { errorText } from '../../node/fail.ts'
 import type { ExecRequest, ExecSession, Place, Runtime, RuntimeWorkload } from '../runtime.ts'
 import type { HealthVerdict, Served } from '../tunnel/health-checks.ts'
-import { isKept, type LifecycleDeps, WorkloadLifecycle } from './lifecycle.ts'
+import { isRetained, type LifecycleDeps, WorkloadLifecycle } from './lifecycle.ts'
 import { type Action, planActions } from './reconcile.ts'
 import type { WorkloadRecord } from './records.ts'
 
@@ -65,14 +65,14 @@ export class Supervisor {
       return
     }
     const record = this.deps.ledger.records.get(id)
-    if (record?.state === 'starting' && isKept(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
+    if (record?.state === 'starting' && isRetained(runtime, record)) this.deps.ledger.change(id, { state: 'pulling' })
   }
 
   /** The same for pods whose container was not created. */
   private beginAnew(runtime: Runtime, found: ReadonlySet<string>): void {
     for (const record of this.deps.ledger.records.all()) {
       const isInterrupted = record.state === 'starting' && record.runtime === runtime.name && !found.has(record.id)
-      if (isInterrupted && isKept(runtime, record)) this.deps.ledger.change(record.id, { state: 'pulling' })
+      if (isInterrupted && isRetained(runtime, record)) this.deps.ledger.change(record.id, { state: 'pulling' })
     }
   }
 
@@ -82,7 +82,7 @@ export class Supervisor {
       this.deps.ledger.change(id, { runtime: runtime.name, state: 'running', ports }, startedAtMs)
     }
     const isCollected = record !== undefined && ['exited', 'error', 'gone'].includes(record.state)
-    if (phase === 'ended' && isCollected && isKept(runtime, record)) {
+    if (phase === 'ended' && isCollected && isRetained(runtime, record)) {
       this.lifecycle.hold(runtime, id)
       // The previous process may not have read its output to the end.
       this.deps.logs.follow(runtime, id)
@@ -108,7 +108,7 @@ export class Supervisor {
     const byId = new Map(desired.toReversed().map((workload) => [workload.id, workload]))
     this.desired = desired.filter((workload) => SAFE_ID.test(workload.id) && byId.get(workload.id) === workload)
     for (const workload of this.desired) {
-      this.deps.logs.learn(workload)
+      this.deps.logs.update(workload)
       this.lifecycle.want(workload)
     }
     // Reported again for every desired state that still lists it, in case the plane lost the first report.

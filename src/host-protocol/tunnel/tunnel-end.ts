@@ -105,7 +105,7 @@ export class TunnelEnd {
    * Cancels the HTTP request with the longest silence among those of an account or a workload, if that is `silentMs` or more: a request
    * whose client has closed its connection cannot be distinguished from one that waits (SHR-33). Returns whether one was cancelled.
    */
-  giveWay(whose: Partial<Pick<Opener, 'workloadId' | 'account'>>, silentMs: number): boolean {
+  preempt(whose: Partial<Pick<Opener, 'workloadId' | 'account'>>, silentMs: number): boolean {
     const isTheirs = ({ opener }: Open) =>
       (whose.workloadId ?? opener.workloadId) === opener.workloadId && (whose.account ?? opener.account) === opener.account
     const requests = [...this.streams.values()].filter((open) => open.kind === 'http' && isTheirs(open))

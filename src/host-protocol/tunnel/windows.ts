@@ -7,8 +7,8 @@ export const LARGE_WINDOW_BYTES = 256 * 1024
 export const MAX_STREAMS = 1_024
 export const MAX_STREAMS_OF_ONE = 256
 /** Streams reserved for terminals of accounts that have none open, and for accounts that have no stream. */
-export const KEPT_FOR_TERMINALS = 64
-export const KEPT_FOR_NEWCOMERS = 64
+export const RESERVED_FOR_TERMINALS = 64
+export const RESERVED_FOR_NEWCOMERS = 64
 /**
  * Maximum number of streams with a large window: of a tunnel, and of one workload, so that slow readers of one tenant leave some to the
  * others.
@@ -37,7 +37,7 @@ export interface Share {
  */
 export function mayOpen(own: Readonly<Share>, all: Readonly<Share>, isTerminal: boolean): boolean {
   if (isTerminal && own.terminals === 0) return all.streams < MAX_STREAMS
-  return own.streams < fairCount(MAX_STREAMS - KEPT_FOR_TERMINALS, KEPT_FOR_NEWCOMERS, all.streams - own.streams)
+  return own.streams < fairCount(MAX_STREAMS - RESERVED_FOR_TERMINALS, RESERVED_FOR_NEWCOMERS, all.streams - own.streams)
 }
 
 /**

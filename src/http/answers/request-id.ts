@@ -13,7 +13,7 @@ export function requestIdOf(request: Request): string {
 export function withRequestId(response: Response, requestId: string): Response {
   // Headers of a 101 response cannot be extended.
   if (response.status === 101 || response.headers.has(REQUEST_ID_HEADER)) return response
-  const told = new Response(response.body, response)
-  told.headers.set(REQUEST_ID_HEADER, requestId)
-  return told
+  const answer = new Response(response.body, response)
+  answer.headers.set(REQUEST_ID_HEADER, requestId)
+  return answer
 }

@@ -18,17 +18,17 @@ type Answer = Response | Promise<Response>
  */
 export function withCliVersion(request: Request, serve: () => Answer): Answer {
   const version = AGENT.exec(request.headers.get('user-agent') ?? '')?.[1]
-  return version === undefined ? serve() : tellCli(version, serve)
+  return version === undefined ? serve() : withPlaneVersion(version, serve)
 }
 
-async function tellCli(version: string, serve: () => Answer): Promise<Response> {
+async function withPlaneVersion(version: string, serve: () => Answer): Promise<Response> {
   const response = compareVersions(version, OLDEST_CLI) < 0 ? refusalOf(version) : await serve()
   // Headers of a 101 response cannot be extended.
   if (response.status === 101) return response
-  const told = new Response(response.body, response)
-  told.headers.set(PLANE_HEADER, VERSION)
-  told.headers.set(OLDEST_HEADER, OLDEST_CLI)
-  return told
+  const answer = new Response(response.body, response)
+  answer.headers.set(PLANE_HEADER, VERSION)
+  answer.headers.set(OLDEST_HEADER, OLDEST_CLI)
+  return answer
 }
 
 function refusalOf(version: string): Response {

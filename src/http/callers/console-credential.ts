@@ -60,7 +60,7 @@ export function publicUrl(request: Request, path: string, baseUrl: string | null
 }
 
 /** Marks an answer to a request with a session cookie as private to that browser (CS-10). */
-export function keepPrivate(request: Request, headers: Headers): void {
+export function markPrivate(request: Request, headers: Headers): void {
   if (request.headers.has('authorization') || ownCookie(request, 'session') === null) return
   if (!headers.get(CACHE)?.includes('no-store')) headers.set(CACHE, 'private, no-cache')
   headers.append('vary', 'Cookie')

@@ -49,7 +49,7 @@ interface Window {
 const starts = new ExpiringCache<Window>(WINDOW_MS, MAX_SOURCES)
 const polls = new ExpiringCache<Window>(WINDOW_MS, MAX_SOURCES)
 
-const WORDS: Readonly<Record<DeviceRefusal, string>> = {
+const LABELS: Readonly<Record<DeviceRefusal, string>> = {
   authorization_pending: 'no user has approved the device yet',
   slow_down: 'the device polls too often',
   expired_token: 'the code has expired or was already used: start again',
@@ -101,7 +101,7 @@ const tokenRoute = createRoute({
   },
 })
 
-const lookRoute = createRoute({
+const readRoute = createRoute({
   ...ofUsers,
   method: 'get',
   path: `${PATH}/{userCode}`,
@@ -169,10 +169,10 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   })
   app.openapi(tokenRoute, async (c) => {
     countIn(polls, c.req.raw, MAX_POLLS, `devices at this address polled more than ${MAX_POLLS} times in a minute`)
-    const told = await devices.pollDevice(where(c), c.req.valid('json').device_code)
-    return 'refusal' in told ? c.json(errorOf(told), 400) : c.json(told, 200)
+    const polled = await devices.pollDevice(where(c), c.req.valid('json').device_code)
+    return 'refusal' in polled ? c.json(errorOf(polled), 400) : c.json(polled, 200)
   })
-  app.openapi(lookRoute, async (c) =>
+  app.openapi(readRoute, async (c) =>
     c.json(await devices.findDevice(verbContext(c), c.req.valid('param').userCode, c.req.valid('query')), 200),
   )
   app.openapi(approveRoute, async (c) => {
@@ -197,7 +197,7 @@ async function requireSession(c: AppContext, next: Next): Promise<void> {
 }
 
 function errorOf({ refusal, intervalSeconds }: { refusal: DeviceRefusal; intervalSeconds: number }): DeviceTokenError {
-  return { error: refusal, error_description: WORDS[refusal], code: refusal, interval: intervalSeconds }
+  return { error: refusal, error_description: LABELS[refusal], code: refusal, interval: intervalSeconds }
 }
 
 /** Counts a request from an address that has no key (DER-35). Throws 429 with the end of the window in `Retry-After`. */

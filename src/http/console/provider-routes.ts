@@ -8,7 +8,7 @@ import { ownCookie, publicUrl, setOwnCookie } from '../callers/console-credentia
 import { visitOf } from '../callers/session-headers.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
 import { RATE_HEADERS } from '../openapi/rest-components.ts'
-import { endFormer, giveSession } from './session-routes.ts'
+import { endPrevious, setSession } from './session-routes.ts'
 
 const CALLBACK = '/console/callback'
 const FAILED = '/console/sign-in'
@@ -65,8 +65,8 @@ export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
     const done = await completeSignIn(where(c), back, visitOf(c.req.raw, c.executionCtx))
     c.header('Set-Cookie', setOwnCookie(c.req.raw, 'signIn', '', 0), { append: true })
     if ('failure' in done) return lead(c, failed(done.failure))
-    await endFormer(c)
-    giveSession(c, done.opened)
+    await endPrevious(c)
+    setSession(c, done.opened)
     return lead(c, done.returnTo)
   })
 }

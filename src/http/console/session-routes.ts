@@ -86,7 +86,7 @@ export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
     return c.json(described, 200)
   })
   app.openapi(signOutRoute, async (c) => {
-    await endFormer(c)
+    await endPrevious(c)
     c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', '', 0), { append: true })
     return c.body(null, 204)
   })
@@ -95,21 +95,21 @@ export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
 /** Replaces the browser's previous session with a new one (CS-9) and returns the state of the new session. */
 async function begin(c: AppContext, opened: Opened | Refused): Promise<ConsoleState> {
   if ('problem' in opened) throw authenticationProblem(opened)
-  await endFormer(c)
-  giveSession(c, opened)
+  await endPrevious(c)
+  setSession(c, opened)
   return stateOf(c, opened.secret)
 }
 
 /** Sets the session cookie and the rate limit headers of its user. */
-export function giveSession(c: AppContext, { secret, rateLimit }: Opened): void {
+export function setSession(c: AppContext, { secret, rateLimit }: Opened): void {
   for (const [name, value] of Object.entries(rateLimit ?? {})) c.header(name, value)
   c.header('Set-Cookie', setOwnCookie(c.req.raw, 'session', secret, CONSOLE_SESSION_TTL_MS / 1000), { append: true })
 }
 
 /** Ends the session that the browser has, if any. */
-export async function endFormer(c: AppContext): Promise<void> {
-  const former = ownCookie(c.req.raw, 'session')
-  if (former !== null) await signOut(where(c), { secret: former, fault: null }, visitOf(c.req.raw, c.executionCtx))
+export async function endPrevious(c: AppContext): Promise<void> {
+  const previous = ownCookie(c.req.raw, 'session')
+  if (previous !== null) await signOut(where(c), { secret: previous, fault: null }, visitOf(c.req.raw, c.executionCtx))
 }
 
 async function stateOf(c: AppContext, secret: string | null): Promise<ConsoleState> {

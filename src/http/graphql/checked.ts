@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { Problem } from '../../contract/problems.ts'
 import { describeIssues } from '../../contract/validation-errors.ts'
-import { inFlatWords, type Mapped } from '../../domain/graphql/words.ts'
+import { inFlatTerms, type Mapped } from '../../domain/graphql/values.ts'
 
 /** Validates a body against the schema of v2. Throws 422 with paths in the names of GraphQL. */
 export function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
   const result = schema.safeParse(body)
   if (result.success) return result.data
-  throw new Problem('validationFailed', { errors: describeIssues(result.error.issues, body).map(inFlatWords) })
+  throw new Problem('validationFailed', { errors: describeIssues(result.error.issues, body).map(inFlatTerms) })
 }
 
 /** Returns the body of a mapping. Throws 400 if the mapping failed. */

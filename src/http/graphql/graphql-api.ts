@@ -26,13 +26,13 @@ const MAX_BODY_BYTES = 1024 * 1024
  */
 const MAX_ENDING_LENGTH = 8 * 1024
 /** The principal of a request without a key: it has no scope (GQL-3). */
-const NOBODY: Principal = { via: 'KEY', credentialId: '', userId: '', teamId: '', scopes: new Set() }
+const ANONYMOUS: Principal = { via: 'KEY', credentialId: '', userId: '', teamId: '', scopes: new Set() }
 
 /** `POST /graphql` (GQL-1). The checks run in the order size, key, rate, document, as in REST (ERR-6). */
 export function graphqlApi(): Hono<AppEnv> {
   const app = new Hono<AppEnv>()
   app.onError((error, c) => failureResponse(c, error, 'graphql'))
-  app.use('*', keepPrivate)
+  app.use('*', markPrivate)
   app.get('/', editor)
   app.post('/', limitSize, knowCaller, countRequest, refuseDryRun, answer)
   app.all('/', notPost)
@@ -51,7 +51,7 @@ function editor(c: AppContext): Response {
 }
 
 // The address may hold a key, so it goes into no cache and no `Referer`.
-async function keepPrivate(c: AppContext, next: Next): Promise<void> {
+async function markPrivate(c: AppContext, next: Next): Promise<void> {
   await next()
   for (const [name, value] of Object.entries(endHeaders(readSettings(c.env).graphql))) c.res.headers.set(name, value)
   c.res.headers.set('Cache-Control', 'no-store')
@@ -93,7 +93,7 @@ async function endsThingsOf(c: AppContext): Promise<boolean> {
 async function answer(c: AppContext): Promise<Response> {
   const params = readParams(c.req.header('content-type'), await c.req.text())
   const known = isKnown(c)
-  const ctx = known ? verbContext(c) : { ...verbContext(c), principal: NOBODY }
+  const ctx = known ? verbContext(c) : { ...verbContext(c), principal: ANONYMOUS }
   const call: Call = { ctx, isKnown: known, key: idempotencyKey(c), memory: new Map(), mutations: 0, listed: 0 }
   // The first document loads the server lazily, because no other path needs it.
   const { runDocument } = await import('./server.ts')

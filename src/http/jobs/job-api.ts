@@ -20,8 +20,8 @@ import type { Principal } from '../../services/context.ts'
 import { problemResponse, storageFull, toProblemOf } from '../answers/problem-response.ts'
 import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
-import { boundedFor } from '../callers/bounded-look.ts'
-import { credentialOf, keepPrivate } from '../callers/console-credential.ts'
+import { boundedFor } from '../callers/bounded-query.ts'
+import { credentialOf, markPrivate } from '../callers/console-credential.ts'
 import { ACCOUNT_HEADER, accountToName, visitOf } from '../callers/session-headers.ts'
 import { countBody } from '../middleware/in-flight-body.ts'
 import { NO_PLAN } from '../middleware/refuse-dry-run.ts'
@@ -81,7 +81,7 @@ function setLabels(headers: Headers, { request, requestId, principal }: Incoming
   headers.set(NO_SNIFFING, 'nosniff')
   const account = accountToName(principal ?? undefined)
   if (account !== null) headers.set(ACCOUNT_HEADER, account)
-  if (principal !== null) keepPrivate(request, headers)
+  if (principal !== null) markPrivate(request, headers)
 }
 
 /** Calls the endpoint and counts the caller's body while the call runs. A worker's body does not count, because the queue asked for it. */

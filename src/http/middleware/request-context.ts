@@ -3,9 +3,9 @@ import { logEvent, logs } from '../../platform/log.ts'
 import type { Operator, Principal } from '../../services/context.ts'
 import { REQUEST_ID_HEADER, requestIdOf } from '../answers/request-id.ts'
 import type { AppContext } from '../app-env.ts'
-import { keepPrivate } from '../callers/console-credential.ts'
+import { markPrivate } from '../callers/console-credential.ts'
+import { answerNotModified } from '../callers/not-modified.ts'
 import { ACCOUNT_HEADER, accountToName } from '../callers/session-headers.ts'
-import { tellOnlyNews } from '../callers/told-again.ts'
 
 const SERVER_FAULT = 500
 /** Monitors request this path every few seconds, so it is not logged. */
@@ -23,8 +23,8 @@ export async function requestContext(c: AppContext, next: Next): Promise<void> {
     const account = accountToName(principalOf(c))
     if (account !== null) c.res.headers.set(ACCOUNT_HEADER, account)
     if (isKnown(c)) {
-      keepPrivate(c.req.raw, c.res.headers)
-      await tellOnlyNews(c)
+      markPrivate(c.req.raw, c.res.headers)
+      await answerNotModified(c)
     }
   }
   writeLog(c, startedAtMs)

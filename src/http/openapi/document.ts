@@ -13,7 +13,7 @@ const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' }
 /** Marks every copy of a component with the component's name. */
 const MARK = 'x-component'
 /** Members that a use of a component may override. */
-const WORDS = ['description', 'default', 'example']
+const KEYWORDS = ['description', 'default', 'example']
 /** Members that hold data of users, not schemas. */
 const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'example'])
 const WRAPPER = 'Response'
@@ -87,17 +87,19 @@ function refine(value: Json, components: JsonObject): Json {
   if (typeof value !== 'object' || value === null) return value
   const { [MARK]: name, ...schema } = value
   const component = typeof name === 'string' ? objectOf(components[name]) : undefined
-  if (component && isCopy(schema, component)) return { $ref: `#/components/schemas/${name}`, ...ownWords(schema, component) }
+  if (component && isCopy(schema, component)) return { $ref: `#/components/schemas/${name}`, ...ownKeywords(schema, component) }
   const refined = Object.entries(schema).map(([key, member]) => [key, DATA.has(key) ? member : refine(member, components)])
   return withWidth(Object.fromEntries(refined))
 }
 
 function isCopy(schema: JsonObject, component: JsonObject): boolean {
-  return JSON.stringify(without(schema, WORDS)) === JSON.stringify(without(component, WORDS))
+  return JSON.stringify(without(schema, KEYWORDS)) === JSON.stringify(without(component, KEYWORDS))
 }
 
-function ownWords(schema: JsonObject, component: JsonObject): JsonObject {
-  const own = Object.entries(schema).filter(([key, word]) => WORDS.includes(key) && JSON.stringify(word) !== JSON.stringify(component[key]))
+function ownKeywords(schema: JsonObject, component: JsonObject): JsonObject {
+  const own = Object.entries(schema).filter(
+    ([key, word]) => KEYWORDS.includes(key) && JSON.stringify(word) !== JSON.stringify(component[key]),
+  )
   return Object.fromEntries(own)
 }
 

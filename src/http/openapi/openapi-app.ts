@@ -60,10 +60,10 @@ function withTag({ etagOf: noun, ...route }: RouteConfig): RouteConfig {
 
 async function takePrecondition(c: AppContext, next: Next): Promise<void> {
   let tag: string | undefined
-  const tell = (told: string) => {
-    tag = told
+  const reportTag = (newTag: string) => {
+    tag = newTag
   }
-  c.set('precondition', { ifMatch: c.req.header('If-Match'), tell })
+  c.set('precondition', { ifMatch: c.req.header('If-Match'), reportTag })
   await next()
   if (tag !== undefined && SHOWING.includes(c.res.status)) c.header('ETag', tag)
 }

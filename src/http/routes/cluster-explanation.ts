@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ClusterExplanation } from '../../contract/why/why.ts'
+import { ClusterExplanation } from '../../contract/explain/explain.ts'
 import { explainOwnCluster } from '../../services/clusters/explain-cluster.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scoped } from '../middleware/scope.ts'

@@ -4,7 +4,7 @@ import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { Problem } from '../../contract/problems.ts'
 import { describeIssues } from '../../contract/validation-errors.ts'
 import { endsPod, podCapability, type Scope } from '../../domain/access.ts'
-import { inV1Words } from '../../domain/flat/container.ts'
+import { inV1Terms } from '../../domain/flat/container.ts'
 import type { VerbContext } from '../../services/context.ts'
 import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
 import { ENDS } from '../middleware/ending.ts'
@@ -60,7 +60,7 @@ export function v1BodyRoute<Schema extends z.ZodType>(
 
 /** Validates a body against the schema of v2. Errors use the names of v1. */
 export function asV2<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {
-  return parsed(schema, body, inV1Words)
+  return parsed(schema, body, inV1Terms)
 }
 
 /** Returns the body of a mapping. Throws 400 if the mapping failed. */

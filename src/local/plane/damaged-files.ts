@@ -7,7 +7,7 @@ import { hasCode } from '../../node/fail.ts'
 /** Folders of D1 and of Durable Objects. */
 const FOLDERS = ['d1', 'do']
 /** A checkpoint writes page by page, so a file that only seems truncated is complete after this pause, milliseconds. */
-const LOOK_AGAIN_MS = 500
+const RETRY_AFTER_MS = 500
 
 /**
  * Returns the sorted paths, below `storage`, of database files that are certainly damaged. Files in `known` are not checked twice. Reads
@@ -18,7 +18,7 @@ export async function findDamaged(storage: string, known: readonly string[]): Pr
   const suspects = []
   for (const name of files) if (await isDamaged(join(storage, name))) suspects.push(name)
   if (suspects.every((name) => known.includes(name))) return suspects.sort()
-  await sleep(LOOK_AGAIN_MS)
+  await sleep(RETRY_AFTER_MS)
   const damaged = []
   for (const name of suspects) if (await isDamaged(join(storage, name))) damaged.push(name)
   return damaged.sort()

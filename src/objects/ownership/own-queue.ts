@@ -3,7 +3,7 @@ import { ownsEndpoint } from '../../db/endpoints/endpoints.ts'
 import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { Owned } from '../owned.ts'
-import type { Asker } from './own.ts'
+import type { RequestOwner } from './own.ts'
 
 /** How long an isolate allows a team to call an endpoint that it owned at the last check. */
 export const OWN_TTL_MS = 60_000
@@ -20,15 +20,15 @@ const refused = new ExpiringCache<true>(REFUSED_TTL_MS, CAPACITY)
 const keyOf = (teamId: string, endpointId: string) => `${teamId}/${endpointId}`
 
 /** Runs one query of D1 within the limit of such queries; throws when the caller must wait. */
-export type BoundedLook = (look: () => Promise<boolean>) => Promise<boolean>
+export type BoundedQuery = (query: () => Promise<boolean>) => Promise<boolean>
 
 /** The endpoint of a job API call, from the cache if it was called before; null when it is not the caller's (API-5). */
 export async function ownQueue(
   env: Env,
-  { teamId }: Pick<Asker, 'teamId'>,
+  { teamId }: Pick<RequestOwner, 'teamId'>,
   endpointId: string,
   nowMs: number,
-  bounded: BoundedLook = (look) => look(),
+  bounded: BoundedQuery = (query) => query(),
 ): Promise<Owned<'endpoint', null> | null> {
   if (!ENDPOINT_ID.test(endpointId)) return null
   const key = keyOf(teamId, endpointId)
@@ -40,6 +40,6 @@ export async function ownQueue(
 }
 
 /** Removes a team's endpoint from the cache, after its deletion. */
-export function forgetQueue(teamId: string, endpointId: string): void {
+export function dropQueue(teamId: string, endpointId: string): void {
   own.delete(keyOf(teamId, endpointId))
 }

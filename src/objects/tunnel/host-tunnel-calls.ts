@@ -7,13 +7,13 @@ import { hostTunnelStub } from '../stubs.ts'
 
 const REQUEST_HEADER = 'x-podplane-tunnel'
 const FAILURE_HEADER = 'x-podplane-failure'
-const URL_OF_NOBODY = 'https://tunnel/'
+const PLACEHOLDER_URL = 'https://tunnel/'
 const BAD_GATEWAY = 502
 
 /** Opens the tunnel of an agent whose access token has been checked. Of the agent's request only its abilities are passed on. */
 export function openHostTunnel(env: Env, host: Owned<'host'>, serves: string | null): Promise<Response> {
   const headers = { upgrade: 'websocket', [TUNNEL_ABILITIES_HEADER]: serves ?? '' }
-  return hostTunnelStub(env, host).fetch(new Request(URL_OF_NOBODY, { headers }))
+  return hostTunnelStub(env, host).fetch(new Request(PLACEHOLDER_URL, { headers }))
 }
 
 /** Sends a request to a workload of a host. The response may be a failure: see `failureOf`. */
@@ -25,7 +25,7 @@ export function sendToWorkload(
   const headers = new Headers({ [REQUEST_HEADER]: encodeURIComponent(JSON.stringify(request)) })
   if (request.target.kind !== 'http') headers.set('upgrade', 'websocket')
   const init = { method: body === null ? 'GET' : 'POST', headers, body, signal }
-  return hostTunnelStub(env, asPlane('host', hostId, 'carries a request')).fetch(new Request(URL_OF_NOBODY, init))
+  return hostTunnelStub(env, asPlane('host', hostId, 'carries a request')).fetch(new Request(PLACEHOLDER_URL, init))
 }
 
 /** Reads the request that `sendToWorkload` wrote; null for an agent that opens its tunnel. Only the Worker calls the object. */

@@ -4,7 +4,7 @@ import { holdLease, resumeLease } from '../../domain/job/lease.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
 import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { tellWorker } from '../worker-rows.ts'
+import { applyWorkerEvent } from '../worker-rows.ts'
 
 /** Applies a change of a host to its workers. Idempotent. */
 export function applyHostEvent(tx: Tx, workerIds: readonly string[], event: HostEvent): void {
@@ -46,7 +46,7 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
   const held = tx.state.jobs.heldBy(worker.id)
   // The worker is excused as long as any of its jobs: one with an earlier deadline must not end the others.
   const waits = held.map(({ startedAtMs }) => untilMs(startedAtMs))
-  tellWorker(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
+  applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
   for (const { seq } of held) {
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
@@ -58,7 +58,7 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
 function releaseWork(tx: Tx, worker: Worker): void {
   if (!isExcused(worker, tx.nowMs)) return
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)
-  tellWorker(tx, worker.id, { kind: 'host heard', untilMs })
+  applyWorkerEvent(tx, worker.id, { kind: 'host heard', untilMs })
   for (const { seq } of tx.state.jobs.heldBy(worker.id)) {
     settleJob(tx, seq)
     const job = tx.state.jobs.bySeq(seq)

@@ -1,8 +1,8 @@
 import type { Worker } from '../../domain/worker/worker.ts'
 import type { WorkloadReport } from '../../host-protocol/messages.ts'
-import { crashWorker, endLeases, failWorker, forgetWorker, HOST_LOST, HOST_LOST_DRAINING, STOPPED } from '../transitions.ts'
+import { crashWorker, endLeases, failWorker, HOST_LOST, HOST_LOST_DRAINING, recordWorkerGone, STOPPED } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { forgetOvercomeFailures, tellWorker } from '../worker-rows.ts'
+import { applyWorkerEvent, removeOvercomeFailures } from '../worker-rows.ts'
 
 /** Applies a host's report on a worker's container. Repeated and late reports are harmless. */
 export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
@@ -11,10 +11,10 @@ export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
   tx.effects.scale = true
   switch (report.state) {
     case 'pulling':
-      tellWorker(tx, worker.id, { kind: 'progress', reason: 'pulling the image' })
+      applyWorkerEvent(tx, worker.id, { kind: 'progress', reason: 'pulling the image' })
       return
     case 'starting':
-      tellWorker(tx, worker.id, { kind: 'progress', reason: 'starting the container' })
+      applyWorkerEvent(tx, worker.id, { kind: 'progress', reason: 'starting the container' })
       return
     case 'running':
       applyRunning(tx, worker, report)
@@ -33,12 +33,12 @@ export function applyWorkloadReport(tx: Tx, report: WorkloadReport): void {
 
 // A report with a health status does not announce a start, unless no report of the start has arrived.
 function applyRunning(tx: Tx, worker: Worker, { health, reason }: WorkloadReport): void {
-  if (health === undefined || worker.startedAtMs === null) tellWorker(tx, worker.id, { kind: 'running' })
+  if (health === undefined || worker.startedAtMs === null) applyWorkerEvent(tx, worker.id, { kind: 'running' })
   if (health === 'healthy') {
-    tellWorker(tx, worker.id, { kind: 'healthy' })
-    if (worker.phase === 'STARTING') forgetOvercomeFailures(tx)
+    applyWorkerEvent(tx, worker.id, { kind: 'healthy' })
+    if (worker.phase === 'STARTING') removeOvercomeFailures(tx)
   } else if (health !== undefined) {
-    tellWorker(tx, worker.id, { kind: 'unwell', reason: reason ?? 'its health check does not return 200' })
+    applyWorkerEvent(tx, worker.id, { kind: 'unwell', reason: reason ?? 'its health check does not return 200' })
   }
 }
 
@@ -64,5 +64,5 @@ function containerGone(tx: Tx, worker: Worker, report: WorkloadReport): void {
   const isKnown = report.exitCode !== null || report.reason !== null
   const lost = { ...report, endedByHost: true, reason: 'its container disappeared from the host' }
   containerEnded(tx, worker, isKnown ? report : lost)
-  forgetWorker(tx, worker)
+  recordWorkerGone(tx, worker)
 }

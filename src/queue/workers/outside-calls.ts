@@ -1,8 +1,8 @@
 import { type DrainingWorker, isThrottled, placementRetryMs, type Worker } from '../../domain/worker/worker.ts'
 import type { QueueState } from '../state.ts'
-import { drainWorker, forgetWorker } from '../transitions.ts'
+import { drainWorker, recordWorkerGone } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { heldCounts, tellWorker } from '../worker-rows.ts'
+import { applyWorkerEvent, heldCounts } from '../worker-rows.ts'
 
 /** Grace between the stop signal and the kill of a drained worker. */
 export const DRAIN_GRACE_MS = 30_000
@@ -67,8 +67,8 @@ export function leavingWorkers(state: QueueState): string[] {
   return state.workers.all().flatMap(({ id, phase }) => (phase === 'DRAINING' && !held.has(id) ? [id] : []))
 }
 
-/** Applies the result of a search for a host. `hasNews`: new capacity was reported during the search, so the next one is at once. */
-export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasNews: boolean): void {
+/** Applies the result of a search for a host. `hasNewCapacity`: new capacity was reported during the search, so the next one is at once. */
+export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasNewCapacity: boolean): void {
   const { workers, meta } = tx.state
   const worker = workers.get(workerId)
   // The search has added the endpoint to the list of those that wait for capacity, even if the worker has changed meanwhile.
@@ -78,20 +78,20 @@ export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasN
   tx.effects.scale = true
   if (placed.ok) {
     const { hostId, gpuTypeId, dataCenterId } = placed
-    tellWorker(tx, workerId, { kind: 'placed', hostId, gpuTypeId, dataCenterId })
+    applyWorkerEvent(tx, workerId, { kind: 'placed', hostId, gpuTypeId, dataCenterId })
     wakeNextThrottled(tx)
   } else if (placed.abandon) {
     drainWorker(tx, worker, placed.reason)
   } else {
-    const retryAtMs = tx.nowMs + (hasNews ? 0 : placementRetryMs(worker.attempts + 1))
-    tellWorker(tx, workerId, { kind: 'no room', reason: placed.reason, retryAtMs })
+    const retryAtMs = tx.nowMs + (hasNewCapacity ? 0 : placementRetryMs(worker.attempts + 1))
+    applyWorkerEvent(tx, workerId, { kind: 'no room', reason: placed.reason, retryAtMs })
   }
 }
 
 // After one successful search there may be more capacity: the next worker searches at once, and so on until a search fails.
 function wakeNextThrottled(tx: Tx): void {
   const next = tx.state.workers.all().find(isThrottled)
-  if (next) tellWorker(tx, next.id, { kind: 'look again', atMs: tx.nowMs })
+  if (next) applyWorkerEvent(tx, next.id, { kind: 'look again', atMs: tx.nowMs })
 }
 
 /**
@@ -103,13 +103,13 @@ export function hurrySearch(tx: Tx): void {
   if (!worker) return
   const searchedAtMs = worker.nextAttemptAtMs - placementRetryMs(worker.attempts)
   const atMs = Math.max(tx.nowMs, searchedAtMs + placementRetryMs(1))
-  if (atMs < worker.nextAttemptAtMs) tellWorker(tx, worker.id, { kind: 'look again', atMs })
+  if (atMs < worker.nextAttemptAtMs) applyWorkerEvent(tx, worker.id, { kind: 'look again', atMs })
 }
 
 /** Applies the result of a removal: `none` when no part of the worker is left anywhere. */
 export function applyRemoval(tx: Tx, workerId: string, outcome: 'none' | 'requested'): void {
   const worker = tx.state.workers.get(workerId)
   if (worker?.phase !== 'DRAINING' && worker?.phase !== 'FAILED') return
-  if (outcome === 'none') forgetWorker(tx, worker)
-  else tellWorker(tx, workerId, { kind: 'removal asked' })
+  if (outcome === 'none') recordWorkerGone(tx, worker)
+  else applyWorkerEvent(tx, workerId, { kind: 'removal asked' })
 }

@@ -1,5 +1,5 @@
 import { liveConfig, type Tx } from '../tx.ts'
-import { tellWorker } from '../worker-rows.ts'
+import { applyWorkerEvent } from '../worker-rows.ts'
 import { hurrySearch } from './outside-calls.ts'
 
 /** Effects of requests of a load-balancing endpoint on its workers. The requests themselves are not stored in rows. */
@@ -15,13 +15,13 @@ export function startedRequest(tx: Tx, workerId: string): void {
   const { meta } = tx.state
   // PP-176: a start that took work is no failed start.
   if (meta.launch().failures > 0) meta.setLaunch({ failures: 0, notBeforeMs: 0 })
-  tellWorker(tx, workerId, { kind: 'busy' })
+  applyWorkerEvent(tx, workerId, { kind: 'busy' })
   tx.effects.scale = true
 }
 
 /** A worker's last request is over. */
 export function workerIdle(tx: Tx, workerId: string): void {
-  tellWorker(tx, workerId, { kind: 'idle' })
+  applyWorkerEvent(tx, workerId, { kind: 'idle' })
   tx.effects.scale = true
 }
 

@@ -55,9 +55,9 @@ export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): Sc
   return { ...inputs, waitingSinceMs: state.jobs.waitingSinceMs(waitingSampleSize(inputs)) }
 }
 
-function heldNormal({ jobs, requests }: Tx['state'], isBalanced: boolean, isLookedAt: boolean): ReadonlyMap<string, number> {
+function heldNormal({ jobs, requests }: Tx['state'], isBalanced: boolean, isChecked: boolean): ReadonlyMap<string, number> {
   if (isBalanced) return requests.held()
-  return isLookedAt ? jobs.heldNormalCounts() : new Map()
+  return isChecked ? jobs.heldNormalCounts() : new Map()
 }
 
 function newWorker({ state, nowMs }: Tx, { version, container, compute }: EndpointConfig): PlacingWorker {

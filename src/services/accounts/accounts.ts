@@ -8,7 +8,7 @@ import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetQuota } from './rate-limit.ts'
+import { dropQuota } from './rate-limit.ts'
 
 // Operations of the operator on accounts: the route has checked the operator's key, which permits all of them (AUT-4a).
 
@@ -46,7 +46,7 @@ export async function setQuotas(ctx: OperatorContext, userId: string, quota: acc
   const user = await findUserOrThrow(env, userId)
   const change = { action: 'quotas.set', resourceKind: 'user', resourceId: userId, before: {}, after: { quotas: { ...quota } } }
   await accounts.upsertQuota(openDatabase(env.DB), user.personalTeamId, quota, nowMs, noteByOperator(ctx, user.personalTeamId, change))
-  forgetQuota(user.personalTeamId)
+  dropQuota(user.personalTeamId)
   return quota
 }
 
@@ -55,7 +55,7 @@ export async function resetQuotas(ctx: OperatorContext, userId: string): Promise
   const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
   const change = { action: 'quotas.reset', resourceKind: 'user', resourceId: userId, ...DELETED }
   await accounts.deleteQuota(openDatabase(ctx.env.DB), personalTeamId, noteByOperator(ctx, personalTeamId, change))
-  forgetQuota(personalTeamId)
+  dropQuota(personalTeamId)
 }
 
 /** Returns the user with that id. Throws 404. */

@@ -1,5 +1,5 @@
 import type { ListEventsQuery, ListEventsResponse } from '../../contract/accounts/events.ts'
-import { changeInWords } from '../../domain/audit/words.ts'
+import { changeSentence } from '../../domain/audit/sentence.ts'
 import type { VerbContext } from '../context.ts'
 import { listChanges } from './audit-log.ts'
 
@@ -12,7 +12,7 @@ export async function listEvents(ctx: VerbContext, query: ListEventsQuery): Prom
     actor,
     action,
     targets: [resource],
-    message: changeInWords({ actor: actor.kind, action, resource, before, after }),
+    message: changeSentence({ actor: actor.kind, action, resource, before, after }),
   }))
   return { events, pagination }
 }

@@ -4,7 +4,7 @@ import { openDatabase } from '../../db/client.ts'
 import { deleteIdentities, listIdentities } from '../../db/sessions/identities.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 
 /**
  * Deletes the provider identities that a user has signed in with (SES-15): in force at once in this isolate, within 60 s everywhere.
@@ -22,5 +22,5 @@ export async function freeIdentities(ctx: OperatorContext, userId: string): Prom
     ctx.nowMs,
     noteByOperator(ctx, user.personalTeamId, { ...change, before: { identities }, after: { identities: [] } }),
   )
-  forgetVerdicts()
+  dropCachedDecisions()
 }

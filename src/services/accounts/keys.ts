@@ -10,7 +10,7 @@ import { hashKeySecret } from '../../platform/crypto.ts'
 import { newKeyId } from '../../platform/ids.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { findUserOrThrow } from './accounts.ts'
 
 // Keys as the operator creates and revokes them (AUT-4a), and shared functions that create and show keys.
@@ -42,7 +42,7 @@ export async function listKeys(env: Env, userId: string): Promise<Key[]> {
 export async function revokeKey(ctx: OperatorContext, id: string): Promise<void> {
   const note = noteByOperator(ctx, keys.teamOfKey(id), { action: 'keys.revoke', resourceKind: 'key', resourceId: id, ...DELETED })
   if (!(await keys.revokeApiKey(openDatabase(ctx.env.DB), id, ctx.nowMs, note))) throw new Problem('notFound')
-  forgetVerdicts()
+  dropCachedDecisions()
 }
 
 /** Throws 400 when a key has scopes without being RESTRICTED, or the other way round (KEY-4). */

@@ -10,7 +10,7 @@ import { type Parent, writeParent } from '../../domain/session/parent.ts'
 import { noteChange } from '../audit.ts'
 import { requireBudget } from '../budgets.ts'
 import type { Principal, VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { onceForKey } from '../idempotency.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
@@ -66,29 +66,29 @@ export async function requireMayGrant(
  */
 export async function rotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<CreatedAccountKey> {
   const { env, nowMs } = ctx
-  const former = await findRotatedKey(ctx, id)
-  const { row, key } = await newKey(env, former, nowMs)
+  const previous = await findRotatedKey(ctx, id)
+  const { row, key } = await newKey(env, previous, nowMs)
   const shown = toAccountKey(row)
-  const note = noteChange(ctx, { action: 'keys.rotate', resourceKind: 'key', resourceId: id, before: toAccountKey(former), after: shown })
-  if (!(await table.replaceKey(openDatabase(env.DB), former, row, overlapEnd(nowMs, overlapSeconds), note))) throw hasEnded()
-  forgetVerdicts()
+  const note = noteChange(ctx, { action: 'keys.rotate', resourceKind: 'key', resourceId: id, before: toAccountKey(previous), after: shown })
+  if (!(await table.replaceKey(openDatabase(env.DB), previous, row, overlapEnd(nowMs, overlapSeconds), note))) throw hasEnded()
+  dropCachedDecisions()
   return { ...shown, key }
 }
 
 /** Returns a key that the caller may rotate. Throws 403, and 404 for keys of other users. */
 export async function findRotatedKey(ctx: VerbContext, id: string): Promise<ApiKeyRow> {
-  const former = await findOwnKey(ctx, id)
-  if (former.userId !== ctx.principal.userId) throw new Problem('notFound')
+  const previous = await findOwnKey(ctx, id)
+  if (previous.userId !== ctx.principal.userId) throw new Problem('notFound')
   const parent = await parentOfCaller(ctx)
   // The new key would not end together with the caller's own credential.
-  if (parent !== null && former.parent !== parent) {
+  if (parent !== null && previous.parent !== parent) {
     throw new Problem('accessDenied', {
       detail: 'a device key can rotate only itself and the keys that it created; rotate this key in the console',
     })
   }
-  await requireHeld(ctx, former)
-  await requireNoLonger(ctx, former.expiresAt)
-  return former
+  await requireHeld(ctx, previous)
+  await requireNoLonger(ctx, previous.expiresAt)
+  return previous
 }
 
 /** Returns the instant at which a key that is rotated at `nowMs` ends, in milliseconds. */
@@ -110,7 +110,7 @@ export async function revokeOwnKey(ctx: VerbContext, id: string): Promise<void> 
   const after = { ...toAccountKey(row), revokedAt: new Date(ctx.nowMs).toISOString() }
   const note = noteChange(ctx, { action: 'keys.revoke', resourceKind: 'key', resourceId: id, before: toAccountKey(row), after })
   if (!(await table.revokeTeamKey(openDatabase(ctx.env.DB), row, ctx.nowMs, note))) throw new Problem('notFound')
-  forgetVerdicts()
+  dropCachedDecisions()
 }
 
 /**

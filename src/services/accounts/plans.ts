@@ -4,13 +4,13 @@ import { formatTime } from '../../contract/timestamps.ts'
 import * as table from '../../db/accounts/plans.ts'
 import { openDatabase } from '../../db/client.ts'
 import { isLiveOrganization } from '../../db/organizations/organizations.ts'
-import { forgetInFlightBounds } from '../../effects/in-flight.ts'
+import { dropInFlightBounds } from '../../effects/in-flight.ts'
 import type { Env } from '../../env.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { findUserOrThrow } from './accounts.ts'
-import { forgetQuotas } from './rate-limit.ts'
+import { dropQuotas } from './rate-limit.ts'
 
 // Plans: limits that several accounts share (PLN-3). The route has checked that the caller is an operator.
 
@@ -37,7 +37,7 @@ export async function setPlan(ctx: OperatorContext, name: string, limits: PlanLi
     after: { limits },
   }
   await table.upsertPlan(db, name, limits, ctx.nowMs, noteByOperator(ctx, null, change))
-  forgetLimits()
+  dropLimits()
   return toPlan({ name, limits, updatedAt: ctx.nowMs, accounts: before?.accounts ?? 0 })
 }
 
@@ -49,7 +49,7 @@ export async function deletePlan(ctx: OperatorContext, name: string): Promise<vo
     refuseDeletion(await findPlanOrThrow(ctx.env, name))
     return (await table.deletePlan(db, name, note)) || null
   })
-  forgetLimits()
+  dropLimits()
 }
 
 /** Throws 409 for a plan that accounts have. */
@@ -83,7 +83,7 @@ export async function setAccountPlan(ctx: OperatorContext, owner: PlanOwner, { p
     await requireKnown(ctx.env, plan)
     throw new Problem('notFound')
   }
-  forgetLimits()
+  dropLimits()
   return { plan }
 }
 
@@ -103,9 +103,9 @@ export async function accountOfOwner(env: Env, { kind, id }: PlanOwner): Promise
   return { teamId: id, name: null }
 }
 
-function forgetLimits(): void {
-  forgetQuotas()
-  forgetInFlightBounds()
+function dropLimits(): void {
+  dropQuotas()
+  dropInFlightBounds()
 }
 
 function toPlan({ updatedAt, ...plan }: table.PlanRow): LimitsPlan {

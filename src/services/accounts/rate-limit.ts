@@ -98,12 +98,12 @@ export async function isExempt(env: Env, teamId: string, nowMs: number): Promise
 }
 
 /** Drops a team's cached quota in this isolate after a change made here. */
-export function forgetQuota(teamId: string): void {
+export function dropQuota(teamId: string): void {
   quotas.delete(teamId)
 }
 
 /** Drops all cached quotas in this isolate, because a plan was changed here. */
-export function forgetQuotas(): void {
+export function dropQuotas(): void {
   quotas.clear()
 }
 

@@ -7,7 +7,7 @@ import type { Env } from '../../env.ts'
 import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** Returns the account's SSH public keys (ACC-1), with the user who added each (DER-34). Throws 403. */
@@ -47,7 +47,7 @@ export async function sshKeysOf(env: Env, teamId: string): Promise<string[]> {
 }
 
 function shown(ctx: VerbContext, keys: readonly JudgedSshKey[]): SshKeys {
-  tellTag(ctx, tagOfSshKeys(ctx, keys))
+  reportTag(ctx, tagOfSshKeys(ctx, keys))
   const makers = keys.map(({ maker, endedBecause }) => ({
     userId: maker?.userId ?? null,
     addedAt: maker && formatTime(maker.addedAtMs),

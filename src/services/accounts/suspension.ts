@@ -17,7 +17,7 @@ import { endpointStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import { noteByOperator, operatorCause } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 
 /** The resource named by the operator, whose account is suspended. */
 interface Suspended {
@@ -85,7 +85,7 @@ async function apply(ctx: OperatorContext, teamId: string, resource: Suspended, 
   const action = `${resource.resourceKind}s.${isSuspended ? 'suspend' : 'resume'}`
   const note = noteByOperator(ctx, teamId, { action, ...resource, before: {}, after: { isSuspended } })
   await writeSuspension(openDatabase(ctx.env.DB), teamId, sinceMs, note)
-  forgetVerdicts()
+  dropCachedDecisions()
   return settle(ctx, teamId)
 }
 
@@ -95,22 +95,22 @@ async function settle(ctx: OperatorContext, teamId: string): Promise<SuspensionP
   const sinceMs = await findSuspension(openDatabase(env.DB), teamId)
   const isSuspended = sinceMs !== null
   const failed: string[] = []
-  const endpoints = await tellEndpoints(env, teamId, isSuspended, failed)
+  const endpoints = await notifyEndpoints(env, teamId, isSuspended, failed)
   const pods = await changePods(ctx, teamId, isSuspended, failed)
   logEvent('info', isSuspended ? 'account suspended' : 'account resumed', { teamId, endpoints, pods, failed: failed.length })
   return { suspendedAt: sinceMs === null ? null : formatTime(sinceMs), endpoints, pods, failed }
 }
 
-async function tellEndpoints(env: Env, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {
-  let told = 0
+async function notifyEndpoints(env: Env, teamId: string, isSuspended: boolean, failed: string[]): Promise<number> {
+  let notified = 0
   for (let afterId = ''; ; ) {
     const ids = await listEndpointIds(openDatabase(env.DB), teamId, afterId)
     const last = ids.at(-1)
-    if (last === undefined) return told
+    if (last === undefined) return notified
     const outcomes = await Promise.allSettled(
       ids.map((id) => endpointStub(env, asPlane('endpoint', id, 'suspends an account')).suspend(isSuspended)),
     )
-    told += count(outcomes, ids, 'endpoint', failed)
+    notified += count(outcomes, ids, 'endpoint', failed)
     afterId = last
   }
 }

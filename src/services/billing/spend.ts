@@ -15,7 +15,7 @@ import type { Env } from '../../env.ts'
 import { noteByOperator, noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
 const NANOS_PER_USD = 1_000_000_000
@@ -68,7 +68,7 @@ export async function getSpendLimits(ctx: VerbContext): Promise<SpendLimits> {
   const { env, principal } = ctx
   requireScope(principal, 'billing:read')
   const view = await viewSpend(env, principal.teamId)
-  tellTag(ctx, tagOfLimits(ctx, view))
+  reportTag(ctx, tagOfLimits(ctx, view))
   return toLimits(env, principal.teamId, view)
 }
 
@@ -87,7 +87,7 @@ export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimit
     const contents = changedMembers({ ...before }, { ...after })
     const note = noteChange(ctx, { action: 'spend-limits.update', resourceKind: 'spend-limits', resourceId: teamId, ...contents })
     if (!(await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note, ownLimits(view)))) return null
-    tellTag(ctx, tagOfLimits(ctx, changed))
+    reportTag(ctx, tagOfLimits(ctx, changed))
     return after
   })
   // Higher limits may allow workers that wait.

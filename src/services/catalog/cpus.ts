@@ -6,8 +6,8 @@ import { type Catalog, type CpuFlavor, findCpuFlavor } from '../../domain/catalo
 import { refuseQuery } from '../../domain/catalog/query.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { VerbContext } from '../context.ts'
+import { availabilityByDataCenter } from './availability.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
-import { placesOf } from './rooms.ts'
 
 /** Returns the CPU flavors (CAT-4). Throws 400. */
 export async function listCpuTypes(ctx: VerbContext, query: CpuCatalogQuery): Promise<CpuType[]> {
@@ -37,7 +37,7 @@ async function viewer(ctx: VerbContext, query: CpuCatalogQuery): Promise<{ catal
       product.includes('SERVERLESS') ? cpuWorkerPlacer(catalog, teamId, flavor.id, size) : null,
     ]
     const room = bestRoom(placers.map((place) => findRoom(place, hosts, null)))
-    return { ...toCpuType(flavor), availability: levelOf(room.placements), ...placesOf(room, dataCenters) }
+    return { ...toCpuType(flavor), availability: levelOf(room.placements), ...availabilityByDataCenter(room, dataCenters) }
   }
   return { catalog, show }
 }

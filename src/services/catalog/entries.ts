@@ -7,7 +7,7 @@ import { completeEntry, lostBetween, refuseCatalog } from '../../domain/catalog/
 import type { CatalogKind, KeyedEntry } from '../../domain/catalog/entries.ts'
 import { mergeCatalog } from '../../domain/catalog/merge.ts'
 import { SEED_CATALOG } from '../../domain/catalog/seed.ts'
-import { forgetCatalog } from '../../effects/catalog.ts'
+import { dropCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
@@ -33,7 +33,7 @@ export interface EntriesChange {
   before: readonly KeyedEntry[]
   after: readonly KeyedEntry[]
   /** The previous entry of the id; undefined: there was none. */
-  former: KeyedEntry | undefined
+  previous: KeyedEntry | undefined
 }
 
 /**
@@ -43,16 +43,16 @@ export interface EntriesChange {
 export async function putItem(ctx: OperatorContext, given: KeyedEntry): Promise<CatalogItem> {
   const { kind, id } = given
   const entry = completeEntry(SEED_CATALOG, given)
-  const { after, former } = await decidePut(ctx, entry)
+  const { after, previous } = await decidePut(ctx, entry)
   const change = {
     action: 'catalog.set',
     resourceKind: 'catalog',
     resourceId: `${kind}/${id}`,
-    before: former?.body ?? {},
+    before: previous?.body ?? {},
     after: entry.body,
   }
   await putCatalogEntry(openDatabase(ctx.env.DB), entry, ctx.nowMs, noteByOperator(ctx, null, { ...change }))
-  forgetCatalog()
+  dropCatalog()
   return itemOf(after, kind, id)
 }
 
@@ -62,23 +62,23 @@ export async function decidePut({ env }: OperatorContext, entry: KeyedEntry): Pr
   const db = openDatabase(env.DB)
   const before = await listCatalogEntries(db)
   if (kind === 'PUBLISHER' && !(await hasTeam(db, id))) throw new Problem('notFound')
-  const former = before.find((one) => one.kind === kind && one.id === id)
-  if (!former && before.length >= MAX_ENTRIES) {
+  const previous = before.find((one) => one.kind === kind && one.id === id)
+  if (!previous && before.length >= MAX_ENTRIES) {
     throw new Problem('badRequest', { detail: `the catalog has reached its maximum of ${MAX_ENTRIES} entries`, code: 'RULE' })
   }
-  const after = [...before.filter((one) => one !== former), entry]
+  const after = [...before.filter((one) => one !== previous), entry]
   const refusal = refuseCatalog(mergeCatalog(SEED_CATALOG, after), entry)
   if (refusal !== null) throw new Problem('badRequest', { detail: refusal, code: 'RULE' })
   await requireUnused(db, before, after, `${kind} ${id}`)
-  return { before, after, former }
+  return { before, after, previous }
 }
 
 /** Deletes an entry: the seed applies again, and items that exist only by this entry disappear. Throws 404, and 409 (in use). */
 export async function deleteItem(ctx: OperatorContext, kind: CatalogKind, id: string): Promise<void> {
-  const { former } = await decideDelete(ctx, kind, id)
-  const change = { action: 'catalog.delete', resourceKind: 'catalog', resourceId: `${kind}/${id}`, before: former.body, after: null }
+  const { previous } = await decideDelete(ctx, kind, id)
+  const change = { action: 'catalog.delete', resourceKind: 'catalog', resourceId: `${kind}/${id}`, before: previous.body, after: null }
   await deleteCatalogEntry(openDatabase(ctx.env.DB), kind, id, noteByOperator(ctx, null, { ...change }))
-  forgetCatalog()
+  dropCatalog()
 }
 
 /** Returns the entries before and after a DELETE. Throws 404 and 409. */
@@ -86,14 +86,14 @@ export async function decideDelete(
   { env }: OperatorContext,
   kind: CatalogKind,
   id: string,
-): Promise<EntriesChange & { former: KeyedEntry }> {
+): Promise<EntriesChange & { previous: KeyedEntry }> {
   const db = openDatabase(env.DB)
   const before = await listCatalogEntries(db)
-  const former = before.find((one) => one.kind === kind && one.id === id)
-  if (!former) throw new Problem('notFound')
-  const after = before.filter((one) => one !== former)
+  const previous = before.find((one) => one.kind === kind && one.id === id)
+  if (!previous) throw new Problem('notFound')
+  const after = before.filter((one) => one !== previous)
   await requireUnused(db, before, after, `${kind} ${id}`)
-  return { before, after, former }
+  return { before, after, previous }
 }
 
 // Throws 409 when an item in use would disappear from the catalog; setting `offered` to false is always possible.

@@ -29,7 +29,7 @@ export async function listDataCenters({ env, nowMs }: Timed, { dataCenters }: Ca
 }
 
 /** Drops this isolate's cached hosts and data centers. */
-export function forgetFleet(): void {
+export function dropFleet(): void {
   hosts.clear()
   places.clear()
 }

@@ -19,8 +19,8 @@ import { refuseQuery } from '../../domain/catalog/query.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { VerbContext } from '../context.ts'
+import { availabilityByDataCenter } from './availability.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
-import { placesOf } from './rooms.ts'
 
 /** A REST query with the additional filters of older APIs (GQL-44). */
 export type GpuOfferQuery = GpuCatalogQuery & { needs?: PodNeeds; dataCenterIds?: readonly string[] }
@@ -110,7 +110,7 @@ function shownRoom(room: Room, near: readonly DataCenter[], hosts: readonly Plac
   )
   return {
     availability: levelOf(room.placements),
-    ...placesOf(room, near),
+    ...availabilityByDataCenter(room, near),
     ...(versions.length > 0 && { cudaVersions: versions.map((version) => ({ version, available: room.cudaVersions.has(version) })) }),
   }
 }

@@ -48,9 +48,9 @@ function planEntry(
 }
 
 async function keepersOf(db: Database, kind: CatalogKind, id: string): Promise<CatalogChange['keepers']> {
-  if (kind === 'GPU' || kind === 'CPU') return { count: await countPodsMadeWith(db, id), words: PODS_KEEP }
-  if (kind !== 'STORAGE') return { count: 0, words: PODS_KEEP }
+  if (kind === 'GPU' || kind === 'CPU') return { count: await countPodsMadeWith(db, id), text: PODS_KEEP }
+  if (kind !== 'STORAGE') return { count: 0, text: PODS_KEEP }
   return id === 'networkVolume'
-    ? { count: await countNetworkVolumes(db), words: 'network volumes, until they are resized, keep' }
-    : { count: await countPodsMadeWith(db), words: 'pods that are there keep' }
+    ? { count: await countNetworkVolumes(db), text: 'network volumes, until they are resized, keep' }
+    : { count: await countPodsMadeWith(db), text: 'pods that are there keep' }
 }

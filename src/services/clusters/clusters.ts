@@ -12,7 +12,7 @@ import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { readLivePods, silencesOf } from '../pods/live-pods.ts'
 import { toPod } from '../pods/pod-view.ts'
-import { requireMatch, tellTag } from '../precondition.ts'
+import { reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { toCluster } from './cluster-view.ts'
 
@@ -82,7 +82,7 @@ export async function deleteCluster(ctx: VerbContext, id: string): Promise<void>
     // After a crash that follows the next statement, the object finishes the deletion.
     await object.expect(id)
     if (!(await table.markDeleted(openDatabase(ctx.env.DB), cluster.row, ctx.nowMs, note))) return null
-    await object.look(id)
+    await object.reconcile(id)
     return cluster
   })
 }
@@ -90,6 +90,6 @@ export async function deleteCluster(ctx: VerbContext, id: string): Promise<void>
 async function show(ctx: VerbContext, { row }: OwnCluster): Promise<Cluster> {
   const [view] = await table.viewClusters(openRecords(ctx.env), row.teamId, [row])
   if (!view) throw new Problem('notFound')
-  tellTag(ctx, etagOf(row.version))
+  reportTag(ctx, etagOf(row.version))
   return toCluster(view)
 }

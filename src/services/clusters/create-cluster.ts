@@ -57,7 +57,7 @@ export async function previewCluster(ctx: VerbContext, body: CreateClusterReques
   const { teamId } = ctx.principal
   const nanosPerHour = nanosOf(plan, podCount)
   await requireSpend(ctx, nanosPerHour)
-  const { gang, missingVolumes, hosts: looked } = await rankGang(ctx.env, { teamId, spec: plan.spec, podCount })
+  const { gang, missingVolumes, hosts: checked } = await rankGang(ctx.env, { teamId, spec: plan.spec, podCount })
   const hosts = hostsOfGang(gang).slice(0, MAX_HOSTS_SHOWN)
   return {
     fits: gang.ok,
@@ -71,7 +71,7 @@ export async function previewCluster(ctx: VerbContext, body: CreateClusterReques
         failed: failed.map(describeConstraint),
       })),
     ),
-    options: gang.ok ? [] : await nearestClusters(ctx, { body, references, hosts: looked, nanosPerHour, gang }),
+    options: gang.ok ? [] : await nearestClusters(ctx, { body, references, hosts: checked, nanosPerHour, gang }),
   }
 }
 

@@ -1,6 +1,6 @@
-import type { ClusterExplanation } from '../../contract/why/why.ts'
-import { explainCluster } from '../../domain/why/cluster.ts'
-import { answerWhy } from '../../effects/why/answer.ts'
+import type { ClusterExplanation } from '../../contract/explain/explain.ts'
+import { explainCluster } from '../../domain/explain/cluster.ts'
+import { answerExplain } from '../../effects/explain/answer.ts'
 import { own, ownMembers } from '../../objects/ownership/own.ts'
 import type { VerbContext } from '../context.ts'
 import { readLivePods } from '../pods/live-pods.ts'
@@ -17,5 +17,5 @@ export async function explainOwnCluster(ctx: VerbContext, id: string): Promise<C
   })
   const { onHostLoss, createdAtMs } = cluster.row
   const isStale = explained.some(({ silentSinceMs }) => silentSinceMs !== null)
-  return { id, ...(await answerWhy(ctx.env, explainCluster(explained, onHostLoss, createdAtMs), [], { nowMs: ctx.nowMs, isStale })) }
+  return { id, ...(await answerExplain(ctx.env, explainCluster(explained, onHostLoss, createdAtMs), [], { nowMs: ctx.nowMs, isStale })) }
 }

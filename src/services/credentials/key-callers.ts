@@ -6,16 +6,16 @@ import type { Env } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import type { Principal } from '../context.ts'
 import { type Authentication, INVALID, type Visit } from './authentication.ts'
+import { CachedDecisions, MAX_CACHED_DECISIONS } from './cached-decisions.ts'
 import { lookUpFor } from './lookups.ts'
-import { MAX_VERDICTS, Verdicts } from './verdicts.ts'
-import { isExpired, type KeyVerdict, verifyKey } from './verify-key.ts'
+import { isExpired, type KeyDecision, verifyKey } from './verify-key.ts'
 
 /** How long a key that was valid is looked up without regard to the misses of its source. */
 const FAMILIAR_TTL_MS = 3_600_000
 
 /** Indexed by the key's text and not by the header, so that different spellings of a header share one entry. */
-const keys = new Verdicts<KeyVerdict, true>()
-const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_VERDICTS)
+const keys = new CachedDecisions<KeyDecision, true>()
+const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_CACHED_DECISIONS)
 
 /**
  * Returns the caller behind a key. Zero D1 queries when warm; a malformed key never reaches D1, an unknown one at a limited rate (PP-200).
@@ -27,7 +27,7 @@ export async function authenticateKey(env: Env, key: string, nowMs: number, visi
   if (keys.badOf(key, nowMs)) return INVALID
   const mark = keys.mark()
   const isFamiliar = visit === undefined || familiar.get(key, nowMs) !== undefined
-  const lookup = isFamiliar ? { found: await verifyKey(env, key, nowMs) } : await verifyStranger(env, key, nowMs, visit)
+  const lookup = isFamiliar ? { found: await verifyKey(env, key, nowMs) } : await verifyUnfamiliar(env, key, nowMs, visit)
   if ('waitSeconds' in lookup) return { ok: false, problem: 'rateLimited', waitSeconds: lookup.waitSeconds }
   return judge(env, key, lookup.found, nowMs, visit, mark)
 }
@@ -35,7 +35,7 @@ export async function authenticateKey(env: Env, key: string, nowMs: number, visi
 /** Whether a key still has all rights on its account that it had when `principal` was made (PP-215, DER-28). */
 export function isKeyStillGood(env: Env, key: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const grantsAll = (answer: Authentication) => answer.ok && isWithin(principal, answer.principal)
-  const holds = (known: KeyVerdict) => grantsAll(answerOf(known, nowMs))
+  const holds = (known: KeyDecision) => grantsAll(answerOf(known, nowMs))
   return keys.isStillGood(key, nowMs, maxAgeMs, holds, async () => {
     const mark = keys.mark()
     return grantsAll(judge(env, key, await verifyKey(env, key, nowMs), nowMs, undefined, mark))
@@ -48,8 +48,8 @@ export function isWithin(before: Principal, now: Principal): boolean {
 }
 
 /** Drops the cached decision of a terminated pod's key. */
-export async function forgetPodKey(env: Env, podId: string): Promise<void> {
-  keys.forget(await issuePodKey(env, podId))
+export async function dropPodKey(env: Env, podId: string): Promise<void> {
+  keys.discard(await issuePodKey(env, podId))
 }
 
 /** Number of entries about keys in this isolate. */
@@ -57,7 +57,7 @@ export function rememberedKeys(): number {
   return keys.size + familiar.size
 }
 
-function judge(env: Env, key: string, verdict: KeyVerdict | null, nowMs: number, visit: Visit | undefined, mark: number): Authentication {
+function judge(env: Env, key: string, verdict: KeyDecision | null, nowMs: number, visit: Visit | undefined, mark: number): Authentication {
   if (!verdict) {
     keys.keepBad(key, true, nowMs, mark)
     return INVALID
@@ -68,14 +68,14 @@ function judge(env: Env, key: string, verdict: KeyVerdict | null, nowMs: number,
   return answerOf(verdict, nowMs)
 }
 
-function answerOf(verdict: KeyVerdict, nowMs: number): Authentication {
+function answerOf(verdict: KeyDecision, nowMs: number): Authentication {
   if (isExpired(verdict, nowMs)) return INVALID
   if (verdict.isSuspended) return { ok: false, problem: 'accountSuspended', sessionAccount: null }
   return { ok: true, principal: verdict.principal }
 }
 
 // A malformed key causes no D1 query and is therefore not counted as a miss.
-function verifyStranger(env: Env, key: string, nowMs: number, visit: Visit) {
+function verifyUnfamiliar(env: Env, key: string, nowMs: number, visit: Visit) {
   const find = () => verifyKey(env, key, nowMs)
   const source = parseApiKey(key) ? visit.source() : null
   return source === null ? find().then((found) => ({ found })) : lookUpFor(`key ${source}`, nowMs, find)

@@ -22,6 +22,6 @@ export async function lookUpFor<Found>(source: string, nowMs: number, find: () =
 }
 
 /** Drops all counted misses of this isolate. */
-export function forgetMisses(): void {
+export function dropMisses(): void {
   misses.clear()
 }

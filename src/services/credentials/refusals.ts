@@ -22,6 +22,6 @@ export async function holdRefusal(source: string, nowMs: number): Promise<void> 
 }
 
 /** Drops all counted refusals of this isolate. */
-export function forgetRefusals(): void {
+export function dropRefusals(): void {
   refusals.clear()
 }

@@ -11,14 +11,14 @@ import type { Principal } from '../context.ts'
 import { findGoodKey } from './parents.ts'
 
 /** The caller behind a key. */
-export interface KeyVerdict {
+export interface KeyDecision {
   principal: Principal
   expiresAtMs: number | null
   isSuspended: boolean
 }
 
 /** Looks up the caller behind the text of a key; null: invalid. A malformed text causes no query. */
-export async function verifyKey(env: Env, text: string, nowMs: number): Promise<KeyVerdict | null> {
+export async function verifyKey(env: Env, text: string, nowMs: number): Promise<KeyDecision | null> {
   const parsed = parseApiKey(text)
   if (!parsed) return verifyPodKey(env, text)
   const row = await findGoodKey(env, parsed.id, nowMs)
@@ -28,24 +28,24 @@ export async function verifyKey(env: Env, text: string, nowMs: number): Promise<
 }
 
 /** Looks up the caller behind a key that was verified before, by its id; null once it has ended (CS-3). */
-export async function verifyKeyAgain(env: Env, id: string, nowMs: number): Promise<KeyVerdict | null> {
+export async function verifyKeyAgain(env: Env, id: string, nowMs: number): Promise<KeyDecision | null> {
   const row = await findGoodKey(env, id, nowMs)
   return row && verdictOf(row)
 }
 
-function verdictOf(row: KnownApiKey): KeyVerdict {
+function verdictOf(row: KnownApiKey): KeyDecision {
   const scopes = scopesWithin(scopesOf(row.permission, row.scopes), row.role)
   const principal = { via: 'KEY' as const, credentialId: row.id, userId: row.userId, teamId: row.teamId, scopes }
   return { principal, expiresAtMs: row.expiresAt, isSuspended: row.suspendedAt !== null }
 }
 
 /** Whether a key has expired. */
-export function isExpired({ expiresAtMs }: Pick<KeyVerdict, 'expiresAtMs'>, nowMs: number): boolean {
+export function isExpired({ expiresAtMs }: Pick<KeyDecision, 'expiresAtMs'>, nowMs: number): boolean {
   return expiresAtMs !== null && expiresAtMs <= nowMs
 }
 
 /** A pod's key acts for the owner of its account, on that pod only (AUT-6, RATE-1). */
-async function verifyPodKey(env: Env, text: string): Promise<KeyVerdict | null> {
+async function verifyPodKey(env: Env, text: string): Promise<KeyDecision | null> {
   const found = await findPodOfKey(env, text)
   if (!found) return null
   const { podId, teamId } = found

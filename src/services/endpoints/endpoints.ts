@@ -13,8 +13,8 @@ import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
-import { type OwnEndpoint, own, ownFormerEndpoint, ownNewEndpoint } from '../../objects/ownership/own.ts'
-import { forgetQueue } from '../../objects/ownership/own-queue.ts'
+import { type OwnEndpoint, own, ownNewEndpoint, ownPastEndpoint } from '../../objects/ownership/own.ts'
+import { dropQueue } from '../../objects/ownership/own-queue.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { logEvent } from '../../platform/log.ts'
@@ -26,7 +26,7 @@ import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { readHeavyList } from '../heavy-reads.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { requireMatch, tellTag } from '../precondition.ts'
+import { reportTag, requireMatch } from '../precondition.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
 import { requireScope } from '../require-scope.ts'
@@ -49,7 +49,7 @@ export async function createEndpoint(ctx: VerbContext, body: CreateEndpointReque
     return (await table.findEndpoint(openRecords(env), principal.teamId, id))?.container.env ?? null
   })
   const config = await onceForKey<EndpointConfig>(ctx, 'createEndpoint', key, body, (store) => writeEndpoint(ctx, body, store), replay)
-  tellTag(ctx, etagOf(config.revision))
+  reportTag(ctx, etagOf(config.revision))
   return config
 }
 
@@ -81,7 +81,7 @@ export async function draftEndpoint(ctx: VerbContext, body: CreateEndpointReques
 /** Returns an endpoint. Throws 403, and 404 for an id that is unknown or another account's (AUT-5). */
 export async function getEndpoint(ctx: VerbContext, id: string): Promise<EndpointConfig> {
   const { row } = await readEndpoint(ctx, id)
-  tellTag(ctx, etagOf(row.revision))
+  reportTag(ctx, etagOf(row.revision))
   return row
 }
 
@@ -145,7 +145,7 @@ export async function updateEndpoint(
     }
     if (written !== 'done') return refuse(ctx, written, config, {})
     await endpointStub(ctx.env, endpoint).configure(config)
-    tellTag(ctx, etagOf(config.revision))
+    reportTag(ctx, etagOf(config.revision))
     return config
   })
 }
@@ -185,17 +185,17 @@ export async function decideUpdate(
 export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void> {
   requireScope(ctx.principal, 'serverless:write')
   const { teamId } = ctx.principal
-  const endpoint = await ownFormerEndpoint(ctx.env, ctx.principal, id)
+  const endpoint = await ownPastEndpoint(ctx.env, ctx.principal, id)
   if (ctx.precondition?.ifMatch !== undefined) await claimDeletion(ctx, id)
   // The queue goes first: after a crash in between, the endpoint is still listed and can be deleted again. The other order could leave
   // workers without an endpoint.
   await endpointStub(ctx.env, endpoint).destroy()
-  forgetQueue(teamId, id)
+  dropQueue(teamId, id)
   const deleted = noteChange(ctx, { action: 'endpoints.delete', resourceKind: 'endpoint', resourceId: id, ...DELETED })
   if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs, deleted))) throw new Problem('notFound')
   // PP-208. After a failure here, the alarm of the object itself does it.
-  const forgotten = endpointStub(ctx.env, endpoint).forget()
-  await forgotten.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
+  const dropped = endpointStub(ctx.env, endpoint).discard()
+  await dropped.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
 }
 
 /**

@@ -1,7 +1,14 @@
-import type { EndpointExplanation, Why } from '../../contract/why/why.ts'
-import { type EndpointFacts, explainEndpoint, type QueueFacts } from '../../domain/why/endpoint.ts'
-import { answerWhy } from '../../effects/why/answer.ts'
-import { adviseEndpoint, type EndpointKnown, lookForWorker, meansBlock, missingFacts, needsHosts } from '../../effects/why/endpoint.ts'
+import type { EndpointExplanation, Why } from '../../contract/explain/explain.ts'
+import { type EndpointFacts, explainEndpoint, type QueueFacts } from '../../domain/explain/endpoint.ts'
+import { answerExplain } from '../../effects/explain/answer.ts'
+import {
+  adviseEndpoint,
+  type EndpointKnown,
+  meansBlock,
+  missingFacts,
+  needsHosts,
+  readWorkerInputs,
+} from '../../effects/explain/endpoint.ts'
 import type { OwnEndpoint } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
@@ -25,10 +32,10 @@ async function explain({ env, nowMs }: VerbContext, endpoint: OwnEndpoint): Prom
   const queue = (await endpointStub(env, endpoint).queueFacts()) ?? NOTHING
   const facts: EndpointFacts = { ...queue, workers: endpoint.row.workers, means: null, nowMs }
   const first = explainEndpoint(facts)
-  if (!needsHosts(first.code)) return answerWhy(env, first, [], { nowMs })
-  const known = await lookForWorker(env, endpoint.row, nowMs)
+  if (!needsHosts(first.code)) return answerExplain(env, first, [], { nowMs })
+  const known = await readWorkerInputs(env, endpoint.row, nowMs)
   const verdict = first.code === 'NO_CAPACITY' ? withHosts(facts, known) : first
-  return answerWhy(env, verdict, adviseEndpoint(known, verdict.code), { nowMs, asOfMs: known.asOfMs })
+  return answerExplain(env, verdict, adviseEndpoint(known, verdict.code), { nowMs, asOfMs: known.asOfMs })
 }
 
 function withHosts(facts: EndpointFacts, known: EndpointKnown) {

@@ -23,8 +23,8 @@ export async function planDeleteEndpoint(ctx: VerbContext, id: string): Promise<
   const resource = resourceOf(endpoint)
   return planChange('endpoints.delete', resource, async () => {
     requireMatch(ctx, etagOf(endpoint.row.revision))
-    const { stake, nanosPerHour } = await readStake(ctx, endpoint)
-    return planEndpointDelete(resource, stake, nanosPerHour)
+    const { impact, nanosPerHour } = await readImpact(ctx, endpoint)
+    return planEndpointDelete(resource, impact, nanosPerHour)
   })
 }
 
@@ -40,17 +40,17 @@ export async function planUpdateEndpoint(ctx: VerbContext, id: string, patch: Up
     const { config: after } = await decideUpdate(ctx, before, await filledUpdate(ctx, id, patch), requireRegistry)
     const moreBytes = configBytes(after) - configBytes(before)
     if (moreBytes > 0) await requireBudget(ctx.env, before.teamId, { storedBytes: moreBytes })
-    const [catalog, hanging] = await Promise.all([loadCatalog(ctx.env), readStake(ctx, endpoint)])
+    const [catalog, hanging] = await Promise.all([loadCatalog(ctx.env), readImpact(ctx, endpoint)])
     return planEndpointUpdate(resource, { before, after, catalog, ...hanging })
   })
 }
 
-async function readStake(ctx: VerbContext, endpoint: OwnEndpoint) {
-  const [stake, nanosPerHour] = await Promise.all([
-    endpointStub(ctx.env, endpoint).stake(),
+async function readImpact(ctx: VerbContext, endpoint: OwnEndpoint) {
+  const [impact, nanosPerHour] = await Promise.all([
+    endpointStub(ctx.env, endpoint).impact(),
     readWorkerNanos(openDatabase(ctx.env.DB), endpoint.row.teamId, endpoint.id),
   ])
-  return { stake, nanosPerHour }
+  return { impact, nanosPerHour }
 }
 
 function resourceOf({ id, row }: OwnEndpoint): ChangedResource {

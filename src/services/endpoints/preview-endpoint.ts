@@ -1,18 +1,18 @@
 import type { CreateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
 import type { EndpointPlacementPreview } from '../../contract/endpoints/placement-preview.ts'
-import type { WhyOption } from '../../contract/why-options.ts'
+import type { WhyOption } from '../../contract/explain-options.ts'
 import { configBytes } from '../../db/endpoints/endpoints.ts'
 import { workerRates } from '../../domain/billing/worker-rates.ts'
+import { changedCreate } from '../../domain/explain/create-endpoint.ts'
+import { cheapestWorker, endpointOptions, endpointProbe } from '../../domain/explain/endpoint-options.ts'
+import { holderAdvice } from '../../domain/explain/holders.ts'
+import { refuseMeans } from '../../domain/explain/means.ts'
+import { type Advice, ownOption } from '../../domain/explain/option.ts'
 import { rankHosts } from '../../domain/host/placement.ts'
 import { totalNanos, usdOfNanos } from '../../domain/money.ts'
-import { changedCreate } from '../../domain/why/create-endpoint.ts'
-import { cheapestWorker, endpointOptions, endpointTrial } from '../../domain/why/endpoint-options.ts'
-import { holderAdvice } from '../../domain/why/holders.ts'
-import { refuseMeans } from '../../domain/why/means.ts'
-import { type Advice, ownOption } from '../../domain/why/option.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
-import { soundOptions } from '../../effects/why/answer.ts'
-import { type EndpointKnown, lookForWorker, meansBlock, missingFacts } from '../../effects/why/endpoint.ts'
+import { soundOptions } from '../../effects/explain/answer.ts'
+import { type EndpointKnown, meansBlock, missingFacts, readWorkerInputs } from '../../effects/explain/endpoint.ts'
 import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
@@ -30,7 +30,7 @@ export async function previewEndpoint(ctx: VerbContext, body: CreateEndpointRequ
   await requireTemplateScope(ctx, body.templateId)
   const config = await draftEndpoint(ctx, body, requireRegistry)
   await requireBudget(ctx.env, config.teamId, { endpoints: 1, storedBytes: configBytes(config) })
-  const known = await lookForWorker(ctx.env, config, ctx.nowMs)
+  const known = await readWorkerInputs(ctx.env, config, ctx.nowMs)
   const { catalog, hosts } = known.world
   const request = placementRequestOf(catalog, config)
   const [best] = rankHosts(request, hosts).candidates
@@ -63,7 +63,7 @@ async function nearest({ env }: VerbContext, known: EndpointKnown, body: CreateE
     return [{ option, hostIds: found.hostIds, needs: { nanosPerHour: found.nanosPerHour, gpus: found.asked.gpu?.count ?? gpus, pods: 0 } }]
   })
   const asked = { nanosPerHour: askedNanos, gpus, pods: 0 }
-  const stops = holderAdvice(holders, world.hosts, (host) => endpointTrial({ ...world, hosts: [host] })({}), asked)
+  const stops = holderAdvice(holders, world.hosts, (host) => endpointProbe({ ...world, hosts: [host] })({}), asked)
   return soundOptions(
     env,
     [...changes, ...stops].filter(({ needs }) => refuseMeans(means, needs) === null),

@@ -61,12 +61,12 @@ export async function getTimeline(ctx: VerbContext, id: string, query: TimelineQ
 }
 
 function readSteps({ from, to, step }: TimelineQuery, nowMs: number): Steps {
-  const wish = {
+  const requested = {
     fromMs: from === undefined ? null : Date.parse(from),
     toMs: to === undefined ? null : Date.parse(to),
     stepMs: step === undefined ? null : step * 1000,
   }
-  const steps = stepsOf(wish, nowMs)
+  const steps = stepsOf(requested, nowMs)
   if (steps === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
   return steps
 }

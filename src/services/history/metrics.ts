@@ -5,7 +5,7 @@ import { METRICS } from '../../domain/history/metrics.ts'
 import { joinSeries, type Series, type Window, windowOf } from '../../domain/history/series.ts'
 import type { Env } from '../../env.ts'
 import type { Owned } from '../../objects/owned.ts'
-import { hostsOf, ownFormerPod } from '../../objects/ownership/own.ts'
+import { hostsOf, ownPastPod } from '../../objects/ownership/own.ts'
 import { hostsOfWorker, ownWorker } from '../../objects/ownership/own-worker.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
@@ -24,7 +24,7 @@ const UNITS = new Map(METRICS.map(({ name, unit }) => [name, unit]))
 export async function getPodMetrics(ctx: VerbContext, id: string, query: MetricsQuery): Promise<MetricsResponse> {
   requireScope(ctx.principal, 'pods:read', id)
   const window = readWindow(query, ctx.nowMs)
-  const pod = await ownFormerPod(ctx.env, ctx.principal, id)
+  const pod = await ownPastPod(ctx.env, ctx.principal, id)
   return toMetrics(window, await readFrom(ctx.env, hostsOf(pod), id, window))
 }
 
@@ -46,12 +46,12 @@ export async function getWorkerMetrics(
 
 /** Returns the window of a query. Throws 422. */
 export function readWindow({ from, to, step }: MetricsQuery, nowMs: number): Window {
-  const wish = {
+  const requested = {
     fromMs: from === undefined ? null : Date.parse(from),
     toMs: to === undefined ? null : Date.parse(to),
     stepMs: step === undefined ? null : step * SECOND_MS,
   }
-  const window = windowOf(wish, nowMs)
+  const window = windowOf(requested, nowMs)
   if (window === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
   return window
 }

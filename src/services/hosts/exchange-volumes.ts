@@ -1,13 +1,13 @@
 import { openDatabase, type Statement } from '../../db/client.ts'
 import { findDataCenterOf } from '../../db/hosts/data-centers.ts'
-import { forgetWiped, listInherited, listToWipe, noteWiped, settleWiped, type VolumeReach } from '../../db/resources/volume-tombstones.ts'
+import { deleteWiped, listInherited, listToWipe, noteWiped, settleWiped, type VolumeReach } from '../../db/resources/volume-tombstones.ts'
 import { listSizes, noteGlobalUse, noteNetworkUse } from '../../db/resources/volume-use.ts'
 import type { Env } from '../../env.ts'
 import { VOLUMES_MAX, type VolumesRequest, type VolumesResponse } from '../../host-protocol/volumes.ts'
 import type { Owned } from '../../objects/owned.ts'
 
 /** How long a wiped volume is shown, and sent to hosts that take over the volumes of removed hosts. */
-export const TOMBSTONE_KEPT_MS = 30 * 24 * 3600 * 1000
+export const TOMBSTONE_RETENTION_MS = 30 * 24 * 3600 * 1000
 /** Overlap for answers of two isolates whose clocks differ. */
 const CLOCK_OVERLAP_MS = 60_000
 
@@ -19,7 +19,7 @@ export async function exchangeVolumes(env: Env, host: Owned<'host'>, request: Vo
   const db = openDatabase(env.DB)
   const dataCenterId = await findDataCenterOf(db, host.id)
   if (dataCenterId === null) return { nowMs, wipe: [], sizes: [] }
-  const oldestMs = nowMs - TOMBSTONE_KEPT_MS
+  const oldestMs = nowMs - TOMBSTONE_RETENTION_MS
   const sinceMs = request.since === null ? oldestMs : request.since - CLOCK_OVERLAP_MS
   const reach: VolumeReach = { hostId: host.id, dataCenterId, kinds: request.kinds, sinceMs }
   const [own, inherited, sizes] = await db.batch([
@@ -37,7 +37,7 @@ export async function exchangeVolumes(env: Env, host: Owned<'host'>, request: Vo
     const ids = wiped.map(({ id }) => id)
     const has = (kind: 'network' | 'global') => used.some((use) => use.kind === kind)
     return [
-      ...(ids.length > 0 ? [noteWiped(db, reach, ids, nowMs), settleWiped(db, nowMs), ...forgetWiped(db, oldestMs)] : []),
+      ...(ids.length > 0 ? [noteWiped(db, reach, ids, nowMs), settleWiped(db, nowMs), ...deleteWiped(db, oldestMs)] : []),
       ...(has('network') ? [noteNetworkUse(db, host.id, used, nowMs)] : []),
       ...(has('global') ? [noteGlobalUse(db, host.id, used, nowMs)] : []),
     ]

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../db/client.ts'
 import { findReported } from '../../db/overlays/host-overlays.ts'
-import { tellClusterOfReach } from '../../effects/overlays/forward-report.ts'
+import { notifyClusterOfReach } from '../../effects/overlays/forward-report.ts'
 import type { Env } from '../../env.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
 import type { Owned } from '../../objects/owned.ts'
@@ -13,6 +13,6 @@ export async function takeOverlayReports(env: Env, host: Owned<'host'>, reports:
     if (found?.kind !== 'cluster') continue
     const ready = report.ready.filter((id) => found.onHost.has(id))
     const gaps = report.gaps.filter(({ from }) => found.onHost.has(from))
-    if (ready.length + gaps.length > 0) await tellClusterOfReach(env, host.id, found.ownerId, { ...report, ready, gaps })
+    if (ready.length + gaps.length > 0) await notifyClusterOfReach(env, host.id, found.ownerId, { ...report, ready, gaps })
   }
 }

@@ -1,6 +1,6 @@
 import type { MergedLinesQuery, MergedLinesResponse } from '../../contract/logs/merged.ts'
 import { Problem } from '../../contract/problems.ts'
-import { type Direction, type LineFilter, type LineWish, lineFilterOf } from '../../domain/logs/line-page.ts'
+import { type Direction, type LineFilter, type LineQuery, lineFilterOf } from '../../domain/logs/line-page.ts'
 import {
   type LinePlace,
   type MergedPage,
@@ -79,13 +79,13 @@ async function readOne(
   const { worker, isKnown, fromMs, toMs } = span
   const bounds = isBounded ? narrowed(filter, fromMs, toMs) : filter
   const isOwn = after?.workerId === worker.id
-  const wish: LineWish = {
+  const requested: LineQuery = {
     filter: isOwn || after === null ? bounds : behind(bounds, after, direction),
     direction,
     fromN: isOwn ? after.n : null,
     limit,
   }
-  const reply = await podLogStub(env, worker).readLines({ kind: 'worker', ownerId: endpointId, isKnown }, [wish])
+  const reply = await podLogStub(env, worker).readLines({ kind: 'worker', ownerId: endpointId, isKnown }, [requested])
   // The retention of this log has ended.
   if (reply === 'unknown') return null
   const [page] = pagesOf(reply)

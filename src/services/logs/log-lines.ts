@@ -1,6 +1,6 @@
 import type { LogLine, LogLinesQuery, LogLinesResponse } from '../../contract/logs/lines.ts'
 import { Problem } from '../../contract/problems.ts'
-import { type FoundLines, newerThan, olderThan, wishesOf } from '../../domain/logs/line-page.ts'
+import { type FoundLines, lineQueriesOf, newerThan, olderThan } from '../../domain/logs/line-page.ts'
 import { lineId, type StoredLine } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'
 import type { LinesReply } from '../../objects/pod-log.ts'
@@ -14,7 +14,7 @@ const RETRY_SECONDS = '2'
  * be reached.
  */
 export async function readLogLines(env: Env, { log, ownerId, isKnown }: ReadableLog, query: LogLinesQuery): Promise<LogLinesResponse> {
-  const pages = pagesOf(await podLogStub(env, log).readLines({ kind: log.kind, ownerId, isKnown }, wishesOf(query)))
+  const pages = pagesOf(await podLogStub(env, log).readLines({ kind: log.kind, ownerId, isKnown }, lineQueriesOf(query)))
   return joinPages(pages, query)
 }
 
@@ -36,7 +36,7 @@ export function pagesOf(reply: LinesReply): FoundLines[] {
 function joinPages(pages: FoundLines[], query: LogLinesQuery): LogLinesResponse {
   const [first] = pages
   if (!first) throw new Error('a query has a page')
-  const isNewer = wishesOf(query)[0]?.direction === 'newer'
+  const isNewer = lineQueriesOf(query)[0]?.direction === 'newer'
   const before = isNewer ? null : first
   const after = isNewer ? first : (pages[1] ?? null)
   const lines = pages.flatMap((page) => page.lines)

@@ -14,7 +14,7 @@ import { settleFollowing } from '../accounts/suspension.ts'
 import { noteByOperator } from '../audit.ts'
 import { deleteCluster } from '../clusters/clusters.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { deleteEndpoint } from '../endpoints/endpoints.ts'
 import { actOnPod, updatePod } from '../pods/change-pod.ts'
 
@@ -31,7 +31,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   const change = { action: 'users.delete', resourceKind: 'user', resourceId: userId, before: { email: user.email }, after: null }
   await writeSuspension(db, teamId, nowMs, noteByOperator(operator, teamId, change))
   const keys = await revokeKeysOf(db, userId, nowMs)
-  forgetVerdicts()
+  dropCachedDecisions()
   // The organization's remaining owners may all be suspended (DER-21).
   const failed = (await settleFollowing(operator, userId)).flatMap((settled) => settled.failed)
   const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const

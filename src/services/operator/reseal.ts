@@ -6,12 +6,12 @@ import {
   listObjects,
   RESEALED_TABLES,
   type ResealedTable,
-  resealKeptAnswers,
   resealRegistries,
   resealReleases,
   resealRows,
   resealSecretParts,
   resealSpendWebhooks,
+  resealStoredAnswers,
   STEP_PARTS,
   type Step,
 } from '../../db/reseal.ts'
@@ -66,11 +66,11 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   }
   if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
   if (step === 'secrets') return resealSecretParts(db, afterId)
-  if (step === 'kept answers') return resealKeptAnswers(db, afterId)
+  if (step === 'kept answers') return resealStoredAnswers(db, afterId)
   if (step === 'endpoint objects')
-    return tellObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
-  if (step === 'host objects') return tellObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
-  return tellObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
+    return notifyObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
+  if (step === 'host objects') return notifyObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
+  return notifyObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
 }
 
 function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {
@@ -79,17 +79,17 @@ function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {
 }
 
 // A failure of one object does not block the others.
-async function tellObjects(
+async function notifyObjects(
   db: Records,
   kind: Parameters<typeof listObjects>[1],
   afterId: string,
-  tell: (id: string) => Promise<void>,
+  notify: (id: string) => Promise<void>,
 ): Promise<Step> {
   const ids = await listObjects(db, kind, afterId)
   const failed: Step['failed'] = []
   for (const id of ids) {
     try {
-      await tell(id)
+      await notify(id)
     } catch (error) {
       failed.push({ id, error })
     }

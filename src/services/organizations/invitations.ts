@@ -18,8 +18,8 @@ import { keyedDigest } from '../../platform/crypto.ts'
 import { newInvitationToken, newResourceId } from '../../platform/ids.ts'
 import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { isParentGood } from '../credentials/parents.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { assertAllowed, noteFor, requireOrganization, requireOwnAccount } from './caller.ts'
@@ -63,7 +63,7 @@ async function write(
   await table.deleteInvitationsOf(db, teamId, [...(await endedParents(ctx, await table.listInvitations(db, teamId, ctx.nowMs)))])
   return decideAgain(NOUN, async () => {
     const { role } = await requireOrganization(ctx, 'account:write', teamId)
-    const around = await table.lookAround(db, teamId, row.email, ctx.nowMs)
+    const around = await table.readMembership(db, teamId, row.email, ctx.nowMs)
     assertAllowed(refuseInvitation({ actor: role, role: row.role, ...around }))
     return (await table.insertInvitation(db, row, { userId, role }, together)) ? answer : null
   })
@@ -101,14 +101,14 @@ export async function acceptInvitation(ctx: VerbContext, token: string): Promise
   const joined = await decideAgain(NOUN, async () => {
     const { invitation: row, team } = await requireInvitation(ctx, token)
     if (row.role === 'OWNER') assertAllowed(refuseOwning(await countOwned(db, userId)))
-    const around = await table.lookAround(db, row.teamId, row.email, ctx.nowMs)
+    const around = await table.readMembership(db, row.teamId, row.email, ctx.nowMs)
     // Repeats the check of the invitation at present, as if the address had no invitation yet.
     assertAllowed(refuseInvitation({ actor: 'OWNER', role: row.role, ...around, isInvited: false, open: 0 }))
     const note = noteOf(ctx, row, { action: 'invitations.accept', before: stateOf(row), after: { userId, role: row.role } })
     if (!(await table.acceptInvitation(db, row, userId, ctx.nowMs, note))) return null
     return toOrganization({ id: row.teamId, ...team, role: row.role })
   })
-  forgetVerdicts()
+  dropCachedDecisions()
   return joined
 }
 

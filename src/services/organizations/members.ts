@@ -11,9 +11,9 @@ import { countOwned, mayOwnOneMore } from '../../db/organizations/organizations.
 import { refuseHandOver, refuseManaging, refuseRemoval, refuseRole, type Standing } from '../../domain/team/members.ts'
 import { type Change, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { decideAgain } from '../decide-again.ts'
-import { requireMatch, tellTag } from '../precondition.ts'
+import { reportTag, requireMatch } from '../precondition.ts'
 import { assertAllowed, noteFor, requireOrganization } from './caller.ts'
 import { getOrganization, toMember } from './organizations.ts'
 
@@ -28,7 +28,7 @@ export async function changeRole(
 ): Promise<OrganizationMember> {
   const db = openDatabase(ctx.env.DB)
   const changed = await decideAgain(NOUN, async () => {
-    const { actor, member, standing } = await look(ctx, id, userId)
+    const { actor, member, standing } = await readMembers(ctx, id, userId)
     requireMatch(ctx, tagOfMember(member))
     assertAllowed(refuseRole(standing, to, await countOwned(db, userId)))
     const after = { ...member, role: to }
@@ -37,8 +37,8 @@ export async function changeRole(
     const condition = to === 'OWNER' ? mayOwnOneMore(userId) : undefined
     return (await table.changeRole(db, id, { member, to, actor, condition }, note)) ? after : null
   })
-  forgetVerdicts()
-  tellTag(ctx, tagOfMember(changed))
+  dropCachedDecisions()
+  reportTag(ctx, tagOfMember(changed))
   return toMember(changed)
 }
 
@@ -54,7 +54,7 @@ export function tagOfMember({ role }: Pick<table.MemberRow, 'role'>): string {
 export async function removeMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<void> {
   const db = openDatabase(ctx.env.DB)
   await decideAgain(NOUN, async () => {
-    const { actor, member, members, standing } = await look(ctx, id, userId, keysTo)
+    const { actor, member, members, standing } = await readMembers(ctx, id, userId, keysTo)
     requireMatch(ctx, tagOfMember(member))
     const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
     assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
@@ -65,7 +65,7 @@ export async function removeMember(ctx: VerbContext, id: string, userId: string,
     ] as const
     return (await table.removeMember(db, id, { member, actor, heir, nowMs: ctx.nowMs }, notes)) || null
   })
-  forgetVerdicts()
+  dropCachedDecisions()
 }
 
 /** Makes a member the owner, and the caller an administrator, in one step (TEAM-12). Throws 400, 403, 404 and 409. */
@@ -80,7 +80,7 @@ export async function handOver(ctx: VerbContext, id: string, { userId }: HandOve
     ] as const
     return (await table.handOver(db, id, { member, owner: actor, condition }, notes)) || null
   })
-  forgetVerdicts()
+  dropCachedDecisions()
   return getOrganization(ctx, id)
 }
 
@@ -90,7 +90,7 @@ export async function decideHandOver(
   id: string,
   userId: string,
 ): Promise<{ actor: table.Actor; member: table.KnownMember }> {
-  const { actor, members, activeOwners } = await lookFor(ctx, id, [userId])
+  const { actor, members, activeOwners } = await readFound(ctx, id, [userId])
   const member = members.get(userId)
   const owners = activeOwners.size
   const standing: Standing = { actor: actor.role, member: member?.role ?? 'BASIC', isSelf: userId === actor.userId, owners }
@@ -103,13 +103,13 @@ export async function decideHandOver(
 
 const KEYS_REVOKED = { action: 'members.revoke-keys', before: null, after: null }
 
-interface Look {
+interface FoundMembers {
   actor: table.Actor
   members: ReadonlyMap<string, table.KnownMember>
   activeOwners: ReadonlySet<string>
 }
 
-async function lookFor(ctx: VerbContext, id: string, userIds: readonly string[]): Promise<Look> {
+async function readFound(ctx: VerbContext, id: string, userIds: readonly string[]): Promise<FoundMembers> {
   const { role } = await requireOrganization(ctx, 'account:write', id)
   const { userId } = ctx.principal
   const found = await table.findMembers(openDatabase(ctx.env.DB), id, userIds)
@@ -120,13 +120,13 @@ async function lookFor(ctx: VerbContext, id: string, userIds: readonly string[])
  * Returns the acting and the affected member. A member without the right to manage others gets 403 before 404, so that the answer does not
  * reveal who else is a member.
  */
-export async function look(
+export async function readMembers(
   ctx: VerbContext,
   id: string,
   userId: string,
   other: string | undefined = undefined,
-): Promise<Look & { member: table.MemberRow; standing: Standing }> {
-  const seen = await lookFor(ctx, id, other === undefined ? [userId] : [userId, other])
+): Promise<FoundMembers & { member: table.MemberRow; standing: Standing }> {
+  const seen = await readFound(ctx, id, other === undefined ? [userId] : [userId, other])
   const { actor, members, activeOwners } = seen
   const isSelf = userId === actor.userId
   const member = members.get(userId)

@@ -14,10 +14,10 @@ import { refuseDeletion } from '../../domain/team/organization.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertAllowed, noteFor, requireOrganization, requireOwnAccount, seerOf } from './caller.ts'
 
@@ -32,7 +32,7 @@ export async function listOrganizations(ctx: VerbContext): Promise<Organization[
 /** Returns an organization with its members (ORG-2). Throws 403, and 404 for callers who are no members. */
 export async function getOrganization(ctx: VerbContext, id: string): Promise<OrganizationDetails> {
   const organization = await requireOrganization(ctx, 'organizations:read', id)
-  tellTag(ctx, tagOfOrganization(ctx, organization))
+  reportTag(ctx, tagOfOrganization(ctx, organization))
   return { ...toOrganization(organization), members: (await listMembers(openDatabase(ctx.env.DB), id)).map(toMember) }
 }
 
@@ -47,7 +47,7 @@ export async function createOrganization(
   const made = await onceForKey<Organization>(ctx, 'createOrganization', key, [ctx.principal.userId, body], (store) =>
     write(ctx, body, store),
   )
-  forgetVerdicts()
+  dropCachedDecisions()
   return made
 }
 
@@ -75,7 +75,7 @@ export function renameOrganization(ctx: VerbContext, id: string, { name }: Updat
     const note = { action: 'organizations.rename', resourceKind: NOUN, resourceId: id, before: { name: before.name }, after: { name } }
     const actor = { userId: ctx.principal.userId, role: before.role }
     if (!(await table.renameOrganization(db, before, name, actor, [noteChange(noteFor(ctx, id), note)]))) return null
-    tellTag(ctx, tagOfOrganization(ctx, { id, name }))
+    reportTag(ctx, tagOfOrganization(ctx, { id, name }))
     return answer
   })
 }
@@ -88,11 +88,11 @@ export async function deleteOrganization(ctx: VerbContext, id: string): Promise<
     const { name, role } = before
     const actor = { userId: ctx.principal.userId, role }
     requireMatch(ctx, tagOfOrganization(ctx, before))
-    assertAllowed(refuseDeletion(role, await table.countKept(db, id, actor.userId, ctx.nowMs)))
+    assertAllowed(refuseDeletion(role, await table.countBlockers(db, id, actor.userId, ctx.nowMs)))
     const note = { action: 'organizations.delete', resourceKind: NOUN, resourceId: id, before: { name }, after: null }
     return (await table.deleteOrganization(db, before, actor, ctx.nowMs, noteChange(noteFor(ctx, id), note))) || null
   })
-  forgetVerdicts()
+  dropCachedDecisions()
 }
 
 /** Returns the tag of an organization, over its name, the only field that a PATCH may change. */

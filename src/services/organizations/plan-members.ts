@@ -5,7 +5,7 @@ import { openDatabase } from '../../db/client.ts'
 import { listGoodKeys } from '../../db/operator/account-holdings.ts'
 import { findInvitation, listInvitations } from '../../db/organizations/invitations.ts'
 import { listMembers, type MemberRow } from '../../db/organizations/members.ts'
-import { countKept, countOwned } from '../../db/organizations/organizations.ts'
+import { countBlockers, countOwned } from '../../db/organizations/organizations.ts'
 import { effect } from '../../domain/plan/effect.ts'
 import { planOrganizationDeletion, planRemoval, planRole } from '../../domain/plan/member.ts'
 import { refuseGift, refuseManaging, refuseRemoval, refuseRole } from '../../domain/team/members.ts'
@@ -14,7 +14,7 @@ import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
 import { requireMatch } from '../precondition.ts'
 import { assertAllowed, requireOrganization } from './caller.ts'
-import { decideHandOver, look, tagOfMember } from './members.ts'
+import { decideHandOver, readMembers, tagOfMember } from './members.ts'
 import { tagOfOrganization } from './organizations.ts'
 
 // Dry runs of changes among the members of an organization (DRY-14, DRY-15), with the errors of the changes themselves.
@@ -22,7 +22,7 @@ import { tagOfOrganization } from './organizations.ts'
 /** Returns the plan of changing a member's role. Throws 403 and 404. */
 export async function planChangeRole(ctx: VerbContext, id: string, userId: string, { role: to }: UpdateMemberRequest): Promise<ChangePlan> {
   const db = openDatabase(ctx.env.DB)
-  const { member, standing } = await look(ctx, id, userId)
+  const { member, standing } = await readMembers(ctx, id, userId)
   return planChange('members.change-role', memberOf(member), async () => {
     requireMatch(ctx, tagOfMember(member))
     assertAllowed(refuseRole(standing, to, await countOwned(db, userId)))
@@ -32,7 +32,7 @@ export async function planChangeRole(ctx: VerbContext, id: string, userId: strin
 
 /** Returns the plan of removing a member or leaving. Throws 403 and 404. */
 export async function planRemoveMember(ctx: VerbContext, id: string, userId: string, keysTo: string | undefined): Promise<ChangePlan> {
-  const { member, members, standing } = await look(ctx, id, userId, keysTo)
+  const { member, members, standing } = await readMembers(ctx, id, userId, keysTo)
   return planChange(standing.isSelf ? 'members.leave' : 'members.remove', memberOf(member), async () => {
     requireMatch(ctx, tagOfMember(member))
     const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
@@ -64,7 +64,7 @@ export async function planDeleteOrganization(ctx: VerbContext, id: string): Prom
   const { userId } = ctx.principal
   return planChange('organizations.delete', organization, async () => {
     requireMatch(ctx, tagOfOrganization(ctx, organization))
-    assertAllowed(refuseDeletion(role, await countKept(db, id, userId, ctx.nowMs)))
+    assertAllowed(refuseDeletion(role, await countBlockers(db, id, userId, ctx.nowMs)))
     const [members, invitations, keys] = await Promise.all([
       listMembers(db, id),
       listInvitations(db, id, ctx.nowMs),

@@ -3,7 +3,7 @@ import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
-import { readPodRoom } from '../../db/hosts/pod-room.ts'
+import { readPodCapacity } from '../../db/hosts/pod-capacity.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PlaceRefusal, PodRow } from '../../db/pods/pods.ts'
 import { podCapability } from '../../domain/access.ts'
@@ -21,7 +21,7 @@ import { causeOf } from '../audit.ts'
 import { requireSpend } from '../billing/spend.ts'
 import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
-import { forgetPodKey } from '../credentials/key-callers.ts'
+import { dropPodKey } from '../credentials/key-callers.ts'
 import { decideAgain } from '../decide-again.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { requireScope } from '../require-scope.ts'
@@ -45,7 +45,7 @@ export async function actOnPod(
 ): Promise<TaggedPod | null> {
   const pod = await change(ctx, id, ifMatch, action, (before) => decideFor(ctx, before, action, gpuCount))
   if (action !== 'terminate') return showPod(ctx, pod)
-  await forgetPodKey(ctx.env, id)
+  await dropPodKey(ctx.env, id)
   return null
 }
 
@@ -182,7 +182,7 @@ export async function refusePlace(ctx: VerbContext, reason: PlaceRefusal, before
       return refuseLimit(ctx, reason, { gpus, nanosPerHour: isStart ? startNanos(after) : growthNanos(before, after, isToRun(after)) })
     case 'diskShare': {
       // A disk that is larger than the free one exceeds the share too.
-      const room = await readPodRoom(openDatabase(ctx.env.DB), before, null)
+      const room = await readPodCapacity(openDatabase(ctx.env.DB), before, null)
       const isShare = room !== null && podDiskGb(after.spec) <= room.diskGb
       throw new Problem('badRequest', { detail: isShare ? DISK_SHARE_TAKEN : DISK_TAKEN, code: 'NO_CAPACITY' })
     }

@@ -43,7 +43,7 @@ const OPERATION = 'createPod'
 const MAX_HOSTS_SHOWN = 100
 
 /** Options of a create that only older APIs use. */
-export interface CreateManner {
+export interface CreateOptions {
   /** No other live pod of the account may have its name (GQL-19). */
   hasOwnName?: boolean
   isInterruptible?: boolean
@@ -58,12 +58,12 @@ export async function createPod(
   body: CreatePodRequest,
   idempotencyKey: string | undefined,
   asked: unknown = body,
-  manner: CreateManner = {},
+  options: CreateOptions = {},
 ): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:write')
   requireRegistryScope(ctx, body.registry)
   await requireTemplateScope(ctx, body.templateId)
-  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, asked, (store) => place(ctx, body, manner, store), replayOf(ctx, body))
+  return onceForKey<TaggedPod>(ctx, OPERATION, idempotencyKey, asked, (store) => place(ctx, body, options, store), replayOf(ctx, body))
 }
 
 function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
@@ -84,7 +84,7 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
   const { spec, pricePerHour, diskRates } = plan
   const nanosPerHour = runningNanos({ pricePerHour, ...diskRates })
   await requireSpend(ctx, nanosPerHour)
-  const { candidates, refusals, hosts: looked } = await rankPod(ctx.env, ctx.principal.teamId, spec)
+  const { candidates, refusals, hosts: checked } = await rankPod(ctx.env, ctx.principal.teamId, spec)
   const [best] = candidates
   const fitting: UnfitHost[] = candidates.map(({ hostId }) => ({ hostId, failed: [] }))
   const nearest = refusals.toSorted((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1))
@@ -99,12 +99,12 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
     hosts: await Promise.all(
       hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed: failed.map(describeConstraint) })),
     ),
-    options: best ? [] : await nearestPods(ctx, { body, references, hosts: looked, nanosPerHour }),
+    options: best ? [] : await nearestPods(ctx, { body, references, hosts: checked, nanosPerHour }),
   }
 }
 
-async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateManner, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
-  const plan = withManner((await planOrThrow(ctx, body)).plan, manner)
+async function place(ctx: VerbContext, body: CreatePodRequest, options: CreateOptions, store: StoreAnswer<TaggedPod>): Promise<TaggedPod> {
+  const plan = withOptions((await planOrThrow(ctx, body)).plan, options)
   await claimRegistry(ctx, plan.spec.container)
   const draft = draftPodOf(ctx, { id: newResourceId(), sshSuffix: newSshSuffix(), name: body.name }, plan)
   // ERR-6: this check comes before placement.
@@ -116,7 +116,7 @@ async function place(ctx: VerbContext, body: CreatePodRequest, manner: CreateMan
     noteCreate(ctx, pod),
     ...store(answerOf(pod)),
     ...requireReferences(db, pod),
-    ...(manner.hasOwnName ? [requireOwnName(db, pod)] : []),
+    ...(options.hasOwnName ? [requireOwnName(db, pod)] : []),
   ]
   const placed = await withGlobalAddress(ctx, draft, (addressed) => placePod(ctx.env, addressed, together))
   return placed.ok ? answerOf(placed.pod) : refuse(ctx, body, draft, placed)
@@ -145,7 +145,7 @@ async function refuse(
   }
 }
 
-function withManner(plan: PodPlan, { isInterruptible }: CreateManner): PodPlan {
+function withOptions(plan: PodPlan, { isInterruptible }: CreateOptions): PodPlan {
   return isInterruptible ? { ...plan, spec: { ...plan.spec, interruptible: true } } : plan
 }
 

@@ -1,20 +1,20 @@
-import type { PodExplanation, Why } from '../../contract/why/why.ts'
+import type { PodExplanation, Why } from '../../contract/explain/explain.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
+import { fact } from '../../domain/explain/evidence.ts'
+import { type Holder, holderAdvice } from '../../domain/explain/holders.ts'
+import { type Means, meansOption, refuseMeans } from '../../domain/explain/means.ts'
+import { type Advice, operatorOption, ownOption } from '../../domain/explain/option.ts'
+import { explainPod, missedStart, type StartBlock, startMisses } from '../../domain/explain/pod.ts'
+import { bodyOf, type PodWorld, podOptions, podProbe, referencesOf } from '../../domain/explain/pod-options.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import { runningNanos, startNanos } from '../../domain/pod/rates.ts'
-import { fact } from '../../domain/why/evidence.ts'
-import { type Holder, holderAdvice } from '../../domain/why/holders.ts'
-import { type Means, meansOption, refuseMeans } from '../../domain/why/means.ts'
-import { type Advice, operatorOption, ownOption } from '../../domain/why/option.ts'
-import { explainPod, missedStart, type StartBlock, startMisses } from '../../domain/why/pod.ts'
-import { bodyOf, type PodWorld, podOptions, podTrial, referencesOf } from '../../domain/why/pod-options.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
-import { answerWhy } from '../../effects/why/answer.ts'
-import { readHolders } from '../../effects/why/holders.ts'
-import { readMeans } from '../../effects/why/means.ts'
-import { rememberWhy, type Snapshot } from '../../effects/why/memory.ts'
-import { readSnapshot } from '../../effects/why/snapshot.ts'
+import { answerExplain } from '../../effects/explain/answer.ts'
+import { readHolders } from '../../effects/explain/holders.ts'
+import { readMeans } from '../../effects/explain/means.ts'
+import { cachedExplanation, type Snapshot } from '../../effects/explain/memory.ts'
+import { readSnapshot } from '../../effects/explain/snapshot.ts'
 import { readSettings } from '../../env.ts'
 import { type OwnPod, own } from '../../objects/ownership/own.ts'
 import type { VerbContext } from '../context.ts'
@@ -35,26 +35,28 @@ export async function explainOwnPod(ctx: VerbContext, id: string): Promise<PodEx
   const pod = await own(ctx.env, ctx.principal, 'pod', id)
   const { row } = pod
   const isToRun = TO_RUN.includes(row.status)
-  const why = await (isToRun ? explainLive(ctx, pod) : rememberWhy(`pod ${id} ${row.version}`, ctx.nowMs, () => explainStopped(ctx, row)))
+  const why = await (isToRun
+    ? explainLive(ctx, pod)
+    : cachedExplanation(`pod ${id} ${row.version}`, ctx.nowMs, () => explainStopped(ctx, row)))
   return { id, status: row.status, ...why }
 }
 
 async function explainLive({ env, nowMs }: VerbContext, pod: OwnPod): Promise<Why> {
   const silentSinceMs = (await readLivePods(env, [pod])).get(pod.id)?.silentSinceMs ?? null
   const verdict = explainPod(pod.row, { silentSinceMs, block: null })
-  return answerWhy(env, verdict, [], { nowMs, isStale: silentSinceMs !== null })
+  return answerExplain(env, verdict, [], { nowMs, isStale: silentSinceMs !== null })
 }
 
 async function explainStopped(ctx: VerbContext, row: PodRow): Promise<Why> {
-  const known = await look(ctx, row)
+  const known = await check(ctx, row)
   const block = findBlock(row, known)
   const verdict = explainPod(row, { silentSinceMs: null, block })
   // A member of a cluster has no actions of its own (POD-16).
   const advice = row.clusterId === null ? advise(row, block, known) : []
-  return answerWhy(ctx.env, verdict, advice, { nowMs: ctx.nowMs, asOfMs: known.snapshot.atMs })
+  return answerExplain(ctx.env, verdict, advice, { nowMs: ctx.nowMs, asOfMs: known.snapshot.atMs })
 }
 
-async function look({ env, nowMs }: VerbContext, row: PodRow): Promise<Known> {
+async function check({ env, nowMs }: VerbContext, row: PodRow): Promise<Known> {
   const [snapshot, means, catalog, holders] = await Promise.all([
     readSnapshot(env, nowMs),
     readMeans(env, row.teamId, nowMs),
@@ -117,7 +119,7 @@ function makeRoom(row: PodRow, { snapshot, holders }: Known): Advice[] {
 function elsewhere(row: PodRow, { world }: Known): Advice[] {
   const nanos = runningNanos(row)
   const body = bodyOf(row.name, row.spec)
-  const fit = podTrial(world)(body)
+  const fit = podProbe(world)(body)
   const found = fit ? [{ ...fit, kind: 'RECREATE' as const, summary: RECREATE, asked: body }] : podOptions(world, body)
   return found.map(({ asked, hostIds, ...one }) => ({
     option: ownOption(fit ? one : { ...one, summary: `${RECREATE}: ${one.summary}` }, nanos, {

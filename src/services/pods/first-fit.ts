@@ -1,7 +1,7 @@
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem } from '../../contract/problems.ts'
 import type { VerbContext } from '../context.ts'
-import { type CreateManner, createPod } from './create-pod.ts'
+import { type CreateOptions, createPod } from './create-pod.ts'
 import type { TaggedPod } from './pods.ts'
 
 /**
@@ -14,12 +14,12 @@ export async function createFirstFit(
   bodies: readonly CreatePodRequest[],
   asked: unknown,
   idempotencyKey: string | undefined,
-  manner: CreateManner = {},
+  options: CreateOptions = {},
 ): Promise<TaggedPod> {
   const refusals: { body: CreatePodRequest; problem: Problem }[] = []
   for (const body of bodies) {
     try {
-      return await createPod(ctx, body, idempotencyKey, asked, manner)
+      return await createPod(ctx, body, idempotencyKey, asked, options)
     } catch (error) {
       if (!(error instanceof Problem) || error.key !== 'badRequest') throw error
       refusals.push({ body, problem: error })

@@ -31,8 +31,8 @@ export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<M
     ({ row }) => row.hostId,
   )
   const asked = [...byHost].slice(0, MAX_HOSTS)
-  const told = await Promise.all(asked.map(([, onHost]) => readInPieces(env, onHost)))
-  return new Map(told.flat())
+  const reports = await Promise.all(asked.map(([, onHost]) => readInPieces(env, onHost)))
+  return new Map(reports.flat())
 }
 
 /** Returns the pods on silent hosts, and since when. */
@@ -42,9 +42,9 @@ export function silencesOf(live: Iterable<readonly [string, LivePod]>): Map<stri
 
 /** Reads the pods of one host in pieces; other requests run between two calls (RATE-22). */
 async function readInPieces(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {
-  const told: [string, LivePod][] = []
-  for await (const piece of inPieces(pods, ASKED_AT_ONCE)) told.push(...(await readFromHost(env, piece)))
-  return told
+  const reports: [string, LivePod][] = []
+  for await (const piece of inPieces(pods, ASKED_AT_ONCE)) reports.push(...(await readFromHost(env, piece)))
+  return reports
 }
 
 async function readFromHost(env: Env, pods: readonly OwnPod[]): Promise<[string, LivePod][]> {

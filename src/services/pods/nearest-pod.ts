@@ -1,15 +1,15 @@
+import type { WhyOption } from '../../contract/explain-options.ts'
 import type { CreatePodRequest } from '../../contract/pods/pods.ts'
-import type { WhyOption } from '../../contract/why-options.ts'
+import { holderAdvice } from '../../domain/explain/holders.ts'
+import { refuseMeans } from '../../domain/explain/means.ts'
+import { type Advice, ownOption } from '../../domain/explain/option.ts'
+import { podOptions, podProbe } from '../../domain/explain/pod-options.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import type { PodReferences } from '../../domain/pod/request/request.ts'
-import { holderAdvice } from '../../domain/why/holders.ts'
-import { refuseMeans } from '../../domain/why/means.ts'
-import { type Advice, ownOption } from '../../domain/why/option.ts'
-import { podOptions, podTrial } from '../../domain/why/pod-options.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
-import { soundOptions } from '../../effects/why/answer.ts'
-import { readHolders } from '../../effects/why/holders.ts'
-import { readMeans } from '../../effects/why/means.ts'
+import { soundOptions } from '../../effects/explain/answer.ts'
+import { readHolders } from '../../effects/explain/holders.ts'
+import { readMeans } from '../../effects/explain/means.ts'
 import { readSettings } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 
@@ -35,7 +35,7 @@ export async function nearestPods({ env, principal, nowMs }: VerbContext, refuse
   const asked = { nanosPerHour, gpus: body.gpu ? (body.gpu.count ?? 1) : 0, pods: 1 }
   return soundOptions(
     env,
-    [...advice, ...holderAdvice(holders, hosts, (host) => podTrial({ ...world, hosts: [host] })(body), asked)].filter(
+    [...advice, ...holderAdvice(holders, hosts, (host) => podProbe({ ...world, hosts: [host] })(body), asked)].filter(
       ({ needs }) => refuseMeans(means, needs) === null,
     ),
   )

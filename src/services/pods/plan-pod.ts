@@ -3,7 +3,7 @@ import type { PodAction } from '../../contract/enums.ts'
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
-import { readPodRoom } from '../../db/hosts/pod-room.ts'
+import { readPodCapacity } from '../../db/hosts/pod-capacity.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { podCapability } from '../../domain/access.ts'
 import { noEffect } from '../../domain/plan/effect.ts'
@@ -70,7 +70,7 @@ async function findLack({ env }: VerbContext, before: PodRow, after: PodRow): Pr
   const isStart = isToRun(after) && !isToRun(before)
   if (!isStart && (after.status === 'TERMINATED' || podDiskGb(after.spec) <= podDiskGb(before.spec))) return null
   const gpu = gpuOf(after)
-  const free = await readPodRoom(openDatabase(env.DB), before, gpu?.typeId ?? null)
+  const free = await readPodCapacity(openDatabase(env.DB), before, gpu?.typeId ?? null)
   if (!free || podDiskGb(after.spec) > free.diskGb) return 'capacity'
   if (!isStart) return podDiskGb(after.spec) > free.diskShareGb ? 'diskShare' : null
   return (gpu?.count ?? 0) > free.gpus || after.vcpus > free.vcpus || after.memoryMb > free.memoryMb ? 'capacity' : null

@@ -1,7 +1,7 @@
 import { problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findPlacementHost } from '../../db/hosts/capacity.ts'
-import { listRoomAllocations } from '../../db/hosts/room.ts'
+import { listHeldCapacity } from '../../db/hosts/held-capacity.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { withGpuCount } from '../../domain/pod/place/gpu-count.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
@@ -20,7 +20,7 @@ export async function countedForStart({ env, principal }: VerbContext, before: P
   const [catalog, host, allocations] = await Promise.all([
     loadCatalog(env),
     findPlacementHost(db, before.hostId),
-    listRoomAllocations(db, [before.hostId]),
+    listHeldCapacity(db, [before.hostId]),
   ])
   const counted = withGpuCount(before, count, { catalog, host, held: allocations.find(({ id }) => id === before.id) })
   if (!counted.ok) throw problemOf(counted.problem)

@@ -9,7 +9,7 @@ import { showPod, type TaggedPod } from './pods.ts'
 /** Maximum time that a request waits, in milliseconds. */
 const MAX_WAIT_MS = 25_000
 /** Maximum interval between two reads of the row, which finds changes without a notification. */
-const LOOK_AGAIN_MS = 2_000
+const RETRY_AFTER_MS = 2_000
 
 /**
  * Returns a pod once it has the status, cannot reach it without an action, or 25 s have passed (PP-90). Throws the errors of `getPod`, also
@@ -22,7 +22,7 @@ export async function waitForPod(ctx: VerbContext, id: string, wanted: PodStatus
   let pod = await own(ctx.env, ctx.principal, 'pod', id)
   for (let leftMs = MAX_WAIT_MS; !isWaitOver(pod.row, wanted) && leftMs > 0 && !signal.aborted; leftMs = untilMs - Date.now()) {
     // Subscribes before the row is read, so that no change falls between the two.
-    const change = nextChange(ctx, pod, Math.min(LOOK_AGAIN_MS, leftMs), signal)
+    const change = nextChange(ctx, pod, Math.min(RETRY_AFTER_MS, leftMs), signal)
     pod = await own(ctx.env, ctx.principal, 'pod', id)
     if (!isWaitOver(pod.row, wanted)) await change
   }

@@ -9,7 +9,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
@@ -26,7 +26,7 @@ export async function createGlobalVolume(
 ): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:write')
   const volume = await onceForKey<GlobalVolume>(ctx, 'createGlobalVolume', key, body, (store) => writeGlobalVolume(ctx, body.name, store))
-  tellTag(ctx, tagOfGlobalVolume(ctx, volume))
+  reportTag(ctx, tagOfGlobalVolume(ctx, volume))
   return volume
 }
 
@@ -50,7 +50,7 @@ async function writeGlobalVolume(ctx: VerbContext, name: string, store: StoreAns
 export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<GlobalVolume> {
   requireScope(ctx.principal, 'volumes:read')
   const volume = await findVolume(ctx, id)
-  tellTag(ctx, tagOfGlobalVolume(ctx, volume))
+  reportTag(ctx, tagOfGlobalVolume(ctx, volume))
   return toGlobalVolume(volume)
 }
 
@@ -70,7 +70,7 @@ export async function renameGlobalVolume(ctx: VerbContext, id: string, name: str
     const outcome = await table.renameGlobalVolume(openDatabase(ctx.env.DB), before, name, [note])
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome === 'changed') return null
-    tellTag(ctx, tagOfGlobalVolume(ctx, outcome))
+    reportTag(ctx, tagOfGlobalVolume(ctx, outcome))
     return toGlobalVolume(outcome)
   })
 }

@@ -15,7 +15,7 @@ import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { requireScope } from '../require-scope.ts'
 import { findDataCenter } from './data-centers.ts'
@@ -27,7 +27,7 @@ const KIND = 'network-volume'
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
   const volume = await onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))
-  tellTag(ctx, tagOfVolume(ctx, { ...volume, sizeGb: volume.size }))
+  reportTag(ctx, tagOfVolume(ctx, { ...volume, sizeGb: volume.size }))
   return volume
 }
 
@@ -48,7 +48,7 @@ async function writeVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, s
 export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:read')
   const volume = await findVolume(ctx, id)
-  tellTag(ctx, tagOfVolume(ctx, volume))
+  reportTag(ctx, tagOfVolume(ctx, volume))
   return toNetworkVolume(volume)
 }
 
@@ -64,7 +64,7 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
   return decideAgain('network volume', async () => {
     const before = await findVolume(ctx, id)
     requireMatch(ctx, tagOfVolume(ctx, before))
-    const { volume, resized, formerNanos } = await decideVolumeChange(ctx, before, patch)
+    const { volume, resized, previousNanos } = await decideVolumeChange(ctx, before, patch)
     const after = toNetworkVolume({ ...before, ...volume })
     const note = noteChange(ctx, {
       action: 'network-volumes.update',
@@ -74,8 +74,8 @@ export async function updateVolume(ctx: VerbContext, id: string, patch: UpdateNe
     })
     const outcome = await table.updateNetworkVolume(openDatabase(ctx.env.DB), before, volume, resized, note)
     if (outcome === 'lost') return null
-    if (outcome === 'spend') return refuseLimit(ctx, 'spend', { nanosPerHour: (resized?.nanosPerHour ?? 0) - formerNanos })
-    tellTag(ctx, tagOfVolume(ctx, volume))
+    if (outcome === 'spend') return refuseLimit(ctx, 'spend', { nanosPerHour: (resized?.nanosPerHour ?? 0) - previousNanos })
+    reportTag(ctx, tagOfVolume(ctx, volume))
     return after
   })
 }
@@ -88,15 +88,15 @@ export async function decideVolumeChange(
   ctx: VerbContext,
   before: NetworkVolumeRecord,
   patch: UpdateNetworkVolumeRequest,
-): Promise<{ volume: NetworkVolumeRecord; resized: table.VolumeCharge | null; formerNanos: number }> {
+): Promise<{ volume: NetworkVolumeRecord; resized: table.VolumeCharge | null; previousNanos: number }> {
   const result = patchNetworkVolume(before, patch)
   if (!result.ok) throw problemOf(result.problem)
   const { volume } = result
-  const formerNanos = await table.readVolumeNanos(openDatabase(ctx.env.DB), before.teamId, before.id)
-  if (volume.sizeGb === before.sizeGb) return { volume, resized: null, formerNanos }
+  const previousNanos = await table.readVolumeNanos(openDatabase(ctx.env.DB), before.teamId, before.id)
+  if (volume.sizeGb === before.sizeGb) return { volume, resized: null, previousNanos }
   const resized = await chargeOf(ctx, volume)
-  await requireSpend(ctx, resized.nanosPerHour - formerNanos)
-  return { volume, resized, formerNanos }
+  await requireSpend(ctx, resized.nanosPerHour - previousNanos)
+  return { volume, resized, previousNanos }
 }
 
 /** Deletes a volume that no live pod and no endpoint uses (VOL-3); a host wipes its data (VOL-6). Throws 400, 403 and 404. */

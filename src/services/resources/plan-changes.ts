@@ -28,8 +28,8 @@ export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patc
   const resource = { kind: 'network-volume' as const, id, name: before.name }
   return planChange('network-volumes.update', resource, async () => {
     requireMatch(ctx, tagOfVolume(ctx, before))
-    const { volume, resized, formerNanos } = await decideVolumeChange(ctx, before, patch)
-    return plans.planVolumeChange(resource, before, volume, { before: formerNanos, after: resized?.nanosPerHour ?? formerNanos })
+    const { volume, resized, previousNanos } = await decideVolumeChange(ctx, before, patch)
+    return plans.planVolumeChange(resource, before, volume, { before: previousNanos, after: resized?.nanosPerHour ?? previousNanos })
   })
 }
 

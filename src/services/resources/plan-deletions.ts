@@ -111,14 +111,14 @@ async function planUnused(
   resource: ChangedResource,
   who: users.ResourceUsers,
   what: string,
-  tell: () => Promise<ChangeEffect[]>,
+  effects: () => Promise<ChangeEffect[]>,
 ): Promise<ChangePlan> {
   const listed = await users.listUsers(openDatabase(ctx.env.DB), who)
   const foretell = () => {
     requireMatch(ctx, tag)
     // The same conditions as in the statement that deletes the resource.
     assertDeleted(listed.pods.total > 0 ? 'usedByPod' : listed.endpoints.total > 0 ? 'usedByEndpoint' : 'deleted', what)
-    return tell()
+    return effects()
   }
   return planChange(action, resource, async () => foretell(), asResources(listed))
 }

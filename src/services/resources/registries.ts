@@ -10,7 +10,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
 
@@ -38,7 +38,7 @@ export async function getRegistry(ctx: VerbContext, id: string): Promise<Registr
   requireScope(ctx.principal, 'registries:read')
   const registry = await table.findSealedRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!registry) throw new Problem('notFound')
-  tellTag(ctx, tagOfRegistry(ctx, registry))
+  reportTag(ctx, tagOfRegistry(ctx, registry))
   return shown(registry)
 }
 

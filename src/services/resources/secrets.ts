@@ -12,7 +12,7 @@ import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** Bytes of text per part: sealing adds a third, and a row of D1 holds two megabytes. */
@@ -29,7 +29,7 @@ export async function getSecret(ctx: VerbContext, id: string): Promise<Secret> {
   requireScope(ctx.principal, 'account:read')
   const row = await table.findSecret(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
   if (!row) throw new Problem('notFound')
-  tellTag(ctx, tagOfSecret(ctx, row))
+  reportTag(ctx, tagOfSecret(ctx, row))
   return shown(row)
 }
 
@@ -83,7 +83,7 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
     const outcome = await table.updateSecret(db, before, after, parts, nowMs, [noted])
     if (outcome === 'full') throw await full(env, after, 0)
     if (outcome !== 'written') return null
-    tellTag(ctx, tagOfSecret(ctx, after))
+    reportTag(ctx, tagOfSecret(ctx, after))
     return shown(after)
   })
 }

@@ -23,7 +23,7 @@ import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
-import { contentTag, requireMatch, tellTag } from '../precondition.ts'
+import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
 import { claimRegistry, requireRegistryScope } from './registries.ts'
@@ -47,7 +47,7 @@ export async function createTemplate(
     if (!hasScope(ctx.principal.scopes, 'templates:read')) return null
     return (await findTemplate(ctx.env, ctx.principal.teamId, id))?.container.env ?? null
   })
-  tellTag(ctx, etagOf(FIRST_REVISION))
+  reportTag(ctx, etagOf(FIRST_REVISION))
   return onceForKey<TemplateConfig>(ctx, 'createTemplate', key, body, (store) => writeTemplate(ctx, body, store), replay)
 }
 
@@ -73,17 +73,17 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
   if (hasScope(principal.scopes, 'templates:read')) {
     const own = await table.findOwnTemplate(openRecords(env), principal.teamId, id)
     if (own) {
-      tellTag(ctx, etagOf(own.revision))
+      reportTag(ctx, etagOf(own.revision))
       return own.template
     }
     const template = await findTemplate(env, principal.teamId, id)
     if (!template) throw new Problem('notFound')
-    tellTag(ctx, contentTag(env, 'template', id, template))
+    reportTag(ctx, contentTag(env, 'template', id, template))
     return template
   }
   const shared = (await table.findPublicTemplate(openRecords(env), id)) ?? findSeedTemplate(id)
   if (!shared) throw lacksScope('templates:read')
-  tellTag(ctx, contentTag(env, 'template', id, shared))
+  reportTag(ctx, contentTag(env, 'template', id, shared))
   return seenBy(principal.teamId, shared)
 }
 
@@ -125,7 +125,7 @@ export async function updateTemplate(
     const outcome = await table.updateTemplate(db, template, before.revision, [note(ctx, 'update', before.template, template)])
     if (outcome === 'nameTaken') throw nameTaken()
     if (outcome !== 'written') return null
-    tellTag(ctx, etagOf(before.revision + 1))
+    reportTag(ctx, etagOf(before.revision + 1))
     return template
   })
 }

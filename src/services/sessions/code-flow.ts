@@ -133,13 +133,13 @@ async function claimsOf(client: Client, back: Return, nowMs: number, visit: Visi
     if (claims.azp !== undefined && claims.azp !== id) throw new Error('the ID token belongs to another client (azp)')
     if (claims.email !== undefined || server.userinfo_endpoint === undefined) return claims
     // A user with a known identity needs no address, so a failure here does not prevent their sign-in.
-    const told = await userInfoRequest(server, registered, answer.access_token, OPTIONS)
+    const received = await userInfoRequest(server, registered, answer.access_token, OPTIONS)
       .then((info) => processUserInfoResponse(server, registered, subject, info))
       .catch((error: unknown) => {
         providerFailure(client, error)
         return null
       })
-    return told === null ? claims : { ...claims, email: told.email, email_verified: told.email_verified }
+    return received === null ? claims : { ...claims, email: received.email, email_verified: received.email_verified }
   } catch (error) {
     return providerFailure(client, error)
   }

@@ -7,18 +7,18 @@ import { type Env, readSettings } from '../../env.ts'
 import { hashKeySecret } from '../../platform/crypto.ts'
 import type { Operator, Principal } from '../context.ts'
 import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
+import { CachedDecisions } from '../credentials/cached-decisions.ts'
 import { isWithin } from '../credentials/key-callers.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 import { isParentGood } from '../credentials/parents.ts'
-import { Verdicts } from '../credentials/verdicts.ts'
-import { isExpired, type KeyVerdict, verifyKeyAgain } from '../credentials/verify-key.ts'
+import { isExpired, type KeyDecision, verifyKeyAgain } from '../credentials/verify-key.ts'
 import { actAs, CREDENTIAL_CHARS, isMember } from './session-callers.ts'
 
 /** A session of the console as an isolate caches it. */
 export interface ConsoleSession extends FoundSession {
   credentialId: string
   /** The key that the session acts as; null: none. */
-  key: KeyVerdict | null
+  key: KeyDecision | null
 }
 
 /** A secret of another form was never issued, so it is not looked up. */
@@ -31,7 +31,7 @@ const OF_OPERATOR: Refused = {
 const NO_OPERATOR: Refused = { ...INVALID, errors: ['this session is not an operator session'] }
 
 /** Indexed by hashes, so that no secret stays in memory longer than its request. */
-const sessions = new Verdicts<ConsoleSession, true>()
+const sessions = new CachedDecisions<ConsoleSession, true>()
 
 /** Returns the caller behind a session's cookie (CS-2), with the account that it acts for (AUT-7). Zero D1 queries when warm. */
 export async function authenticateByCookie(env: Env, shown: CookieShown, nowMs: number, visit: Visit | undefined): Promise<Authentication> {

@@ -16,10 +16,10 @@ import type { RateLimitHeaders } from '../accounts/rate-limit-headers.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
+import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { authenticateKey } from '../credentials/key-callers.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 import { authenticateOperator, digestOfOperatorKey } from '../credentials/operator-key.ts'
-import { forgetVerdicts } from '../credentials/verdicts.ts'
 import { verifyKeyAgain } from '../credentials/verify-key.ts'
 import { authenticateByCookie, type ConsoleSession, consoleSessionId, findByCookie, isOperator } from './console-callers.ts'
 import { CREDENTIAL_CHARS } from './session-callers.ts'
@@ -105,7 +105,7 @@ export async function signOut(where: Where, shown: CookieShown, visit: Visit): P
   const teamId = session.key?.principal.teamId ?? session.user?.accounts.own ?? null
   const note = noteSession(where, session.row, teamId, 'sessions.end', { before: {}, after: null }, countedBy('signIn'))
   await table.revokeConsoleSession(openDatabase(env.DB), session.row.id, nowMs, [note])
-  forgetVerdicts()
+  dropCachedDecisions()
 }
 
 /**
@@ -118,7 +118,7 @@ export async function endSessionsOf(ctx: OperatorContext, userId: string): Promi
   const note = (action: string) =>
     noteByOperator(ctx, user.personalTeamId, { action, resourceKind: 'user', resourceId: userId, before: {}, after: {} })
   await table.revokeSessionsOf(openDatabase(env.DB), userId, nowMs, [note('users.end-sessions'), note('users.end-sign-in-links')])
-  forgetVerdicts()
+  dropCachedDecisions()
 }
 
 /** Returns the signed-in user of a cookie, for a page to show (CS-7); null when no user is signed in. */

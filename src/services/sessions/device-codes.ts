@@ -1,4 +1,4 @@
-import { DEVICE_LOGIN_TTL_MS, givenOutAt, randomLettersOf, userCodeOf } from '../../domain/session/device-login.ts'
+import { DEVICE_LOGIN_TTL_MS, issuedAt, randomLettersOf, userCodeOf } from '../../domain/session/device-login.ts'
 import type { Env } from '../../env.ts'
 import { equalInConstantTime, hashKeySecret } from '../../platform/crypto.ts'
 import { vaultOf } from '../../platform/seal.ts'
@@ -31,7 +31,7 @@ export function openDeviceCode(env: Env, code: string, nowMs: number): WaitingLo
 
 /** Returns when the plane issued a user code, to the minute; null: never, or too long ago (DER-10). */
 export function timeOfUserCode(env: Env, userCode: string, nowMs: number): number | null {
-  return givenOutAt(userCode, nowMs, digestIn(env))
+  return issuedAt(userCode, nowMs, digestIn(env))
 }
 
 /** Returns a proof that the device of a code has this name, so that only the plane can make a link with a name (DER-11). */

@@ -68,20 +68,20 @@ export function startDeviceLogin({ env, nowMs }: Where, name: string): Started {
 export async function findDevice({ env, nowMs, principal }: VerbContext, typed: string, said: SaidName = {}): Promise<WaitingDevice> {
   const userCode = requireUserCode(typed)
   const lookup = await lookUpFor(`device codes of ${principal.userId}`, nowMs, async () => {
-    const givenOutAt = codes.timeOfUserCode(env, userCode, nowMs)
-    if (givenOutAt === null) return null
-    return (await table.findDecision(openDatabase(env.DB), await codes.userCodeId(env, userCode))) ? null : { givenOutAt }
+    const issuedAt = codes.timeOfUserCode(env, userCode, nowMs)
+    if (issuedAt === null) return null
+    return (await table.findDecision(openDatabase(env.DB), await codes.userCodeId(env, userCode))) ? null : { issuedAt }
   })
   if ('waitSeconds' in lookup) throw tooMany(lookup.waitSeconds)
   if (lookup.found === null) throw notWaiting()
-  const { givenOutAt } = lookup.found
+  const { issuedAt } = lookup.found
   const { name, proof } = said
   const isNamed = name !== undefined && proof !== undefined && codes.isNameProven(env, userCode, name, proof)
   return {
     userCode: showUserCode(userCode),
     name: isNamed ? name : null,
-    createdAt: formatTime(givenOutAt),
-    expiresAt: formatTime(givenOutAt + DEVICE_LOGIN_TTL_MS),
+    createdAt: formatTime(issuedAt),
+    expiresAt: formatTime(issuedAt + DEVICE_LOGIN_TTL_MS),
   }
 }
 

@@ -28,6 +28,6 @@ export function requestOptions(maxBytes: number) {
 }
 
 /** Drops the cached addresses of all providers. */
-export function forgetProviderEndpoints(): void {
+export function dropProviderEndpoints(): void {
   known.clear()
 }

@@ -15,7 +15,7 @@ const DISCOVERY_PATH = '/.well-known/openid-configuration'
 /** How long the key address of a discovery document is reused. */
 const DISCOVERED_TTL_MS = 3_600_000
 /** Interval at which a request checks whether another request's fetch of the keys has ended. */
-const LOOK_EVERY_MS = 20
+const REFRESH_EVERY_MS = 20
 
 /** An isolate's cached keys of a provider. */
 interface KeySet {
@@ -60,7 +60,7 @@ export async function newerKeys(provider: Provider, before: ProviderKeys, nowMs:
 }
 
 /** Drops the cached keys of all providers. */
-export function forgetProviderKeys(): void {
+export function dropProviderKeys(): void {
   sets.clear()
 }
 
@@ -123,6 +123,6 @@ function isBeingFetched(set: KeySet, nowMs: number): boolean {
 
 // A request may not await the fetch of another one, so it polls with a timer of its own.
 async function untilFetched(set: KeySet): Promise<ProviderKeys | null> {
-  for (let waitedMs = 0; set.isUnderWay && waitedMs < FETCH_TIMEOUT_MS; waitedMs += LOOK_EVERY_MS) await scheduler.wait(LOOK_EVERY_MS)
+  for (let waitedMs = 0; set.isUnderWay && waitedMs < FETCH_TIMEOUT_MS; waitedMs += REFRESH_EVERY_MS) await scheduler.wait(REFRESH_EVERY_MS)
   return set.hasFailed ? null : set.keys
 }

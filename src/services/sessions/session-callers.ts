@@ -4,7 +4,7 @@ import { type Env, readSettings } from '../../env.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
 import type { Principal } from '../context.ts'
 import { type Authentication, INVALID, type Refused, type Visit } from '../credentials/authentication.ts'
-import { Verdicts } from '../credentials/verdicts.ts'
+import { CachedDecisions } from '../credentials/cached-decisions.ts'
 import type { Later } from './provider-keys.ts'
 import { OUTDATED, signIn } from './sign-in.ts'
 import { verifyToken } from './verify-token.ts'
@@ -23,7 +23,7 @@ export const CREDENTIAL_CHARS = 32
 const RETRY_SECONDS = 30
 
 /** Indexed by digests of tokens, so that no token stays in memory longer than its request. */
-const sessions = new Verdicts<Session, Refused>()
+const sessions = new CachedDecisions<Session, Refused>()
 
 /**
  * Returns the caller behind a token of the identity provider (SES-2), with the account that it acts for (AUT-7). Zero D1 queries when warm.

@@ -1,4 +1,4 @@
-import type { EndpointStake } from '../../domain/endpoint/stake.ts'
+import type { EndpointImpact } from '../../domain/endpoint/impact.ts'
 import { type OwnEndpoint, ownEndpoints, ownPods } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
@@ -46,19 +46,19 @@ export async function readIdleWorkers(ctx: VerbContext, things: Asked): Promise<
   const ids = things.filter(({ kind }) => kind === 'ENDPOINT').map(({ id }) => id)
   if (ids.length === 0) return []
   const endpoints = await ownEndpoints(ctx.env, ctx.principal, ids.slice(0, MAX_ENDPOINTS))
-  const stakes = await Promise.all(endpoints.map((endpoint) => readStake(ctx, endpoint)))
-  return stakes.flatMap((stake) => idleWorkers(stake))
+  const impacts = await Promise.all(endpoints.map((endpoint) => readImpact(ctx, endpoint)))
+  return impacts.flatMap((impact) => idleWorkers(impact))
 }
 
 /** Returns the idle workers of one endpoint, and since when. */
-export function idleWorkers(stake: EndpointStake | null): [string, number][] {
-  return (stake?.workers ?? []).flatMap(({ id, idleSinceMs }) => (idleSinceMs === null ? [] : [[id, idleSinceMs]]))
+export function idleWorkers(impact: EndpointImpact | null): [string, number][] {
+  return (impact?.workers ?? []).flatMap(({ id, idleSinceMs }) => (idleSinceMs === null ? [] : [[id, idleSinceMs]]))
 }
 
 // An endpoint that does not answer counts as having no idle workers and does not block the others.
-async function readStake({ env }: VerbContext, endpoint: OwnEndpoint): Promise<EndpointStake | null> {
+async function readImpact({ env }: VerbContext, endpoint: OwnEndpoint): Promise<EndpointImpact | null> {
   try {
-    return await endpointStub(env, endpoint).stake()
+    return await endpointStub(env, endpoint).impact()
   } catch (error) {
     logEvent('warn', 'an endpoint could not be asked for its workers', { endpointId: endpoint.id, error })
     return null

@@ -25,7 +25,7 @@ export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): P
   const {
     savedNanosPerHour: _saved,
     facts: _facts,
-    formerWorkers: _former,
+    formerWorkers: _previous,
     stoppedWorkers: _stopped,
     ...plan
   } = await makeStopPlan(ctx, body)
@@ -42,8 +42,8 @@ export async function makeStopPlan(ctx: VerbContext, { ids, idleForSeconds }: St
   const endpoints = await Promise.all(
     configs.map(async (endpoint): Promise<StoppableEndpoint> => {
       const { id, name, revision, workers: bounds } = endpoint.row
-      const stake = await endpointStub(env, endpoint).stake()
-      return { id, name, revision, workers: bounds, nanosPerHour: nanosOf.get(id) ?? 0, stake }
+      const impact = await endpointStub(env, endpoint).impact()
+      return { id, name, revision, workers: bounds, nanosPerHour: nanosOf.get(id) ?? 0, impact }
     }),
   )
   const selection = { ids: ids ?? null, idleForMs: idleForSeconds === undefined ? null : idleForSeconds * 1000, nowMs: ctx.nowMs }

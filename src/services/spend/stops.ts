@@ -58,8 +58,8 @@ export async function undoSpendStop(ctx: VerbContext, id: string): Promise<Spend
 
 function rowOf(ctx: VerbContext, { stops, savedNanosPerHour, formerWorkers, stoppedWorkers }: NamedStop): table.SpendStopRow {
   const items = stops.map(({ kind, id, name }): StoppedItem => {
-    const former = formerWorkers.get(id)
-    const bounds = former ? { min: former.min, max: former.max } : null
+    const previous = formerWorkers.get(id)
+    const bounds = previous ? { min: previous.min, max: previous.max } : null
     return { kind, id, name, state: 'PENDING', reason: null, formerWorkers: bounds, stoppedWorkers: stoppedWorkers.get(id) ?? null }
   })
   return { id: newResourceId(), teamId: ctx.principal.teamId, createdAtMs: ctx.nowMs, savedNanosPerHour, items, undoneAtMs: null }

@@ -32,9 +32,9 @@ export function parseStat(line: string): { attributes: Attributes; name: string 
 export function parseList(text: string): FileEntry[] {
   const lines: string[] = []
   for (const line of text.replace(/\n$/, '').split('\n')) {
-    const former = lines.at(-1)
-    if (parseStat(line) !== null || former === undefined) lines.push(line)
-    else lines[lines.length - 1] = `${former}\n${line}`
+    const previous = lines.at(-1)
+    if (parseStat(line) !== null || previous === undefined) lines.push(line)
+    else lines[lines.length - 1] = `${previous}\n${line}`
   }
   return lines.flatMap((line) => {
     const parsed = parseStat(line)

@@ -1,10 +1,10 @@
 import type { SshTarget } from '../../host-protocol/ssh-proxy.ts'
-import type { Door } from '../door.ts'
-import { DoorRefused } from '../plane.ts'
+import type { PodConnection } from '../connection.ts'
+import { ConnectionRefused } from '../plane.ts'
 import { utils } from '../ssh2.ts'
 import { commandOf, type ScriptName } from './scripts.ts'
 
-export type OpenDoor = (target: SshTarget) => Promise<Door>
+export type OpenConnection = (target: SshTarget) => Promise<PodConnection>
 
 const { NO_SUCH_FILE, PERMISSION_DENIED, FAILURE } = utils.sftp.STATUS_CODE
 const MAX_OUTPUT_BYTES = 16 * 2 ** 20
@@ -22,30 +22,30 @@ export class SftpError extends Error {
 }
 
 /** Starts a script in the pod. Throws `SftpError`. */
-export async function start(open: OpenDoor, name: ScriptName, args: readonly string[]): Promise<Door> {
+export async function start(open: OpenConnection, name: ScriptName, args: readonly string[]): Promise<PodConnection> {
   try {
     return await open({ kind: 'exec', command: commandOf(name, args), terminal: null })
   } catch (error) {
-    throw new SftpError(error instanceof DoorRefused ? error.message : 'the pod could not be entered')
+    throw new SftpError(error instanceof ConnectionRefused ? error.message : 'the pod could not be entered')
   }
 }
 
 /** Runs a script in the pod and returns its output. Throws `SftpError` with the script's error output. */
-export async function run(open: OpenDoor, name: ScriptName, args: readonly string[] = []): Promise<string> {
-  const door = await start(open, name, args)
-  door.endInput()
+export async function run(open: OpenConnection, name: ScriptName, args: readonly string[] = []): Promise<string> {
+  const connection = await start(open, name, args)
+  connection.endInput()
   const parts: Uint8Array[] = []
   const errors: Uint8Array[] = []
   let left = MAX_OUTPUT_BYTES
-  for (let next = await door.read(); next !== null; next = await door.read()) {
+  for (let next = await connection.read(); next !== null; next = await connection.read()) {
     left -= next.bytes.length
     if (left < 0) break
     if (next.channel === 'stdout') parts.push(next.bytes)
     else errors.push(next.bytes)
   }
-  door.close()
+  connection.close()
   if (left < 0) throw new SftpError('the answer is too long')
-  if (door.status.exitCode !== 0) throw errorOf(Buffer.concat(errors).toString('utf8') || (door.status.message ?? ''))
+  if (connection.status.exitCode !== 0) throw errorOf(Buffer.concat(errors).toString('utf8') || (connection.status.message ?? ''))
   return Buffer.concat(parts).toString('utf8')
 }
 

@@ -3,7 +3,7 @@ import type { Attributes, FileEntry, SFTPWrapper } from 'ssh2'
 import { utils } from '../ssh2.ts'
 import { longName, parseList, parseStat } from './attributes.ts'
 import { type OpenFile, openFile } from './files.ts'
-import { type OpenDoor, run, SftpError } from './run.ts'
+import { type OpenConnection, run, SftpError } from './run.ts'
 
 const { OK, EOF, FAILURE, OP_UNSUPPORTED } = utils.sftp.STATUS_CODE
 const MAX_HANDLES = 64
@@ -15,18 +15,18 @@ const ENTRIES_AT_ONCE = 64
 type Handle = { file: OpenFile; last: Promise<void> } | { entries: FileEntry[] }
 
 /** Serves SFTP by commands in the pod, so that `scp` and `sftp` work with images without an SFTP server (NET-26). */
-export function serveSftp(sftp: SFTPWrapper, open: OpenDoor): void {
+export function serveSftp(sftp: SFTPWrapper, open: OpenConnection): void {
   new SftpSession(sftp, open).listen()
 }
 
 class SftpSession {
   private readonly sftp: SFTPWrapper
-  private readonly open: OpenDoor
+  private readonly open: OpenConnection
   private readonly handles = new Map<number, Handle>()
   private next = 0
   private home: Promise<string> | undefined
 
-  constructor(sftp: SFTPWrapper, open: OpenDoor) {
+  constructor(sftp: SFTPWrapper, open: OpenConnection) {
     this.sftp = sftp
     this.open = open
   }

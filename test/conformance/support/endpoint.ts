@@ -112,7 +112,7 @@ export class PlayedEndpoint {
   }
 
   /** Waits until a job is not found any more. */
-  async isForgotten(job: string, timeoutMs?: number): Promise<void> {
+  async isDropped(job: string, timeoutMs?: number): Promise<void> {
     await eventually(`job ${job} is deleted`, async () => (await this.call('GET', `status/${job}`)).status === 404, timeoutMs)
   }
 

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildSchema, isInputObjectType, isObjectType } from 'graphql'
 import { GRAPHQL_SCHEMA } from '../../../src/contract/graphql/schema.ts'
-import { inFlatWords } from '../../../src/domain/graphql/words.ts'
+import { inFlatTerms } from '../../../src/domain/graphql/values.ts'
 import { adminDocument } from '../../../src/http/admin-api.ts'
 import { restDocument } from '../../../src/http/rest-api.ts'
 import type { Noun } from './nouns.ts'
@@ -16,7 +16,7 @@ interface Documented {
 // The generators read these documents as JSON.
 const DOCUMENTS = [restDocument(), adminDocument()].map((document) => JSON.parse(JSON.stringify(document)) as Documented)
 
-/** Names of GraphQL for members of v2 that have no single name there, beyond those of `inFlatWords`. */
+/** Names of GraphQL for members of v2 that have no single name there, beyond those of `inFlatTerms`. */
 const FLAT: Readonly<Record<string, readonly string[]>> = {
   mounts: ['volumeInGb', 'networkVolumeId', 'objectMounts'],
   gpu: ['gpuTypeId', 'gpuIds'],
@@ -57,7 +57,7 @@ export const HAS: Readonly<Record<Surface, (noun: Noun, side: Side, member: stri
   graphql: ({ graphql }, side, member) => {
     if (!graphql) return null
     const known = new Set((side === 'request' ? graphql.inputs : graphql.types).flatMap(fieldsOf))
-    return [inFlatWords(`$.${member}`).slice(2), ...(FLAT[member] ?? [])].some((name) => known.has(name))
+    return [inFlatTerms(`$.${member}`).slice(2), ...(FLAT[member] ?? [])].some((name) => known.has(name))
   },
   console: ({ console: sources }, side, member) => isNamed('console', side === 'request' ? sources.requests : sources.answer, member),
   // `get` prints every member of an answer.

@@ -43,8 +43,8 @@ describe('the comparison', () => {
     'a status': ['GET /v2/pods 403', ({ paths }) => delete paths['/v2/pods']?.get?.responses[403]],
     'a header': ['GET /v2/pods 200 header RateLimit', ({ paths }) => delete paths['/v2/pods']?.get?.responses[200]?.headers?.RateLimit],
     'a member': ['answer Pod.locked', ({ components }) => delete components.schemas.Pod?.properties?.locked],
-    'a required member': ['answer Pod.cost: required', ({ components }) => forget(components.schemas.Pod?.required, 'cost')],
-    'a value': ['answer PodStatus: value ERROR', ({ components }) => forget(components.schemas.PodStatus?.enum, 'ERROR')],
+    'a required member': ['answer Pod.cost: required', ({ components }) => discard(components.schemas.Pod?.required, 'cost')],
+    'a value': ['answer PodStatus: value ERROR', ({ components }) => discard(components.schemas.PodStatus?.enum, 'ERROR')],
     'a type': [
       'answer Pod.cost: type',
       ({ components }) => Object.assign(components.schemas.Pod?.properties?.cost ?? {}, { type: 'string' }),
@@ -67,6 +67,6 @@ describe('the comparison', () => {
   })
 })
 
-function forget<Value>(list: Value[] | undefined, value: Value): void {
+function discard<Value>(list: Value[] | undefined, value: Value): void {
   list?.splice(list.indexOf(value), 1)
 }

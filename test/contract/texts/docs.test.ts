@@ -90,9 +90,9 @@ it.each([
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
   const [, members = ''] = read(program).match(new RegExp(`^const ${table}\\b[^{]*= \\{\\n([\\s\\S]*?)^\\}`, 'm')) ?? []
   const measured = [...members.matchAll(/^ {2}'?([\w-]+)'?: measure/gm)].map(([, name = '']) => name)
-  const told = new Set([...read(document).matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name))
+  const received = new Set([...read(document).matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name))
   expect(measured.length).toBeGreaterThan(10)
-  expect([...told].toSorted()).toEqual(measured.toSorted())
+  expect([...received].toSorted()).toEqual(measured.toSorted())
 })
 
 it('finds the documents', () => {

@@ -243,8 +243,8 @@ describe('[PP-122] requirements of client generators', () => {
     const defaults = all(rest)
       .concat(all(admin))
       .filter(([, schema]) => schema.default !== undefined)
-    const told = Object.fromEntries(defaults.map(([name, schema]) => [name, schema.default]))
-    expect(told).toEqual({
+    const received = Object.fromEntries(defaults.map(([name, schema]) => [name, schema.default]))
+    expect(received).toEqual({
       CreateClusterRequestOnHostLoss: 'WAIT',
       CreateClusterRequestStartJupyter: false,
       CreateClusterRequestStartSsh: false,

@@ -16,7 +16,7 @@ const state = fc.dictionary(fc.constantFrom(...NAMES), value, { maxKeys: NAMES.l
 const history = fc.record({ states: fc.array(state, { minLength: 1, maxLength: 12 }), isDeleted: fc.boolean() })
 
 /** The rows of a history, and the state of the resource after each of them. */
-function told({ states, isDeleted }: { states: AuditState[]; isDeleted: boolean }) {
+function received({ states, isDeleted }: { states: AuditState[]; isDeleted: boolean }) {
   const rows: Contents[] = []
   const snapshots: (AuditState | null)[] = []
   let before: AuditState | null = null
@@ -36,7 +36,7 @@ describe('[AUD-9] the past state of a resource', () => {
   it('equals a snapshot, at every moment of every history', () => {
     fc.assert(
       fc.property(history, (lived) => {
-        const { rows, snapshots } = told(lived)
+        const { rows, snapshots } = received(lived)
         expect(stateAt([], rows)).toEqual({ state: null, isComplete: true })
         for (const [n, snapshot] of snapshots.entries()) {
           expect(stateAt(rows.slice(0, n + 1), rows.slice(n + 1))).toEqual({ state: snapshot, isComplete: true })
@@ -48,7 +48,7 @@ describe('[AUD-9] the past state of a resource', () => {
   it('is never wrong when its first rows are gone: known members are right, and members changed since are marked', () => {
     fc.assert(
       fc.property(history, fc.nat({ max: 11 }), (lived, gone) => {
-        const { rows, snapshots } = told(lived)
+        const { rows, snapshots } = received(lived)
         const first = Math.min(gone + 1, rows.length - 1)
         fc.pre(first > 0)
         const kept = rows.slice(first)

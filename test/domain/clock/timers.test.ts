@@ -64,7 +64,7 @@ describe('the timers of an object', () => {
     expect(steps).toHaveLength(1)
     expect(Math.abs((steps[0] ?? 0) + 90_000)).toBeLessThanOrEqual(5_500)
     await clocks.pass(200)
-    expect(timers.look()).toBe(clocks.source.wallMs())
+    expect(timers.readClock()).toBe(clocks.source.wallMs())
   })
 
   it('[CLK-2] a cancelled timer does not run', async () => {

@@ -4,7 +4,7 @@ import { decodeChunk, encodeChunk } from '../../../src/domain/history/chunk-byte
 import { judgeIdle } from '../../../src/domain/history/idle.ts'
 import type { Sample } from '../../../src/domain/history/metrics.ts'
 import { noteSamples, rollUp } from '../../../src/domain/history/rollup.ts'
-import { joinSeries, KEPT_MS, MAX_POINTS, type Series, seriesOf, windowOf } from '../../../src/domain/history/series.ts'
+import { joinSeries, MAX_POINTS, RETENTION_MS, type Series, seriesOf, windowOf } from '../../../src/domain/history/series.ts'
 import { packNumber, unpackNumber } from '../../../src/domain/history/small-number.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
@@ -204,24 +204,29 @@ describe('history', () => {
 
   it('[HIS-1] [HIS-5] a step picks the ring, and no answer has more than 1 500 points', () => {
     const nowMs = Date.parse('2026-06-01T12:00:00Z')
-    const wish = (agoMs: number, stepMs: number | null) => windowOf({ fromMs: nowMs - agoMs, toMs: null, stepMs }, nowMs)
-    expect(wish(600_000, null)).toEqual({ fromMs: nowMs - 600_000, stepMs: 5_000, count: 120, level: 0 })
-    expect(wish(86_400_000, null)).toEqual({ fromMs: nowMs - 86_400_000, stepMs: 60_000, count: 1_440, level: 1 })
-    expect(wish(KEPT_MS, null)).toMatchObject({ stepMs: 1_800_000, level: 2 })
-    expect(wish(3_600_000, 5_000)).toMatchObject({ stepMs: 60_000, level: 1 })
-    expect(wish(3_600_000, 7_000)).toMatchObject({ stepMs: 60_000, level: 1 })
-    expect(wish(3_600_000, 3_600_000)).toMatchObject({ count: 1, level: 2 })
-    expect(wish(2 * KEPT_MS, null)).toMatchObject({ level: 2 })
+    const requested = (agoMs: number, stepMs: number | null) => windowOf({ fromMs: nowMs - agoMs, toMs: null, stepMs }, nowMs)
+    expect(requested(600_000, null)).toEqual({ fromMs: nowMs - 600_000, stepMs: 5_000, count: 120, level: 0 })
+    expect(requested(86_400_000, null)).toEqual({ fromMs: nowMs - 86_400_000, stepMs: 60_000, count: 1_440, level: 1 })
+    expect(requested(RETENTION_MS, null)).toMatchObject({ stepMs: 1_800_000, level: 2 })
+    expect(requested(3_600_000, 5_000)).toMatchObject({ stepMs: 60_000, level: 1 })
+    expect(requested(3_600_000, 7_000)).toMatchObject({ stepMs: 60_000, level: 1 })
+    expect(requested(3_600_000, 3_600_000)).toMatchObject({ count: 1, level: 2 })
+    expect(requested(2 * RETENTION_MS, null)).toMatchObject({ level: 2 })
     expect(windowOf({ fromMs: nowMs, toMs: nowMs, stepMs: null }, nowMs)).toBeNull()
     fc.assert(
-      fc.property(fc.nat(3 * KEPT_MS), fc.nat(3 * KEPT_MS), fc.option(fc.integer({ min: 5_000, max: 86_400_000 })), (age, span, stepMs) => {
-        const fromMs = nowMs - age
-        const window = windowOf({ fromMs, toMs: fromMs + span + 1, stepMs }, nowMs)
-        if (window === null) throw new Error('refused')
-        expect(window.count).toBeLessThanOrEqual(MAX_POINTS)
-        expect(window.stepMs % LEVELS[window.level].stepMs).toBe(0)
-        expect(window.fromMs % window.stepMs).toBe(0)
-      }),
+      fc.property(
+        fc.nat(3 * RETENTION_MS),
+        fc.nat(3 * RETENTION_MS),
+        fc.option(fc.integer({ min: 5_000, max: 86_400_000 })),
+        (age, span, stepMs) => {
+          const fromMs = nowMs - age
+          const window = windowOf({ fromMs, toMs: fromMs + span + 1, stepMs }, nowMs)
+          if (window === null) throw new Error('refused')
+          expect(window.count).toBeLessThanOrEqual(MAX_POINTS)
+          expect(window.stepMs % LEVELS[window.level].stepMs).toBe(0)
+          expect(window.fromMs % window.stepMs).toBe(0)
+        },
+      ),
     )
   })
 

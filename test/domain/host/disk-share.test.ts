@@ -18,14 +18,14 @@ describe('[SHR-41] disk that pods of one person may hold of a machine', () => {
   it('leaves room for the next person, however many persons keep pods', () => {
     const tries = fc.array(fc.record({ person: fc.nat(5), diskGb: fc.integer({ min: 1, max: 1_000 }) }), { maxLength: 60 })
     fc.assert(
-      fc.property(tries, (wishes) => {
+      fc.property(tries, (queries) => {
         const held = new Map<number, number>()
         const sum = () => [...held.values()].reduce((all, gb) => all + gb, 0)
         const roomOf = (person: number) => {
           const own = held.get(person) ?? 0
           return diskRoom(use({ heldGb: own, othersGb: sum() - own }))
         }
-        for (const { person, diskGb } of wishes) {
+        for (const { person, diskGb } of queries) {
           if (diskGb <= roomOf(person)) held.set(person, (held.get(person) ?? 0) + diskGb)
         }
         expect(sum()).toBeLessThan(1_000)

@@ -13,8 +13,8 @@ import { describe, expect, it } from '../../support/unit.ts'
 
 type Logs = Record<string, StoredLine[]>
 
-/** The page of a log that reads at most `looked` lines. */
-function pageOf(workerId: string, all: StoredLine[], direction: Direction, after: LinePlace | null, looked: number): WorkerPage {
+/** The page of a log that reads at most `checked` lines. */
+function pageOf(workerId: string, all: StoredLine[], direction: Direction, after: LinePlace | null, checked: number): WorkerPage {
   const isOlder = direction === 'older'
   const ordered = isOlder ? [...all].reverse() : all
   const rest = ordered
@@ -23,17 +23,17 @@ function pageOf(workerId: string, all: StoredLine[], direction: Direction, after
       if (after === null || after.workerId !== workerId) return true
       return isOlder ? line.n < after.n : line.n > after.n
     })
-  const seen = rest.slice(0, looked)
+  const seen = rest.slice(0, checked)
   const last = seen.at(-1)
   const lines = isOlder ? [...seen].reverse() : seen
   const end = { isEnd: seen.length === rest.length, isTruncated: false, oldestN: 1, newestN: all.length }
   return { workerId, lines, reachedN: last?.n ?? 0, reachedAtMs: last?.atMs ?? 0, ...end }
 }
 
-function walk(logs: Logs, direction: Direction, limit: number, looked: number): string[] {
+function walk(logs: Logs, direction: Direction, limit: number, checked: number): string[] {
   const seen: string[] = []
   for (let after: LinePlace | null = null; ; ) {
-    const pages = Object.entries(logs).map(([id, lines]) => pageOf(id, lines, direction, after, looked))
+    const pages = Object.entries(logs).map(([id, lines]) => pageOf(id, lines, direction, after, checked))
     const { lines, next } = mergePages(pages, direction, after, limit)
     const names = lines.map(({ workerId, n }) => `${workerId}${n}`)
     seen.push(...(direction === 'older' ? names.reverse() : names))

@@ -15,7 +15,7 @@ function network(id: string, ...members: NetworkMember[]): NetworkOnHost {
 
 const OF_VICTIM = network('a', member('self'), member('victim'))
 /** The tunnel ends that a machine gets for the lying host, and for the one that it impersonates. */
-function told(before: readonly NetworkOnHost[], ...after: NetworkOnHost[]) {
+function received(before: readonly NetworkOnHost[], ...after: NetworkOnHost[]) {
   const { networks, doubts } = settleEnds('self', before, after)
   const seen = (hostId: string) =>
     networks.flatMap(({ members }) =>
@@ -41,22 +41,22 @@ describe('[NET-61] ends of tunnels', () => {
     ['the address of the machine itself', { hostAddress: '192.0.2.1' }],
     ['the key of the machine itself', { hostKey: 'key-self' }],
   ])('a host that claims %s is not reached, and the other stays as it is', (_, lie) => {
-    const after = told([OF_VICTIM], OF_VICTIM, network('b', member('self'), member('thief', lie)))
+    const after = received([OF_VICTIM], OF_VICTIM, network('b', member('self'), member('thief', lie)))
     expect(after).toMatchObject({ ...OWN, thief: NOWHERE })
     expect(after.doubts).toEqual([{ hostId: 'thief', holderId: expect.stringMatching(/^(self|victim)$/) }])
   })
 
   it('the later claimant is not reached, whether it is right or not: no host gets traffic of another', () => {
     const lie = network('b', member('self'), member('thief', { hostAddress: '192.0.2.2' }))
-    const after = told([lie], OF_VICTIM, lie)
+    const after = received([lie], OF_VICTIM, lie)
     expect([after.victim, after.thief]).toEqual([NOWHERE, [['192.0.2.2', 'key-thief']]])
-    expect(told([], OF_VICTIM, lie).victim).toEqual(NOWHERE)
+    expect(received([], OF_VICTIM, lie).victim).toEqual(NOWHERE)
   })
 
   it('a host that reports its own end again is reached again', () => {
     const lie = network('b', member('self'), member('thief', { hostAddress: '192.0.2.2' }))
     const { networks } = settleEnds('self', [OF_VICTIM], [OF_VICTIM, lie])
-    const after = told(networks, OF_VICTIM, network('b', member('self'), member('thief')))
+    const after = received(networks, OF_VICTIM, network('b', member('self'), member('thief')))
     expect(after).toEqual({ ...OWN, thief: [['192.0.2.3', 'key-thief']], doubts: [] })
   })
 
@@ -71,11 +71,11 @@ describe('[NET-61] ends of tunnels', () => {
   it.each(['127.0.0.1', '0.0.0.0', '169.254.169.254', '224.0.0.1', '239.1.2.3', '255.255.255.255', '2001:db8::1', '::ffff:192.0.2.2'])(
     'no tunnel leads to %s',
     (hostAddress) => {
-      expect(told([OF_VICTIM], OF_VICTIM, network('b', member('thief', { hostAddress }))).thief).toEqual(NOWHERE)
+      expect(received([OF_VICTIM], OF_VICTIM, network('b', member('thief', { hostAddress }))).thief).toEqual(NOWHERE)
     },
   )
 
   it.each(['10.64.0.7', '192.168.1.2', '203.0.113.9', '169.253.0.1', '223.255.255.254'])('a tunnel can lead to %s', (hostAddress) => {
-    expect(told([], network('b', member('thief', { hostAddress }))).thief).toEqual([[hostAddress, 'key-thief']])
+    expect(received([], network('b', member('thief', { hostAddress }))).thief).toEqual([[hostAddress, 'key-thief']])
   })
 })

@@ -21,12 +21,12 @@ describe('[DRY-5] a plan of many things', () => {
   })
 
   it('adds the counts of a query that names no objects', () => {
-    const tell = (id: number) => effect(worker(id), 'STOPS', 'WARNING', 'it stops')
-    expect(eachOf(ENDPOINT, { first: [1, 2], total: 5 }, tell)).toEqual([
-      tell(1),
-      tell(2),
+    const notify = (id: number) => effect(worker(id), 'STOPS', 'WARNING', 'it stops')
+    expect(eachOf(ENDPOINT, { first: [1, 2], total: 5 }, notify)).toEqual([
+      notify(1),
+      notify(2),
       { kind: 'STOPS', resource: ENDPOINT, what: '3 more: it stops', severity: 'WARNING', amount: 3 },
     ])
-    expect(eachOf(ENDPOINT, { first: [], total: 0 }, tell)).toEqual([])
+    expect(eachOf(ENDPOINT, { first: [], total: 0 }, notify)).toEqual([])
   })
 })

@@ -22,8 +22,8 @@ function pod(change: Partial<StoppablePod> = {}): StoppablePod {
 
 function endpoint(idleSince: (number | null)[], change: Partial<StoppableEndpoint> = {}): StoppableEndpoint {
   const workers = idleSince.map((idleSinceMs, index) => ({ id: `w${index}`, held: 0, idleSinceMs }))
-  const stake = { queued: 0, running: 0, workers }
-  return { id: 'e', name: 'e', revision: 1, workers: { min: 2, max: 3 }, nanosPerHour: 8, stake, ...change }
+  const impact = { queued: 0, running: 0, workers }
+  return { id: 'e', name: 'e', revision: 1, workers: { min: 2, max: 3 }, nanosPerHour: 8, impact, ...change }
 }
 
 const ago = (minutes: number) => NOW - minutes * MINUTE_MS
@@ -52,7 +52,7 @@ describe('[SPD-8] of what is idle', () => {
     ['an endpoint keeps no workers any more', endpoint([ago(30), ago(99)]), { min: 0, max: 3 }],
     ['not one with a worker that worked since', endpoint([ago(29), ago(99)]), {}],
     ['not one with a worker of unknown activity', endpoint([null, ago(99)]), {}],
-    ['not one with a job', { ...endpoint([ago(99)]), stake: { ...endpoint([ago(99)]).stake, ...busy } }, {}],
+    ['not one with a job', { ...endpoint([ago(99)]), impact: { ...endpoint([ago(99)]).impact, ...busy } }, {}],
     ['not one without workers', endpoint([]), {}],
     ['not one whose workers leave by themselves', endpoint([ago(99)], { workers: { min: 0, max: 3 } }), {}],
   ])('%s', (_title, one, bounds) => {

@@ -24,12 +24,12 @@ const disk = (facts: Partial<StorageFacts>): StorageFacts => ({
   damaged: [],
   ...facts,
 })
-const verdicts = (facts: Partial<PlaneFacts>) =>
+const decisions = (facts: Partial<PlaneFacts>) =>
   Object.fromEntries(checkPlane({ ...GOOD, ...facts }).flatMap(({ id, verdict }) => (verdict === 'OK' ? [] : [[id, verdict]])))
 
 describe('[PLN-1] checks of the plane', () => {
   it('a healthy plane has no problem', () => {
-    expect(verdicts({})).toEqual({})
+    expect(decisions({})).toEqual({})
     expect(checkPlane(GOOD).every(({ fix }) => fix === null)).toBe(true)
   })
 
@@ -50,7 +50,7 @@ describe('[PLN-1] checks of the plane', () => {
     ['objects that cannot write', { objectFault: 'disk I/O error' }, { objects: 'FAIL' }],
     ['no provider', { hasSignIn: false }, {}],
   ])('%s', (_, facts, wanted) => {
-    expect(verdicts(facts)).toEqual(wanted)
+    expect(decisions(facts)).toEqual(wanted)
     for (const { verdict, fix } of checkPlane({ ...GOOD, ...facts })) expect(fix === null).toBe(verdict === 'OK')
   })
 

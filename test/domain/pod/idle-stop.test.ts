@@ -1,4 +1,4 @@
-import { decideIdleStop, type IdlePod, idleStopDueMs, nextIdleLookMs, planIdleStop } from '../../../src/domain/pod/idle-stop.ts'
+import { decideIdleStop, type IdlePod, idleStopDueMs, nextIdleCheckMs, planIdleStop } from '../../../src/domain/pod/idle-stop.ts'
 import type { PodState } from '../../../src/domain/pod/pod.ts'
 import { makePod } from '../../support/pods/pod-state.ts'
 import { describe, expect, it } from '../../support/unit.ts'
@@ -61,7 +61,7 @@ describe('an idle pod', () => {
     ['a locked one when its row changes', idlePod({ locked: true }), ago(10), null],
     ['a stopped one when its row changes', idlePod({ status: 'EXITED' }), null, null],
     ['a pod without idleStop is never checked', { ...makePod(), spec: {} }, ago(10), null],
-  ])('[SPD-6] %s', (_title, pod, idleSinceMs, lookMs) => {
-    expect(nextIdleLookMs(pod, idleSinceMs, NOW)).toBe(lookMs)
+  ])('[SPD-6] %s', (_title, pod, idleSinceMs, checkMs) => {
+    expect(nextIdleCheckMs(pod, idleSinceMs, NOW)).toBe(checkMs)
   })
 })

@@ -1,5 +1,5 @@
 import type { ContainerSpec } from '../../../src/domain/resources/container.ts'
-import { formerGrants, grantSecrets, refuseUngranted } from '../../../src/domain/resources/secret-grants.ts'
+import { grantSecrets, legacyGrants, refuseUngranted } from '../../../src/domain/resources/secret-grants.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 const NAMES_A = { X: '<{{ RUNPOD_SECRET_A }}>' }
@@ -44,8 +44,8 @@ describe('grants of secrets', () => {
   })
 
   it('[CAP-12] of a release without them cover all named secrets', () => {
-    expect(formerGrants(NAMES_BOTH)).toEqual({ A: '', B: '' })
-    expect(formerGrants({ X: 'plain' })).toBeUndefined()
+    expect(legacyGrants(NAMES_BOTH)).toEqual({ A: '', B: '' })
+    expect(legacyGrants({ X: 'plain' })).toBeUndefined()
     expect(grantsOf(container(NAMES_BOTH, { A: '' }), [], MAY_NOT)).toEqual(['B'])
   })
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   DEVICE_LOGIN_TTL_MS,
-  givenOutAt,
+  issuedAt,
   judgeDecision,
   paceOf,
   randomLettersOf,
@@ -44,14 +44,14 @@ describe('the code that a device shows', () => {
   it('[S9] [DER-10] contains its issue time, for 15 minutes, and is invalid with another letter', () => {
     const at = 100 * MINUTE
     const code = userCodeOf(RANDOM, at + 59_999, digest)
-    expect(givenOutAt(code, at + 59_999, digest)).toBe(at)
-    expect(givenOutAt(code, at + DEVICE_LOGIN_TTL_MS - 1, digest)).toBe(at)
-    expect(givenOutAt(code, at + DEVICE_LOGIN_TTL_MS, digest)).toBeNull()
-    expect(givenOutAt(code, at - 1, digest)).toBeNull()
+    expect(issuedAt(code, at + 59_999, digest)).toBe(at)
+    expect(issuedAt(code, at + DEVICE_LOGIN_TTL_MS - 1, digest)).toBe(at)
+    expect(issuedAt(code, at + DEVICE_LOGIN_TTL_MS, digest)).toBeNull()
+    expect(issuedAt(code, at - 1, digest)).toBeNull()
     const letters = [...USER_CODE_LETTERS]
     const ends = letters.flatMap((a) => letters.flatMap((b) => letters.map((c) => a + b + c)))
     // One for each minute in which a code with these letters could have begun.
-    expect(ends.filter((end) => givenOutAt(RANDOM + end, at, digest) !== null)).toHaveLength(15)
+    expect(ends.filter((end) => issuedAt(RANDOM + end, at, digest) !== null)).toHaveLength(15)
   })
 })
 
@@ -69,5 +69,5 @@ describe('a device that polls', () => {
     ['DENIED' as const, 'access_denied'],
     ['TAKEN' as const, 'expired_token'],
     ['APPROVED' as const, null],
-  ])('[CS-20] with the decision %j gets %j', (decision, told) => expect(judgeDecision(decision)).toBe(told))
+  ])('[CS-20] with the decision %j gets %j', (decision, received) => expect(judgeDecision(decision)).toBe(received))
 })

@@ -1,8 +1,8 @@
 import {
   BACKLOG_FACTOR,
   isSegmentDue,
-  LOG_KEPT_BYTES,
-  LOG_KEPT_LINES,
+  LOG_RETAINED_BYTES,
+  LOG_RETAINED_LINES,
   lastToDrop,
   logFrame,
   nextShownSecond,
@@ -47,20 +47,20 @@ describe('frames', () => {
 describe('the tail', () => {
   it('[PP-60] keeps the newest lines: one fewer, exactly as many, one more', () => {
     const newest = (n: number) => row(n)
-    expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES - 1))).toBeNull()
-    expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES))).toBeNull()
-    expect(lastToDrop([row(1), row(2)], newest(LOG_KEPT_LINES + 1))).toBe(1)
-    expect(lastToDrop([row(1), row(2), row(3)], newest(LOG_KEPT_LINES + 2))).toBe(2)
+    expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES - 1))).toBeNull()
+    expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES))).toBeNull()
+    expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES + 1))).toBe(1)
+    expect(lastToDrop([row(1), row(2), row(3)], newest(LOG_RETAINED_LINES + 2))).toBe(2)
   })
 
   it('[PP-60] and at most so many bytes: a line goes when the lines after it fill the log', () => {
-    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_KEPT_BYTES - 1))).toBeNull()
-    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_KEPT_BYTES))).toBe(1)
-    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 20 + LOG_KEPT_BYTES))).toBe(2)
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES - 1))).toBeNull()
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES))).toBe(1)
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 20 + LOG_RETAINED_BYTES))).toBe(2)
   })
 
   it('[PP-60] never drops the newest line itself', () => {
-    expect(lastToDrop([row(3, 2 * LOG_KEPT_BYTES)], row(3, 2 * LOG_KEPT_BYTES))).toBeNull()
+    expect(lastToDrop([row(3, 2 * LOG_RETAINED_BYTES)], row(3, 2 * LOG_RETAINED_BYTES))).toBeNull()
   })
 })
 
@@ -68,10 +68,10 @@ describe('segments for a bucket', () => {
   const rows = (count: number, bytesEach = 0) => Array.from({ length: count }, (_, index) => row(index + 1, (index + 1) * bytesEach))
 
   it('[PP-117] a segment is due when all of it is older than the retained lines', () => {
-    const lines = LOG_KEPT_LINES + SEGMENT_LINES
+    const lines = LOG_RETAINED_LINES + SEGMENT_LINES
     expect(isSegmentDue(row(1), row(lines - 1))).toBe(false)
     expect(isSegmentDue(row(1), row(lines))).toBe(true)
-    const bytes = 10 + LOG_KEPT_BYTES + SEGMENT_BYTES
+    const bytes = 10 + LOG_RETAINED_BYTES + SEGMENT_BYTES
     expect(isSegmentDue(row(1, 10), row(2, bytes - 1))).toBe(false)
     expect(isSegmentDue(row(1, 10), row(2, bytes))).toBe(true)
   })
@@ -86,9 +86,9 @@ describe('segments for a bucket', () => {
 
   it('[PP-117] lines that a bucket does not take are dropped at a multiple of the bounds', () => {
     const newest = (n: number) => row(n)
-    expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_KEPT_LINES), BACKLOG_FACTOR)).toBeNull()
-    expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_KEPT_LINES + 1), BACKLOG_FACTOR)).toBe(1)
-    expect(lastToDrop([row(1, 5)], row(2, 4 + BACKLOG_FACTOR * LOG_KEPT_BYTES), BACKLOG_FACTOR)).toBeNull()
-    expect(lastToDrop([row(1, 5)], row(2, 5 + BACKLOG_FACTOR * LOG_KEPT_BYTES), BACKLOG_FACTOR)).toBe(1)
+    expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES), BACKLOG_FACTOR)).toBeNull()
+    expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES + 1), BACKLOG_FACTOR)).toBe(1)
+    expect(lastToDrop([row(1, 5)], row(2, 4 + BACKLOG_FACTOR * LOG_RETAINED_BYTES), BACKLOG_FACTOR)).toBeNull()
+    expect(lastToDrop([row(1, 5)], row(2, 5 + BACKLOG_FACTOR * LOG_RETAINED_BYTES), BACKLOG_FACTOR)).toBe(1)
   })
 })

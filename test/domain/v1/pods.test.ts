@@ -1,7 +1,7 @@
 import type { Pod } from '../../../src/contract/pods/pods.ts'
 import type { V1CreatePod } from '../../../src/contract/v1/bodies.ts'
 import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
-import { inV1Words } from '../../../src/domain/flat/container.ts'
+import { inV1Terms } from '../../../src/domain/flat/container.ts'
 import { podPatch } from '../../../src/domain/flat/pod-patch.ts'
 import { podCandidates, v1Pod } from '../../../src/domain/v1/pods.ts'
 import { describe, expect, it } from '../../support/unit.ts'
@@ -205,5 +205,5 @@ describe('errors in the terms of v1', () => {
     ['$.gpu.count: minimum: got 0, want 1', '$.gpuCount: minimum: got 0, want 1'],
     ['$.diskette: x', '$.diskette: x'],
     ["$: missing property 'name'", "$: missing property 'name'"],
-  ])('[LEG-5] %s', (v2, v1) => expect(inV1Words(v2)).toBe(v1))
+  ])('[LEG-5] %s', (v2, v1) => expect(inV1Terms(v2)).toBe(v1))
 })

@@ -399,7 +399,7 @@ test('[HOST-161] [HOST-162] traffic between encrypting hosts cannot be read, and
   const device = /pw-\w+/.exec(await row.run(machineOf(first), 'ip', '-o', 'link', 'show'))?.[0] ?? ''
   const seen = await row.sniff(machineOf(first), SECRET, async () => {
     await row.run(machineOf(first), 'ip', 'link', 'delete', device)
-    await tell(first, '10.64.3.3')
+    await notify(first, '10.64.3.3')
     await waitUntil('it encrypts again', async () => (await reachesByName(first, 'node-1')) === '10.64.3.3', 30_000)
   })
   expect(seen).toEqual({ ports: [51_821], seen: false })
@@ -441,13 +441,13 @@ async function saidOf(agent: PodAgent): Promise<OverlayInventory> {
 }
 
 /** Sends a secret text to a member. */
-async function tell(from: Member, address: string): Promise<void> {
+async function notify(from: Member, address: string): Promise<void> {
   await row.ask(await pidOf(from), { told: ['udp', address, PORT] })
 }
 
 /** The traffic on the wire while a member sends to another one. */
 async function sniffBetween(from: Member, address: string) {
-  return await row.sniff(machineOf(from), SECRET, () => tell(from, address))
+  return await row.sniff(machineOf(from), SECRET, () => notify(from, address))
 }
 
 async function listens(pid: string): Promise<void> {

@@ -27,11 +27,11 @@ describe('the container disk', () => {
     expect(await agent.reaches(1, 'exited')).toMatchObject({ exitCode: 0, reason: 'exited with code 0' })
     expect(await agent.inspect(1, '{{.State.Status}}')).toBe('exited')
 
-    let former = agent.workload(1, IDLE, { desired: 'held' })
+    let previous = agent.workload(1, IDLE, { desired: 'held' })
     for (const generation of [2, 3]) {
       const env = { GENERATION: String(generation) }
-      const next = agent.workload(generation, IDLE, { env, replaces: [former.id], keepDisk: true, ports: ['80/http'] })
-      agent.plane.want(former, next)
+      const next = agent.workload(generation, IDLE, { env, replaces: [previous.id], keepDisk: true, ports: ['80/http'] })
+      agent.plane.want(previous, next)
       await agent.reaches(generation, 'running')
       await agent.reaches(generation - 1, 'gone')
       expect(await agent.shell(generation, 'busybox cat /file; echo $GENERATION; busybox rm -f /gone; busybox ls /')).toMatch(
@@ -41,11 +41,11 @@ describe('the container disk', () => {
       const { containers, images } = await agent.leftovers()
       expect(containers).toEqual([agent.container(generation)])
       expect(images).toEqual([`podplane-disk:${agent.id(generation)}`])
-      former = { ...next, desired: 'held' }
-      agent.plane.want(former)
+      previous = { ...next, desired: 'held' }
+      agent.plane.want(previous)
       await agent.reaches(generation, 'exited')
     }
-    agent.plane.want({ ...former, desired: 'stopped', wipe: true })
+    agent.plane.want({ ...previous, desired: 'stopped', wipe: true })
     await agent.reaches(3, 'gone')
     expect(await agent.leftovers()).toEqual({ containers: [], images: [] })
     expect(agent.plane.states(agent.id(1))).toEqual(['starting', 'running', 'exited', 'gone'])
@@ -216,9 +216,9 @@ describe('ports', () => {
     await agent.reaches(1, 'exited')
     agent.plane.want(held, agent.workload(2, IDLE, { ...change, replaces: [held.id], keepDisk: true }))
     expect((await agent.reaches(2, 'running')).ports).toEqual(running.ports)
-    const told = `[ports: 22/tcp on ${ssh?.public}, 8888/http on ${http?.public}, ${symmetric?.private}/tcp on ${symmetric?.public}]`
+    const received = `[ports: 22/tcp on ${ssh?.public}, 8888/http on ${http?.public}, ${symmetric?.private}/tcp on ${symmetric?.public}]`
     await waitUntil('the log', () => agent.plane.log(agent.id(2)).length === 4, 30_000)
-    const begun = [`[creating from image ${agent.image}]`, '[started]', told]
+    const begun = [`[creating from image ${agent.image}]`, '[started]', received]
     expect(agent.plane.log(agent.id(1))).toEqual([...begun, '[stopping, with 2 s of grace]', '[exited with code 0]'])
     expect(agent.plane.log(agent.id(2))).toEqual(['[starting again with the kept container disk]', ...begun])
   })

@@ -62,8 +62,8 @@ test('[HOST-115][GLV-6][GLV-9] two hosts share one global volume, other accounts
   const before = mountsBelow()
   try {
     await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared', handOver(other))])
-    const stranger = other.workload(2, IDLE, globalMount('foreign'))
-    other.plane.want(other.workload(1, IDLE, globalMount('shared')), { ...stranger, id: `${other.pod}x-1` })
+    const otherTenant = other.workload(2, IDLE, globalMount('foreign'))
+    other.plane.want(other.workload(1, IDLE, globalMount('shared')), { ...otherTenant, id: `${other.pod}x-1` })
     await agent.shell(1, 'echo hello >/data/file')
     await waitUntil('the file in the bucket', async () => (await store.keys(BUCKET)).includes('volumes/shared/file'), WAIT_MS)
     await waitUntil('the file on the other host', async () => (await other.shell(1, 'cat /data/file || true')) === 'hello', WAIT_MS)

@@ -139,15 +139,15 @@ describe('[GQL-67] the Python SDK', () => {
     expect(await earlier.call('update_user_settings', [KEY])).toMatchObject({ pubKey: KEY })
     const left = [`serverless/${made.id}`, `templates/${first.id}`, `templates/${second.id}`, `registries/${login.id}`]
     for (const path of left) await remove(`/v2/${path}`)
-    const stranger = new PublishedClient(await pythonClient(), 'runpod', { url: plane.url, apiKey: 'wrong' }, await earlierSdk())
-    await expect(stranger.call('get_pods')).rejects.toThrow('AuthenticationError: Unauthorized request')
-    stranger.stop()
+    const otherTenant = new PublishedClient(await pythonClient(), 'runpod', { url: plane.url, apiKey: 'wrong' }, await earlierSdk())
+    await expect(otherTenant.call('get_pods')).rejects.toThrow('AuthenticationError: Unauthorized request')
+    otherTenant.stop()
   })
 
   test('knows a wrong key by its status', async () => {
-    const stranger = new PublishedClient(await pythonClient(), 'runpod', { url: plane.url, apiKey: 'wrong' })
-    await expect(stranger.call('get_pods')).rejects.toThrow('AuthenticationError: Unauthorized request')
-    stranger.stop()
+    const otherTenant = new PublishedClient(await pythonClient(), 'runpod', { url: plane.url, apiKey: 'wrong' })
+    await expect(otherTenant.call('get_pods')).rejects.toThrow('AuthenticationError: Unauthorized request')
+    otherTenant.stop()
   })
 })
 

@@ -104,7 +104,7 @@ describe('markup that tenants write', () => {
     page.setDefaultTimeout(PATIENCE_MS)
     await visitor.signInByLink(plane)
     let shown = ''
-    const look = async (what: string) => {
+    const check = async (what: string) => {
       await isRead(page, what)
       expect(await page.evaluate(RUNS), what).toEqual([null, 0])
       // The audit log contains every field; each field must also appear on its own page.
@@ -112,16 +112,16 @@ describe('markup that tenants write', () => {
     }
     for (const path of addresses) {
       await lead(page, path)
-      await look(path)
+      await check(path)
       for (const tab of (await page.getByRole('tab').all()).slice(1)) {
         await tab.click()
-        await look(`${path} ${await tab.innerText()}`)
+        await check(`${path} ${await tab.innerText()}`)
       }
-      await asks(page, () => look(`${path}, a question`))
+      await asks(page, () => check(`${path}, a question`))
     }
     await lead(page, `/console/logs?of=pod%2F${pod.id}`)
     await page.getByText('variable; of the log').waitFor()
-    await look('a log')
+    await check('a log')
     expect(written.filter((text) => !shown.includes(text))).toEqual([])
     expect(visitor.complaints).toEqual([])
     await visitor.close()
@@ -130,12 +130,12 @@ describe('markup that tenants write', () => {
 })
 
 /** Opens the confirmation dialogs of a page, and cancels them. */
-async function asks(page: Page, look: () => Promise<void>): Promise<void> {
+async function asks(page: Page, check: () => Promise<void>): Promise<void> {
   const button = page.locator('main').getByRole('button', { name: BUTTONS, disabled: false }).first()
   if ((await button.count()) === 0) return
   await button.click()
   await page.getByRole('dialog').waitFor()
-  await look()
+  await check()
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }

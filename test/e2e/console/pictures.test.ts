@@ -14,7 +14,7 @@ import { makeScene, SCENE_GPUS, type Scene } from './support/scene.ts'
 
 const INTO = join(PROJECT_ROOT, process.env.CONSOLE_PICTURES ?? 'docs/images/console')
 /** Text stays sharp in the first format; a page with much text uses one of the next. */
-const LOOKS = [
+const REQUESTS = [
   { quality: 62, scale: 1 },
   { quality: 40, scale: 1 },
   { quality: 62, scale: 0.75 },
@@ -78,7 +78,7 @@ async function keep(page: Page, name: string, isShown = true): Promise<number> {
   const session = await page.context().newCDPSession(page)
   let bytes = Buffer.alloc(MOST_BYTES + 1)
   const at = { x: 0, y: 0, ...(page.viewportSize() ?? WIDE) }
-  for (const { quality, scale } of LOOKS) {
+  for (const { quality, scale } of REQUESTS) {
     if (bytes.length <= MOST_BYTES) break
     bytes = Buffer.from((await session.send('Page.captureScreenshot', { format: 'webp', quality, clip: { ...at, scale } })).data, 'base64')
   }

@@ -18,20 +18,20 @@ interface Answer {
   body: Record<string, unknown>
 }
 
-interface Told {
+interface Received {
   status: number
   headers: string
   text: string
 }
 
 let plane: TestPlane
-let strangerKey: string
+let otherTenantKey: string
 
 beforeAll(async () => {
   plane = await startPlane()
   const operator = plane.operatorKey
   const user = await callPlane<{ id: string }>(plane, operator, 'POST', '/admin/v1/users', { email: 'stranger@example.com' })
-  strangerKey = (await callPlane<{ key: string }>(plane, operator, 'POST', `/admin/v1/users/${user.id}/keys`, { name: 'stranger' })).key
+  otherTenantKey = (await callPlane<{ key: string }>(plane, operator, 'POST', `/admin/v1/users/${user.id}/keys`, { name: 'stranger' })).key
 })
 afterAll(() => plane?.stop())
 
@@ -199,12 +199,12 @@ describe('a host or a header that contradicts the request line', () => {
   ])('[API-4] %s: %s changes no answer', async (name, value) => {
     const odd = { [name]: value }
     const own = { authorization: `Bearer ${plane.apiKey}` }
-    const told = ({ status, text }: Told) => [status, text]
+    const received = ({ status, text }: Received) => [status, text]
     for (const path of ['/healthz', '/console', '/console/session', '/v2/user', '/admin/v1/users']) {
-      expect(told(await askWith('GET', path, odd)), path).toEqual(told(await askWith('GET', path, {})))
+      expect(received(await askWith('GET', path, odd)), path).toEqual(received(await askWith('GET', path, {})))
     }
     for (const path of ['/v2/user', `/v2/serverless/${plane.endpointId}`, '/admin/v1/users']) {
-      expect(told(await askWith('GET', path, { ...own, ...odd })), path).toEqual(told(await askWith('GET', path, own)))
+      expect(received(await askWith('GET', path, { ...own, ...odd })), path).toEqual(received(await askWith('GET', path, own)))
     }
   })
 })
@@ -223,7 +223,7 @@ describe('addressing', () => {
   ]
 
   test.each(operations)('API-5: %s %s on a foreign endpoint answers exactly as on an unknown one', async (method, path, body) => {
-    const options = { ...(body === undefined ? {} : { body }), key: strangerKey }
+    const options = { ...(body === undefined ? {} : { body }), key: otherTenantKey }
     const foreign = await call(method, path, options)
     const unknown = await call(method, path, { ...options, endpoint: 'nosuchendpoint' })
     expectProblem(foreign, 404)
@@ -310,7 +310,7 @@ function bodyOf(bytes: number): string {
 }
 
 /** Calls with headers that `fetch` would not send. */
-function askWith(method: string, path: string, headers: Record<string, string>): Promise<Told> {
+function askWith(method: string, path: string, headers: Record<string, string>): Promise<Received> {
   return new Promise((resolve, reject) => {
     const outgoing = request(plane.url + path, { method, headers, agent: false }, (response) => {
       const pieces: Buffer[] = []

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type KeptPodRow, openPod, sealPodSpec } from '../../../src/db/sealed-pod.ts'
+import { openPod, type RetainedPodRow, sealPodSpec } from '../../../src/db/sealed-pod.ts'
 import { loadSecrets, openDataDir } from '../../../src/local/data-dir.ts'
 import { Vault } from '../../../src/platform/seal.ts'
 import { manyIntervals } from '../../support/queue/many-intervals.ts'
@@ -75,7 +75,7 @@ describe('an account with as much as its lists may show', () => {
   function copyPod(database: DatabaseSync, vault: Vault): void {
     const pod = database.prepare('SELECT * FROM pods').get() as Record<string, string>
     const { id: first = '', team_id: teamId = '', spec = '' } = pod
-    const opened = openPod(vault, { id: first, teamId, spec: JSON.parse(spec) } as unknown as KeptPodRow)
+    const opened = openPod(vault, { id: first, teamId, spec: JSON.parse(spec) } as unknown as RetainedPodRow)
     const names = Object.keys(pod)
     const insert = database.prepare(`INSERT INTO pods (${names}) VALUES (${names.map((name) => `:${name}`)})`)
     database.exec('BEGIN')

@@ -16,7 +16,7 @@ const READY_MS = 60_000
 let plane: TestPlane
 let agent: TestAgent
 let image: string
-let strangerKey: string
+let otherTenantKey: string
 
 beforeAll(async () => {
   image = await pythonWorkerImage()
@@ -24,7 +24,7 @@ beforeAll(async () => {
   agent = await startAgent({ plane, name: 'shared', simulateGpus: 'NVIDIA L4:4' })
   const operator = plane.operatorKey
   const user = await callPlane<{ id: string }>(plane, operator, 'POST', '/admin/v1/users', { email: 'stranger@example.com' })
-  strangerKey = (await callPlane<{ key: string }>(plane, operator, 'POST', `/admin/v1/users/${user.id}/keys`, { name: 'stranger' })).key
+  otherTenantKey = (await callPlane<{ key: string }>(plane, operator, 'POST', `/admin/v1/users/${user.id}/keys`, { name: 'stranger' })).key
 }, BUILD_TIMEOUT_MS)
 afterAll(async () => {
   await agent?.stop()
@@ -39,15 +39,20 @@ test('[H1] [M2] [HOST-76] while a container floods relay, inotify, pids, disk, m
   const quietMs = await medianMs(victim)
   const filesBefore = openFiles()
 
-  const stranger = { url: plane.url, apiKey: strangerKey }
-  const flood = await TestEndpoint.create(stranger, 'flood', {
+  const otherTenant = { url: plane.url, apiKey: otherTenantKey }
+  const flood = await TestEndpoint.create(otherTenant, 'flood', {
     image,
     cmd: ['python3', '-u', '/handlers/flood.py'],
     env: { FLOOD_SECONDS: String(FLOOD_SECONDS) },
     workers: { min: 1, max: 1 },
   })
   const container = await eventually('the flood has begun', READY_MS, async () => {
-    const { workers } = await callPlane<{ workers: { id: string }[] }>(stranger, strangerKey, 'GET', `/v2/serverless/${flood.id}/workers`)
+    const { workers } = await callPlane<{ workers: { id: string }[] }>(
+      otherTenant,
+      otherTenantKey,
+      'GET',
+      `/v2/serverless/${flood.id}/workers`,
+    )
     const found = workers[0] && (await findContainer(workers[0].id))
     return found !== undefined && (await counts(found)) !== undefined && found
   })

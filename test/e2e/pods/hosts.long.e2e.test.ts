@@ -144,12 +144,12 @@ describe('pods on two hosts', () => {
     await fleet.order(spare, 'cordon')
     const replaced = await run({ gpu: { id: OTHER_GPU, count: 1 }, onHostLoss: 'REPLACE' })
     await fleet.order(spare, 'uncordon')
-    const former = await replaced.container()
+    const previous = await replaced.container()
     expect(await hostOf(replaced)).toBe(lost)
 
     await fleet.agent(lost).kill('SIGKILL')
     const lostAtMs = Date.now()
-    await docker('kill', victim.Id, former.Id)
+    await docker('kill', victim.Id, previous.Id)
     const [gone, dead] = await Promise.all([waiting.reaches('ERROR', LOSS_WAIT_MS), killed.reaches('ERROR', LOSS_WAIT_MS)])
     for (const view of [gone, dead]) {
       expect(view.statusReason).toMatch(/has been silent since .*; the pod recovers when the host reconnects/)
@@ -186,7 +186,7 @@ describe('pods on two hosts', () => {
     const frozen = await hostOf(waiting)
     const spare = otherThan(frozen)
     expect(await hostOf(replaced)).toBe(frozen)
-    const [survivor, former] = [await waiting.container(), await replaced.container()]
+    const [survivor, previous] = [await waiting.container(), await replaced.container()]
 
     // The machine is healthy, but silent: the link stays open, without a heartbeat.
     const { pid } = fleet.agent(frozen)
@@ -198,7 +198,7 @@ describe('pods on two hosts', () => {
       await replaced.reaches('RUNNING')
       const containers = await replaced.containers()
       expect(containers.map(({ State }) => State.Status)).toEqual(['running', 'running'])
-      expect(containers[1]?.Id).toBe(former.Id)
+      expect(containers[1]?.Id).toBe(previous.Id)
       for (const pod of [waiting, replaced]) expectChargedUntil(readUsage(fleet.plane, pod.id), cutOffAtMs)
     } finally {
       process.kill(pid, 'SIGCONT')
@@ -206,7 +206,7 @@ describe('pods on two hosts', () => {
     await waiting.reaches('RUNNING')
     expect(sameRun(await waiting.container(), survivor)).toBe(true)
     await hasOneContainer(replaced)
-    expect((await replaced.container()).Id).not.toBe(former.Id)
+    expect((await replaced.container()).Id).not.toBe(previous.Id)
     expect((await replaced.get()).status).toBe('RUNNING')
     expect(await hostOf(replaced)).toBe(spare)
     await Promise.all([waiting, replaced].map((pod) => pod.terminate()))

@@ -142,9 +142,9 @@ describe('pods in containers', () => {
       expect(await client.run(direct.command, 'cat /root/copied.txt')).toBe('over scp')
 
       // A client without the key is refused.
-      const stranger = await SshClient.create()
-      await expect(stranger.run(direct.command, 'true')).rejects.toThrow(/Permission denied/)
-      stranger.remove()
+      const otherTenant = await SshClient.create()
+      await expect(otherTenant.run(direct.command, 'true')).rejects.toThrow(/Permission denied/)
+      otherTenant.remove()
 
       // A stopped pod has no address; started again, it has the same host key and files.
       await pod.act('stop')

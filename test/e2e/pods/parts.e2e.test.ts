@@ -21,7 +21,7 @@ describe('a host with a large desired state', () => {
   afterAll(() => fleet?.stop())
 
   /** The newest container of each pod, and the pod id in its environment. */
-  const told = async (pods: readonly TestPod[]) => {
+  const received = async (pods: readonly TestPod[]) => {
     const containers = await Promise.all(pods.map((pod) => pod.containers()))
     return containers.map((all) => all.map(({ Id, Config }) => ({ Id, which: Config.Env.find((line) => line.startsWith('WHICH=')) })))
   }
@@ -36,13 +36,13 @@ describe('a host with a large desired state', () => {
     await fleet.agent('only').kill('SIGKILL')
     await fleet.startHost('only')
     for (const pod of pods) await pod.reaches('RUNNING')
-    const first = await told(pods)
+    const first = await received(pods)
     expect(first.map((all) => all.map(({ which }) => which))).toEqual(pods.map((_, index) => [`WHICH=${index}`]))
     await fleet.agent('only').kill('SIGKILL')
     await fleet.startHost('only')
     await pods.at(-1)?.act('stop')
     await pods.at(-1)?.reaches('EXITED')
-    expect(await told(pods)).toEqual(first)
+    expect(await received(pods)).toEqual(first)
     expect((await pods[0]?.get())?.status).toBe('RUNNING')
   })
 })

@@ -158,9 +158,9 @@ describe('pods in trouble', () => {
       rmSync(filler)
     }
     await eventually('the host is well again by itself', 30_000, async () => (await fleet.host('state')).health === 'HEALTHY')
-    const told = () => readFileSync(join(stateParent, 'agent.log'), 'utf8')
-    expect(told()).toContain('the disk of this agent is writable again')
-    expect(told()).toMatch(/"msg":"log lines were dropped","lines":[1-9]/)
+    const received = () => readFileSync(join(stateParent, 'agent.log'), 'utf8')
+    expect(received()).toContain('the disk of this agent is writable again')
+    expect(received()).toMatch(/"msg":"log lines were dropped","lines":[1-9]/)
     await log.waitFor((lines) => lines.includes(`line ${count}`))
     log.close()
     expect(numbersIn(log.lines())).toEqual(upTo(count))

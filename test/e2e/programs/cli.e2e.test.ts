@@ -23,7 +23,7 @@ interface Ran {
 let plane: TestPlane
 let image = ''
 beforeAll(async () => {
-  image = await pythonWorkerImage(join(import.meta.dirname, '../support/doors'))
+  image = await pythonWorkerImage(join(import.meta.dirname, '../support/ingress'))
   // Simulated capacity, because the machine of a test may have no GPU.
   plane = await startPlane({ args: ['--simulate-gpus', 'NVIDIA L4:2'] })
   await hostIsOnline(plane)

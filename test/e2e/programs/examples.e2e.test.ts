@@ -43,10 +43,14 @@ async function runJob(endpointId: string, input: Record<string, unknown>): Promi
 }
 
 /** The output of a cell, in a kernel of its own. */
-async function runCell(door: string, token: string, code: string): Promise<string> {
-  const made = await fetch(`${door}/api/kernels?${token}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' })
+async function runCell(connection: string, token: string, code: string): Promise<string> {
+  const made = await fetch(`${connection}/api/kernels?${token}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{}',
+  })
   const { id } = (await made.json()) as { id: string }
-  const socket = new WebSocket(`${door.replace('http', 'ws')}/api/kernels/${id}/channels?${token}`)
+  const socket = new WebSocket(`${connection.replace('http', 'ws')}/api/kernels/${id}/channels?${token}`)
   const said = Promise.withResolvers<string>()
   socket.onerror = () => said.reject(new Error('the notebook has closed its socket'))
   socket.onmessage = ({ data }) => {
@@ -171,11 +175,11 @@ describe('examples/notebook-pod', () => {
       return (await operator.listHosts()).hosts.every(({ workloads }) => workloads.workers === 0)
     })
     const pod = await api.createPod({ body: declaredBy('notebook-pod', 'pods', 'notebook', image) as ApiBody<'createPod'> })
-    const door = `${plane.url}/proxy/${pod.id}/8888`
+    const connection = `${plane.url}/proxy/${pod.id}/8888`
     const token = `token=${pod.env.JUPYTER_PASSWORD}`
-    await eventually('the notebook answers', COLD_MS, async () => (await fetch(`${door}/api/status?${token}`)).ok)
-    expect((await fetch(`${door}/api/kernels`)).status).toBe(403)
-    expect(await runCell(door, token, '6 * 7')).toBe('42')
+    await eventually('the notebook answers', COLD_MS, async () => (await fetch(`${connection}/api/status?${token}`)).ok)
+    expect((await fetch(`${connection}/api/kernels`)).status).toBe(403)
+    expect(await runCell(connection, token, '6 * 7')).toBe('42')
     await api.deletePod({ path: { id: pod.id } })
   })
 })

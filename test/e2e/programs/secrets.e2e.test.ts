@@ -10,9 +10,9 @@ import { podBody, TestPod } from '../support/plane/pods.ts'
 
 // Secrets as a container sees them, over the public API alone; and the places where they must not appear.
 
-const UNTIL_TOLD = "trap 'exit 0' TERM; while :; do busybox sleep 1 & wait $!; done"
-const PRINT_AND_STAY = `echo "db=$DB none=<$NONE>"; ${UNTIL_TOLD}`
-const STAY = `echo "quiet has $(echo -n "$QUIET" | busybox wc -c)"; ${UNTIL_TOLD}`
+const UNTIL_NOTIFIED = "trap 'exit 0' TERM; while :; do busybox sleep 1 & wait $!; done"
+const PRINT_AND_STAY = `echo "db=$DB none=<$NONE>"; ${UNTIL_NOTIFIED}`
+const STAY = `echo "quiet has $(echo -n "$QUIET" | busybox wc -c)"; ${UNTIL_NOTIFIED}`
 const WAIT_MS = 60_000
 
 let fleet: Fleet
@@ -83,7 +83,7 @@ test('[ACC-6] a pod and a worker see the value of their start; a rotation reache
 /** Plants a canary in every place where a user stores or receives a secret, with a pod and a worker that have them. */
 async function plant(): Promise<Canaries> {
   const own = (kind: string) => `canary-${kind}-${crypto.randomUUID()}`
-  const [secret, former, podEnv, endpointEnv, templateEnv] = [
+  const [secret, previous, podEnv, endpointEnv, templateEnv] = [
     own('secret'),
     own('former-secret'),
     own('pod'),
@@ -97,7 +97,7 @@ async function plant(): Promise<Canaries> {
     bucketName: own('s3-bucket'),
     endpointUrl: `https://${own('s3')}.example`,
   }
-  const { id } = await call('POST', '/v2/account/secrets', { name: 'QUIET', value: former, description: 'd' }, { 'Idempotency-Key': 'a' })
+  const { id } = await call('POST', '/v2/account/secrets', { name: 'QUIET', value: previous, description: 'd' }, { 'Idempotency-Key': 'a' })
   await call('PATCH', `/v2/account/secrets/${id}`, { value: secret })
   await call('POST', '/v2/registries', { name: 'r', username: userName, password })
   await call('POST', '/v2/templates', { name: 'canaries', image, env: { T: templateEnv } })
@@ -121,7 +121,7 @@ async function plant(): Promise<Canaries> {
   expect([ofPod.QUIET, ofWorker.QUIET, ofPod.P, ofWorker.E]).toEqual([secret, secret, podEnv, endpointEnv])
   const { JUPYTER_PASSWORD: jupyter = '', RUNPOD_API_KEY: podKey = '' } = ofPod
   const workerKey = ofWorker.RUNPOD_AI_API_KEY ?? ''
-  const ofTenant = { secret, former, podEnv, endpointEnv, templateEnv, userName, password, onceEnv, ...s3Config }
+  const ofTenant = { secret, former: previous, podEnv, endpointEnv, templateEnv, userName, password, onceEnv, ...s3Config }
   const given = { jupyter, podKey, workerKey, key, token, signing, nextSigning }
   return new Map(Object.entries({ ...ofTenant, ...given, ...around }))
 }

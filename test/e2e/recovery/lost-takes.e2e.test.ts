@@ -45,13 +45,13 @@ describe('PP-175: an answer that is lost between plane and worker', () => {
       for (let n = 0; n < JOBS; n += AT_ONCE) {
         views.push(...(await Promise.all(ids.slice(n, n + AT_ONCE).map((id) => endpoint.finished(id)))))
       }
-      const told = views.map(({ id, status, output, retries }) => ({
+      const received = views.map(({ id, status, output, retries }) => ({
         id,
         status,
         bytes: (output as { data: string }).data.length,
         retries,
       }))
-      expect(told).toEqual(ids.map((id, n) => ({ id, status: 'COMPLETED', bytes: n, retries: undefined })))
+      expect(received).toEqual(ids.map((id, n) => ({ id, status: 'COMPLETED', bytes: n, retries: undefined })))
       expect((await endpoint.health()).jobs).toMatchObject({ completed: JOBS, failed: 0, inQueue: 0, inProgress: 0 })
       expect(proxy.counts.dropped - before).toBeGreaterThan(10)
       await endpoint.remove()

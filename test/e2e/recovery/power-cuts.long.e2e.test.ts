@@ -45,13 +45,15 @@ async function atATime<T>(all: readonly T[], work: (one: T) => Promise<void>): P
 test('[DUR-3] after a power cut at any moment of a first start, the next start has a plane, and every key that was printed opens it', async () => {
   const stop = disk.cutAtEachWrite()
   const plane = await startPlane({ dataDir: join(disk.path, 'new/data'), args: ['--no-agent'] })
-  const told = { readyAtMs: Date.now(), jobAtMs: Number.POSITIVE_INFINITY, endpointId: '', jobId: '' }
+  const received = { readyAtMs: Date.now(), jobAtMs: Number.POSITIVE_INFINITY, endpointId: '', jobId: '' }
   try {
     const user = createApiClient(plane.url, plane.apiKey)
     const body = { name: 'kept', image: 'builtin/echo', cpu: [{ id: 'cpu3c', vcpuCount: 2 }], workers: { min: 0, max: 1 } }
-    told.endpointId = (await user.createEndpoint({ body })).id
-    told.jobId = (await callPlane<{ id: string }>(plane, plane.apiKey, 'POST', `/v2/${told.endpointId}/run`, { input: { n: 1 } })).id
-    told.jobAtMs = Date.now()
+    received.endpointId = (await user.createEndpoint({ body })).id
+    received.jobId = (
+      await callPlane<{ id: string }>(plane, plane.apiKey, 'POST', `/v2/${received.endpointId}/run`, { input: { n: 1 } })
+    ).id
+    received.jobAtMs = Date.now()
   } finally {
     disk.cut()
     await killPlane(plane)
@@ -70,8 +72,8 @@ test('[DUR-3] after a power cut at any moment of a first start, the next start h
     disk.behind(cut, async (path) => {
       const next = await startPlane({ dataDir: join(path, 'new/data'), args: ['--no-agent'] })
       try {
-        if (cut.atMs > told.readyAtMs) await callPlane(next, plane.apiKey, 'GET', `/v2/${plane.endpointId}/health`)
-        if (cut.atMs > told.jobAtMs) await callPlane(next, plane.apiKey, 'GET', `/v2/${told.endpointId}/status/${told.jobId}`)
+        if (cut.atMs > received.readyAtMs) await callPlane(next, plane.apiKey, 'GET', `/v2/${plane.endpointId}/health`)
+        if (cut.atMs > received.jobAtMs) await callPlane(next, plane.apiKey, 'GET', `/v2/${received.endpointId}/status/${received.jobId}`)
       } finally {
         await killPlane(next)
       }

@@ -8,7 +8,7 @@ import { createLog } from '../../../src/host-agent/log.ts'
 import { parseAllowedRegistries } from '../../../src/host-agent/pulls/allowed-registries.ts'
 import { LEAST_SPEED } from '../../../src/host-agent/pulls/pull-pace.ts'
 import { AGENT_VERSION } from '../../../src/host-agent/version.ts'
-import { isAmongStrangers } from '../../../src/host-agent/workloads/strangers.ts'
+import { isSharedByTenants } from '../../../src/host-agent/workloads/tenancy.ts'
 import { waitUntil } from '../../support/time.ts'
 import { FakeRegistry, imageOf, layerOf, rawLayer, sha256 } from '../support/fake-registry.ts'
 import { ImageStore } from '../support/image-store.ts'
@@ -331,14 +331,14 @@ describe('a private image', () => {
 
   test('[H3] [HOST-94] causes no login to be sent elsewhere, on a challenge or a redirect of its registry', async () => {
     const { fake, other, machine } = await scene()
-    const stranger = await registry()
+    const otherTenant = await registry()
     const login = { ...ADA, host: fake.host }
     fake.override = (_request, response) => {
-      response.writeHead(401, { 'www-authenticate': `Bearer realm="http://${stranger.host}/token",service="x"` }).end()
+      response.writeHead(401, { 'www-authenticate': `Bearer realm="http://${otherTenant.host}/token",service="x"` }).end()
       return true
     }
     expect(await machine.provide(`${fake.host}/priv/x:2`, login)).toContain('the registry is not allowed')
-    expect([stranger.requests, other.requests]).toEqual([[], []])
+    expect([otherTenant.requests, other.requests]).toEqual([[], []])
     fake.override = (request, response) => {
       if (request.headers.authorization === undefined) response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
       else response.writeHead(307, { location: `http://${other.host}/v2/evil` }).end()
@@ -631,9 +631,9 @@ describe('the space for images', () => {
     })
 
     test('has all of a host that is for one account at a time, or for accounts that trust one another', () => {
-      expect(isAmongStrangers({ network: true, trustedTenants: false })).toBe(true)
-      expect(isAmongStrangers({ network: true, trustedTenants: true })).toBe(false)
-      expect(isAmongStrangers({ network: false, trustedTenants: false })).toBe(false)
+      expect(isSharedByTenants({ network: true, trustedTenants: false })).toBe(true)
+      expect(isSharedByTenants({ network: true, trustedTenants: true })).toBe(false)
+      expect(isSharedByTenants({ network: false, trustedTenants: false })).toBe(false)
     })
   })
 

@@ -52,7 +52,7 @@ describe('commands in a container', () => {
       ['', 'HUP'],
     ])
     await execs.start('d', SHELL)
-    execs.forget('c')
+    execs.discard('c')
     await execs.start('c', SHELL)
     expect(asked.map(({ name }) => name)).toEqual(['c', 'c', 'c', 'd', 'd', 'c', 'c'])
   })

@@ -7,7 +7,7 @@ const request = (change: Partial<PortRequest>): PortRequest => ({
   wanted: ['22/tcp'],
   range: { from: 30_000, to: 30_009 },
   avoid: new Set(),
-  former: [],
+  previous: [],
   offset: 0,
   ...change,
 })
@@ -21,11 +21,11 @@ describe('choosePorts', () => {
   })
 
   test('[HOST-56] a pod gets its previous ports again where they are free and in the range', ({ expect }) => {
-    const former = [{ private: 22, public: 30_007, type: 'tcp' }]
-    expect(publics({ former })).toEqual([30_007])
-    expect(publics({ former, avoid: new Set([30_007]) })).toEqual([30_000])
-    expect(publics({ former: [{ private: 22, public: 29_999, type: 'tcp' }] })).toEqual([30_000])
-    expect(publics({ former: [{ private: 23, public: 30_007, type: 'tcp' }] })).toEqual([30_000])
+    const previous = [{ private: 22, public: 30_007, type: 'tcp' }]
+    expect(publics({ previous })).toEqual([30_007])
+    expect(publics({ previous, avoid: new Set([30_007]) })).toEqual([30_000])
+    expect(publics({ previous: [{ private: 22, public: 29_999, type: 'tcp' }] })).toEqual([30_000])
+    expect(publics({ previous: [{ private: 23, public: 30_007, type: 'tcp' }] })).toEqual([30_000])
   })
 
   test('a port that is requested twice is published and reported once', ({ expect }) => {
@@ -47,8 +47,8 @@ describe('choosePorts', () => {
       { requested: 30_000, private: 30_000, public: 30_000, type: 'tcp' },
     ])
     expect(choosePorts(request({ wanted: ['69999/tcp'] }))).toMatchObject([{ private: 69_999, public: 30_000 }])
-    const former = [{ private: 30_004, public: 30_004, type: 'tcp' }]
-    expect(publics({ wanted: ['70000/tcp'], former })).toEqual([30_004])
+    const previous = [{ private: 30_004, public: 30_004, type: 'tcp' }]
+    expect(publics({ wanted: ['70000/tcp'], previous })).toEqual([30_004])
   })
 
   test('is undefined when the range has one too few', ({ expect }) => {
@@ -63,8 +63,8 @@ describe('choosePorts', () => {
     const wanted = fc.uniqueArray(fc.constantFrom('22/tcp', '80/http', '30003/tcp', '70000/tcp', '70001/tcp'))
     const avoid = fc.uniqueArray(number)
     fc.assert(
-      fc.property(wanted, avoid, fc.array(port), fc.double({ min: 0, max: 1, noNaN: true }), (names, taken, former, offset) => {
-        const chosen = publics({ wanted: names, avoid: new Set(taken), former, offset })
+      fc.property(wanted, avoid, fc.array(port), fc.double({ min: 0, max: 1, noNaN: true }), (names, taken, previous, offset) => {
+        const chosen = publics({ wanted: names, avoid: new Set(taken), previous, offset })
         if (chosen === undefined) return
         expect(new Set(chosen).size).toBe(chosen.length)
         for (const one of chosen) expect(one >= 30_000 && one <= 30_009 && !taken.includes(one)).toBe(true)
@@ -73,7 +73,7 @@ describe('choosePorts', () => {
   })
 })
 
-const ask = (id: string, account = 'ada', wanted = ['22/tcp']) => ({ id, account, wanted, former: [] })
+const ask = (id: string, account = 'ada', wanted = ['22/tcp']) => ({ id, account, wanted, previous: [] })
 
 describe('HostPorts', () => {
   test('[HOST-57] skips ports that are held or taken, and releases them', async ({ expect }) => {

@@ -4,7 +4,7 @@ import { DockerRuntime, type DockerRuntimeOptions } from '../../../src/host-agen
 import type { DockerEngine } from '../../../src/host-agent/engine/engine.ts'
 import { HOST_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../../../src/host-agent/engine/labels.ts'
 import { silentLog } from '../../../src/host-agent/log.ts'
-import { RelayCallers, relayKeyHash } from '../../../src/host-agent/relay/door/callers.ts'
+import { RelayCallers, relayKeyHash } from '../../../src/host-agent/relay/admission/callers.ts'
 import { keyOf } from '../support/callers.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload, workerEnv } from '../support/workload.ts'
@@ -49,7 +49,7 @@ test('[HOST-75] a restarted agent identifies running workers by the labels of th
 
   await runtime.list()
   expect([callers.count, await known()]).toEqual([2, ['w1', undefined, undefined]])
-  callers.learn([worker('w1'), worker('old'), worker('pod')])
+  callers.update([worker('w1'), worker('old'), worker('pod')])
   expect(await known()).toEqual(['w1', 'old', undefined])
   containers.delete('podplane-w1')
   await runtime.watch('w1')

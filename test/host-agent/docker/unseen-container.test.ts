@@ -4,7 +4,7 @@ import { DockerRuntime, type DockerRuntimeOptions } from '../../../src/host-agen
 import type { DockerEngine, ListedContainer } from '../../../src/host-agent/engine/engine.ts'
 import { HOST_LABEL, WORKLOAD_LABEL } from '../../../src/host-agent/engine/labels.ts'
 import { createLog } from '../../../src/host-agent/log.ts'
-import { RelayCallers } from '../../../src/host-agent/relay/door/callers.ts'
+import { RelayCallers } from '../../../src/host-agent/relay/admission/callers.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const UNREADABLE = new Error('invalid character in the state of this container')

@@ -299,7 +299,7 @@ describe('shipping', () => {
     output.ended = true
     shipper.open(workload('w', { RUNPOD_AI_API_KEY: key, RUNPOD_RELAY_KEY: 'opensesame!', RUNPOD_POD_ID: 'w' }))
     // As the plane lists it from the time on at which it is to stop (HOST-68).
-    shipper.learn({ ...workload('w'), desired: 'stopped' })
+    shipper.update({ ...workload('w'), desired: 'stopped' })
     shipper.follow(output.runtime, 'w')
     await shipper.finish('w', `killed: Bearer ${key}`)
     shipper.start()

@@ -135,8 +135,8 @@ describe('[HOST-84] a host', () => {
     fake.containers.set('new', { status: 'running', networks: ['podplane-abcde-ada'] })
     vi.useFakeTimers()
     const network = await host()
-    const told: unknown[] = []
-    network.onIsolationChange = () => told.push(network.isolation.network)
+    const received: unknown[] = []
+    network.onIsolationChange = () => received.push(network.isolation.network)
     expect(network.isolation).toEqual({
       network: false,
       networkReason: "1 earlier containers are on the container engine's own network until they end or restart",
@@ -144,10 +144,10 @@ describe('[HOST-84] a host', () => {
     })
     await network.start(RELAY)
     await vi.advanceTimersByTimeAsync(20_000)
-    expect([network.isolation.network, told]).toEqual([false, []])
+    expect([network.isolation.network, received]).toEqual([false, []])
     fake.containers.delete('old')
     await vi.advanceTimersByTimeAsync(10_000)
-    expect([network.isolation, told]).toEqual([{ network: true, networkReason: null, trustedTenants: false }, [true]])
+    expect([network.isolation, received]).toEqual([{ network: true, networkReason: null, trustedTenants: false }, [true]])
     await network.close()
   })
 

@@ -146,8 +146,8 @@ describe('[NET-72] how containers of private networks find names', () => {
 
   test('the name servers configured in the engine come before those in the files of the machine', () => {
     const file = 'nameserver 10.0.0.2\nsearch corp.example\n'
-    const told = { dns: ['9.9.9.9'], 'dns-search': ['lab.example'], mtu: 9_000 }
-    expect(containerResolvers('podplane.internal', [file], JSON.stringify(told))).toMatchObject({
+    const received = { dns: ['9.9.9.9'], 'dns-search': ['lab.example'], mtu: 9_000 }
+    expect(containerResolvers('podplane.internal', [file], JSON.stringify(received))).toMatchObject({
       Dns: ['169.254.53.53', '9.9.9.9'],
       DnsSearch: ['podplane.internal', 'lab.example'],
     })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'vitest'
 import { UNCONFINED } from '../../../src/host-agent/process/confinement.ts'
 import { ProcessRuntime } from '../../../src/host-agent/process/runtime.ts'
-import { RelayCallers } from '../../../src/host-agent/relay/door/callers.ts'
+import { RelayCallers } from '../../../src/host-agent/relay/admission/callers.ts'
 import type { StartHooks } from '../../../src/host-agent/runtime.ts'
 import { parseProcStat } from '../../../src/node/process-identity.ts'
 import { waitUntil } from '../../support/time.ts'
@@ -50,7 +50,7 @@ describe('process runtime', () => {
 
   test('[HOST-75] the relay knows a worker by its key while it runs, also in the next agent process', async ({ expect }) => {
     const callers = [new RelayCallers('loopback'), new RelayCallers('loopback')]
-    const known = () => Promise.all(callers.map((door) => door.identify('127.0.0.1', keyOf('a'))))
+    const known = () => Promise.all(callers.map((connection) => connection.identify('127.0.0.1', keyOf('a'))))
     const platformEnv = { ...workerEnv('ep', 'a'), RUNPOD_AI_API_KEY: keyOf('a') }
     const first = open(callers[0])
     await first.start(makeWorkload({ id: 'a', kind: 'worker', platformEnv }), hooks)

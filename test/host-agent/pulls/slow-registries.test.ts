@@ -165,7 +165,7 @@ test('[SHR-37] after each stall in a row an account waits twice as long, half an
     waits.push((clock.nowMs - from) / MINUTE_MS)
   }
   expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30])
-  stalls.forget('eve', 'r.example')
+  stalls.discard('eve', 'r.example')
   stalls.note('eve', 'r.example')
   expect(() => stalls.check('eve', 'r.example')).toThrow('try again in 1 min')
 })

@@ -8,7 +8,7 @@ import { createLog } from '../../../src/host-agent/log.ts'
 import { sendBehindPosts } from '../../../src/host-agent/plane/send-behind-posts.ts'
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { type Relay, startRelay } from '../../../src/host-agent/relay/relay.ts'
-import { parseRelayRoute, tellKeptJobs } from '../../../src/host-agent/relay/routes.ts'
+import { parseRelayRoute, withRetainedJobs } from '../../../src/host-agent/relay/routes.ts'
 import { realTime, SOON } from '../../support/time.ts'
 import { admitted, asWorker, keyOf } from '../support/callers.ts'
 import { PostPlane } from '../support/post-plane.ts'
@@ -529,17 +529,19 @@ describe('messages of a worker about itself', () => {
   })
 
   test('[HOST-24] the names are put into every form of these requests', () => {
-    const told = (target: string) => {
+    const received = (target: string) => {
       const route = parseRelayRoute('GET', target)
-      return route && tellKeptJobs(route, ['a', 'b'])
+      return route && withRetainedJobs(route, ['a', 'b'])
     }
-    expect(told('/v2/ep/ping/w1')).toBe('/v2/ep/ping/w1&job_id=a,b')
-    expect(told('/v2/ep/ping/w1&boot=b1')).toBe('/v2/ep/ping/w1&boot=b1&job_id=a,b')
-    expect(told('/v2/ep/ping/w1?job_id=b,c&x=1')).toBe('/v2/ep/ping/w1?job_id=b,c,a&x=1')
-    expect(told('/v2/ep/ping/w1?job_id=')).toBe('/v2/ep/ping/w1?job_id=a,b')
-    expect(told('/v2/ep/job-take/w1&job_in_progress=0')).toBe('/v2/ep/job-take/w1&job_in_progress=1')
-    expect(told('/v2/ep/job-take-batch/w1?job_in_progress=0&batch_size=2')).toBe('/v2/ep/job-take-batch/w1?job_in_progress=1&batch_size=2')
-    expect(told('/v2/ep/job-stop/w1?a=b')).toBe('/v2/ep/job-stop/w1?a=b')
+    expect(received('/v2/ep/ping/w1')).toBe('/v2/ep/ping/w1&job_id=a,b')
+    expect(received('/v2/ep/ping/w1&boot=b1')).toBe('/v2/ep/ping/w1&boot=b1&job_id=a,b')
+    expect(received('/v2/ep/ping/w1?job_id=b,c&x=1')).toBe('/v2/ep/ping/w1?job_id=b,c,a&x=1')
+    expect(received('/v2/ep/ping/w1?job_id=')).toBe('/v2/ep/ping/w1?job_id=a,b')
+    expect(received('/v2/ep/job-take/w1&job_in_progress=0')).toBe('/v2/ep/job-take/w1&job_in_progress=1')
+    expect(received('/v2/ep/job-take-batch/w1?job_in_progress=0&batch_size=2')).toBe(
+      '/v2/ep/job-take-batch/w1?job_in_progress=1&batch_size=2',
+    )
+    expect(received('/v2/ep/job-stop/w1?a=b')).toBe('/v2/ep/job-stop/w1?a=b')
   })
 })
 

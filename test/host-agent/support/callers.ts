@@ -1,4 +1,4 @@
-import { RelayCallers, relayKeyHash, type Whereabouts } from '../../../src/host-agent/relay/door/callers.ts'
+import { RelayCallers, relayKeyHash, type Whereabouts } from '../../../src/host-agent/relay/admission/callers.ts'
 import { workerEnv } from './workload.ts'
 
 /** The key of a worker of a test. */

@@ -22,7 +22,7 @@ async function watch(status: number) {
     served: () => [{ id: 'w1', health: { port: 80, path: '/ready' }, known: worker.told.at(-1)?.health }],
     place: async (_, asked) => ({ host: '127.0.0.1', port: asked === 80 ? port : 0 }),
     streamsOf: () => worker.streams,
-    tell: (_, verdict) => worker.told.push(verdict),
+    notify: (_, verdict) => worker.told.push(verdict),
   })
   closers.push(
     () => checks.close(),

@@ -62,8 +62,8 @@ describe('[HOST-112] sizes', () => {
   test('are set before the first use, and again only when they change', async () => {
     const { calls, sizes } = makeSizes(true)
     await sizes.prepare('persistent', 'p', 10)
-    sizes.learn([pod(10)])
-    sizes.learn([pod(20)])
+    sizes.update([pod(10)])
+    sizes.update([pod(20)])
     await sizes.prepare('network', 'n', undefined)
     await sizes.resize('network', 'n', 100)
     await sizes.resize('network', 'n', 100)

@@ -107,16 +107,16 @@ describe('planActions: a workload that should be held', () => {
 
 describe('planActions: a workload that replaces others', () => {
   const next = makeWorkload({ id: 'p-3', replaces: ['p-2', 'p-1'], keepDisk: true })
-  const former = (id: string, desired: 'held' | 'stopped') => makeWorkload({ id, desired })
+  const previous = (id: string, desired: 'held' | 'stopped') => makeWorkload({ id, desired })
   const there = (phases: Record<string, ActualWorkload['phase']>) =>
     new Map(Object.entries(phases).map(([id, phase]) => [id, { phase, runtime: 'docker' as const }]))
   const known = (states: Record<string, WorkloadRecord['state']>) =>
     new Map(Object.entries(states).map(([id, state]) => [id, { ...newRecord(id, 'pod'), state }]))
 
   test('[HOST-51] waits until all of them are down, whatever it does with their disk', ({ expect }) => {
-    const wishes = [former('p-1', 'held'), former('p-2', 'held'), next]
+    const queries = [previous('p-1', 'held'), previous('p-2', 'held'), next]
     for (const phase of ['starting', 'running', 'stopping', 'removing', 'unknown'] as const) {
-      const plan = planActions(wishes, there({ 'p-2': phase }), known({ 'p-1': 'exited', 'p-2': 'running' }), NOW)
+      const plan = planActions(queries, there({ 'p-2': phase }), known({ 'p-1': 'exited', 'p-2': 'running' }), NOW)
       expect(plan.filter((action) => action.type === 'start')).toEqual([])
     }
   })
@@ -124,29 +124,29 @@ describe('planActions: a workload that replaces others', () => {
   test('[HOST-51] on an empty disk it waits until they are removed', ({ expect }) => {
     const fresh = { ...next, keepDisk: false }
     const states = known({ 'p-1': 'gone', 'p-2': 'exited' })
-    const wishes = [former('p-1', 'stopped'), former('p-2', 'stopped'), fresh]
-    expect(planActions(wishes, there({ 'p-2': 'held' }), states, NOW)).toEqual([{ type: 'remove', id: 'p-2', wipe: [] }])
-    expect(planActions(wishes, there({}), states, NOW)).toEqual([
+    const queries = [previous('p-1', 'stopped'), previous('p-2', 'stopped'), fresh]
+    expect(planActions(queries, there({ 'p-2': 'held' }), states, NOW)).toEqual([{ type: 'remove', id: 'p-2', wipe: [] }])
+    expect(planActions(queries, there({}), states, NOW)).toEqual([
       { type: 'reportGone', id: 'p-2' },
       { type: 'start', workload: fresh, diskOf: null },
     ])
   })
 
   test('[HOST-52] continues with the disk of the newest that has a container', ({ expect }) => {
-    const wishes = [former('p-2', 'held'), former('p-1', 'held'), next]
+    const queries = [previous('p-2', 'held'), previous('p-1', 'held'), next]
     const source = (phases: Parameters<typeof there>[0]) =>
-      planActions(wishes, there(phases), known({ 'p-1': 'exited', 'p-2': 'error' }), NOW).find((action) => action.type === 'start')?.diskOf
+      planActions(queries, there(phases), known({ 'p-1': 'exited', 'p-2': 'error' }), NOW).find((action) => action.type === 'start')?.diskOf
     expect(source({ 'p-1': 'held', 'p-2': 'held' })).toBe('p-2')
     expect(source({ 'p-1': 'held' })).toBe('p-1')
     expect(source({})).toBe(null)
   })
 
   test('[HOST-52] once it runs they are removed and gone, with or without a container, and not before', ({ expect }) => {
-    const wishes = [former('p-2', 'held'), former('p-1', 'held'), next]
+    const queries = [previous('p-2', 'held'), previous('p-1', 'held'), next]
     const states = known({ 'p-1': 'error', 'p-2': 'exited', 'p-3': 'running' })
-    expect(planActions(wishes, there({ 'p-2': 'held', 'p-3': 'starting' }), states, NOW)).toEqual([])
+    expect(planActions(queries, there({ 'p-2': 'held', 'p-3': 'starting' }), states, NOW)).toEqual([])
     for (const phase of ['running', 'stopping', 'held'] as const) {
-      expect(planActions(wishes, there({ 'p-2': 'held', 'p-3': phase }), states, NOW)).toEqual([
+      expect(planActions(queries, there({ 'p-2': 'held', 'p-3': phase }), states, NOW)).toEqual([
         { type: 'remove', id: 'p-2', wipe: [] },
         { type: 'reportGone', id: 'p-1' },
       ])
@@ -154,9 +154,9 @@ describe('planActions: a workload that replaces others', () => {
   })
 
   test('[HOST-52] one that could not be started leaves them as they are', ({ expect }) => {
-    const wishes = [former('p-2', 'held'), { ...next, desired: 'held' as const }]
+    const queries = [previous('p-2', 'held'), { ...next, desired: 'held' as const }]
     for (const state of ['error', 'exited'] as const) {
-      expect(planActions(wishes, there({ 'p-2': 'held' }), known({ 'p-2': 'exited', 'p-3': state }), NOW)).toEqual([])
+      expect(planActions(queries, there({ 'p-2': 'held' }), known({ 'p-2': 'exited', 'p-3': state }), NOW)).toEqual([])
     }
   })
 })
@@ -168,12 +168,12 @@ describe('planActions: the remains of a stopped workload', () => {
   ]
   const wiped = (id: string) => makeWorkload({ id, desired: 'stopped', wipe: true, mounts })
   const plan = (
-    wishes: Parameters<typeof planActions>[0],
+    queries: Parameters<typeof planActions>[0],
     phases: [string, ActualWorkload['phase']][],
     change: Partial<WorkloadRecord>,
   ) => {
-    const states = new Map(wishes.map(({ id }) => [id, { ...newRecord(id, 'pod'), ...change }]))
-    return planActions(wishes, new Map(phases.map(([id, phase]) => [id, { phase, runtime: 'docker' }])), states, NOW)
+    const states = new Map(queries.map(({ id }) => [id, { ...newRecord(id, 'pod'), ...change }]))
+    return planActions(queries, new Map(phases.map(([id, phase]) => [id, { phase, runtime: 'docker' }])), states, NOW)
   }
 
   test('[HOST-53] with wipe the persistent volume is removed, once, and no other kind', ({ expect }) => {

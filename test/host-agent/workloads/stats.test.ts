@@ -31,13 +31,13 @@ describe('stats of pods', () => {
   test('[HIS-11] waiting for a CPU is reported as a share of the time; a falling or unknown total is not reported', async ({ expect }) => {
     const totals = [1e9, 2e9, 0.5e9, undefined, 9e9, 99e9]
     const { clock, collector } = open(async () => usage({ cpuWaitNanos: totals.shift() }))
-    const told: (number | undefined)[] = []
+    const reported: (number | undefined)[] = []
     for (let round = 0; round < 6; round += 1) {
       await collector.collect()
-      told.push(collector.latest()[0]?.cpuWaiting)
+      reported.push(collector.latest()[0]?.cpuWaiting)
       clock.nowMs += 5_000
     }
-    expect(told).toEqual([undefined, 20, undefined, undefined, undefined, 100])
+    expect(reported).toEqual([undefined, 20, undefined, undefined, undefined, 100])
   })
 
   test('GPUs are read only where a workload has real ones', async ({ expect }) => {

@@ -59,8 +59,8 @@ describe('doctor --bundle', () => {
     const text = execFileSync('tar', ['-xzOf', place], { encoding: 'utf8' })
     expect(Object.entries(SECRETS).filter(([, secret]) => (text + ran.stdout + ran.stderr).includes(secret))).toEqual([])
     // Other values are included.
-    for (const told of ['"status": "ERROR"', 'lab.example.com', 'PODPLANE_API_KEY', '"id": "websocket"', 'no scope for'])
-      expect(text).toContain(told)
+    for (const received of ['"status": "ERROR"', 'lab.example.com', 'PODPLANE_API_KEY', '"id": "websocket"', 'no scope for'])
+      expect(text).toContain(received)
     const again = await podplane(['doctor', '--bundle', 'seen.tar.gz'], { plane, env, home, cwd: home })
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') })
   })

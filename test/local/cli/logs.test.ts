@@ -1,8 +1,8 @@
 import { normalizeArguments } from '../../../src/cli/core/arguments.ts'
 import { formatDuration, formatRelative, parseDurationMs, parseInstant } from '../../../src/cli/core/durations.ts'
-import { readSide } from '../../../src/cli/doors/cp.ts'
-import { readMapping } from '../../../src/cli/doors/port-forward.ts'
-import { sshArguments } from '../../../src/cli/doors/ssh.ts'
+import { readSide } from '../../../src/cli/ingress/cp.ts'
+import { readMapping } from '../../../src/cli/ingress/port-forward.ts'
+import { sshArguments } from '../../../src/cli/ingress/ssh.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { NOW_MS, podplane, type Routes, ToyPlane } from './terminal.ts'
 

@@ -1,4 +1,4 @@
-import { linesTo } from '../../../src/cli/doors/exec-members.ts'
+import { linesTo } from '../../../src/cli/ingress/exec-members.ts'
 import { CONSOLE_PAGES, openerOf } from '../../../src/cli/tools/open.ts'
 import { paths } from '../../../src/console/hooks/paths.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'

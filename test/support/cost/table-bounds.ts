@@ -19,7 +19,7 @@ const LIST = 'an account has at most 1,000 (src/db/bounds.ts, PAG-5)'
 /** The tables of D1. */
 export const D1: Record<string, Bound> = {
   allocations: { each: 'pod or worker that has a place on a host' },
-  api_keys: { removed: 'src/db/accounts/own-keys.ts', by: 'ENDED_KEPT_MS' },
+  api_keys: { removed: 'src/db/accounts/own-keys.ts', by: 'ENDED_RETENTION_MS' },
   audit: { removed: 'src/db/audit-reads.ts', by: 'deleteOldAudit', rule: 'AUD-10' },
   budgets: { each: 'team that the operator set bounds for' },
   capacity_waiters: { each: 'endpoint' },
@@ -37,14 +37,14 @@ export const D1: Record<string, Bound> = {
   idempotency_keys: { removed: 'src/db/idempotency.ts', by: 'deleteExpiredKeys', rule: 'PP-235' },
   identities: { each: 'user and provider' },
   invitations: { removed: 'src/db/organizations/invitations.ts', by: 'MAX_OPEN_INVITATIONS' },
-  join_tokens: { removed: 'src/db/hosts/join-tokens.ts', by: 'KEPT_AFTER_EXPIRY_MS' },
+  join_tokens: { removed: 'src/db/hosts/join-tokens.ts', by: 'RETENTION_AFTER_EXPIRY_MS' },
   log_archives: { budget: 'logBytes' },
   memberships: { each: 'member of a team, up to MAX_MEMBERS of them' },
   network_volumes: { each: LIST },
   overlays: { removed: 'src/db/overlays/account-overlay.ts', by: 'dropUnusedOverlays' },
   plans: { operator: 'plans' },
   pod_usage: { grows: 'nothing of this release writes to it; a Worker of the release before does during a rollout' },
-  pods: { removed: 'src/db/pods/former-pods.ts', by: 'deleteFormerPods', rule: 'PP-234' },
+  pods: { removed: 'src/db/pods/terminated-pods.ts', by: 'deleteTerminatedPods', rule: 'PP-234' },
   quotas: { each: 'team that the operator set quotas for' },
   registries: { each: LIST },
   releases: { budget: 'releasesPerEndpoint' },
@@ -64,8 +64,8 @@ export const D1: Record<string, Bound> = {
   usage_removals: { rows: 1 },
   usage_totals: { grows: 'four rows a team and day on which it was charged' },
   users: { grows: 'a deleted user stays as the name of who did something; users come from the operator or the identity provider' },
-  volume_hosts: { removed: 'src/db/resources/volume-hosts.ts', by: 'forgetHosts' },
-  volume_tombstones: { removed: 'src/db/resources/volume-tombstones.ts', by: 'forgetWiped' },
+  volume_hosts: { removed: 'src/db/resources/volume-hosts.ts', by: 'deleteVolumeHosts' },
+  volume_tombstones: { removed: 'src/db/resources/volume-tombstones.ts', by: 'deleteWiped' },
 }
 
 const OUTBOX: Bound = { removed: 'durable-objects/audit-outbox.ts', by: 'DELETE FROM audit_outbox' }
@@ -79,8 +79,8 @@ export const OBJECTS: Record<string, Record<string, Bound>> = {
     attempts: { each: JOB },
     bulks: { removed: 'durable-objects/endpoint/store/jobs/bulk-store.ts', by: 'MAX_KEPT' },
     chunks: { each: JOB },
-    former_workers: { removed: 'durable-objects/endpoint/store/workers/former-workers.ts', by: 'REMEMBERED_MS' },
-    idempotency_keys: { removed: 'durable-objects/endpoint/store/jobs/idempotency-store.ts', by: 'IDEMPOTENCY_KEEP_MS' },
+    former_workers: { removed: 'durable-objects/endpoint/store/workers/past-workers.ts', by: 'REMEMBERED_MS' },
+    idempotency_keys: { removed: 'durable-objects/endpoint/store/jobs/idempotency-store.ts', by: 'IDEMPOTENCY_RETENTION_MS' },
     jobs: { budget: 'queuedBytes' },
     meta: { each: 'name, which the code has' },
     outbox: { rows: 100_000 },
@@ -98,7 +98,7 @@ export const OBJECTS: Record<string, Record<string, Bound>> = {
     assertions: { removed: 'durable-objects/host/link/assertions.ts', by: 'DELETE FROM assertions' },
     history: { each: 'place of the ring (HIS-3)' },
     meta: { each: 'name, which the code has' },
-    pod_marks: { removed: 'durable-objects/host/pods/pod-marks.ts', by: 'DELETE FROM pod_marks' },
+    pod_marks: { removed: 'durable-objects/host/pods/pod-intents.ts', by: 'DELETE FROM pod_marks' },
     workloads: { each: 'workload of the machine' },
   },
   'pod-log': {
@@ -110,7 +110,7 @@ export const OBJECTS: Record<string, Record<string, Bound>> = {
   'rate-limiter.ts': { windows: { rows: 3 } },
   'sql-migrations.ts': { _migrations: { each: 'step of the schema' } },
   webhook: {
-    deliveries: { removed: 'durable-objects/webhook/delivery-store.ts', by: 'KEPT_MS' },
+    deliveries: { removed: 'durable-objects/webhook/delivery-store.ts', by: 'RETENTION_MS' },
     meta: { each: 'name, which the code has' },
     pieces: { each: 'delivery' },
   },

@@ -107,7 +107,7 @@ export class ClusterScene {
       const ready = ids.filter((podId) => !found.some(({ from }) => from === podId))
       await clusterStub(env, id).overlayReported(host.id, { overlayId: id, check, ready, gaps: found })
     }
-    await this.look(id)
+    await this.reconcile(id)
   }
 
   /** Plays the start of every member that is allowed to start. */
@@ -126,8 +126,8 @@ export class ClusterScene {
   }
 
   /** Runs the reconciliation of the object's timer. */
-  async look(id: string): Promise<void> {
-    await clusterStub(env, id).look(id)
+  async reconcile(id: string): Promise<void> {
+    await clusterStub(env, id).reconcile(id)
   }
 
   /** Advances the clock of a cluster's object. */
@@ -136,7 +136,7 @@ export class ClusterScene {
       const before = object.now
       object.now = () => before() + ms
     })
-    await this.look(id)
+    await this.reconcile(id)
   }
 
   async checkNumber(id: string): Promise<number> {
@@ -152,7 +152,7 @@ export class ClusterScene {
         if (desired === 'stopped') await host.report(workloadId, { state: 'gone' })
       }
     }
-    await this.look(id)
+    await this.reconcile(id)
   }
 
   leave(): void {

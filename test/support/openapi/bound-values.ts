@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { valueFault } from './answers.ts'
-import { type Bound, type BoundWord, FREE_NAME, type Step } from './bounds.ts'
+import { type Bound, type BoundKeyword, FREE_NAME, type Step } from './bounds.ts'
 import type { OpenApi, Schema } from './document.ts'
 import { type Flat, flatten } from './flatten.ts'
 
@@ -30,7 +30,7 @@ export function sidesOf(document: OpenApi, { flat, word, steps }: Bound): Sides 
   return MAKERS[word](document, flat)
 }
 
-const MAKERS: Readonly<Record<BoundWord, (document: OpenApi, flat: Flat) => Sides | null>> = {
+const MAKERS: Readonly<Record<BoundKeyword, (document: OpenApi, flat: Flat) => Sides | null>> = {
   minimum: (_, { minimum = 0, types }) => ({ within: [minimum], beyond: [minimum - (types.includes('integer') ? 1 : 0.01)] }),
   maximum: (_, { maximum = 0, types }) => ({ within: [maximum], beyond: [maximum + (types.includes('integer') ? 1 : 0.01)] }),
   minLength: (_, flat) => lengths(flat, flat.minLength ?? 0, (flat.minLength ?? 0) - 1),

@@ -2,7 +2,7 @@ import { type OpenApi, type Parameter, type placedOperations, resolve, type Sche
 import { type Flat, flatten } from './flatten.ts'
 
 /** Keywords of a schema that bound a value; `type` covers the kinds for which a text or another kind could be taken. */
-export const BOUND_WORDS = [
+export const BOUND_KEYWORDS = [
   'minimum',
   'maximum',
   'minLength',
@@ -17,7 +17,7 @@ export const BOUND_WORDS = [
   'propertyNames',
   'type',
 ] as const
-export type BoundWord = (typeof BOUND_WORDS)[number]
+export type BoundKeyword = (typeof BOUND_KEYWORDS)[number]
 
 /** A step into a body: a member, one of several alternatives, an element of a list, or a member with a free name. */
 export type Step = { member: string } | { alternative: number } | 'element' | 'free'
@@ -31,7 +31,7 @@ export interface Place {
 
 /** One keyword of a place. */
 export interface Bound extends Place {
-  word: BoundWord
+  word: BoundKeyword
 }
 
 /** The name of the one free member that a test sends. */
@@ -54,7 +54,7 @@ function boundsWithin(document: OpenApi, schema: Schema, at: Omit<Place, 'flat'>
   const flat = flatten(document, schema)
   const inside = (child: Schema, step: Step) => boundsWithin(document, child, { ...at, steps: [...at.steps, step] }, known)
   return [
-    ...BOUND_WORDS.filter((word) => isBound(flat, word)).map((word) => ({ ...at, flat, word })),
+    ...BOUND_KEYWORDS.filter((word) => isBound(flat, word)).map((word) => ({ ...at, flat, word })),
     ...flat.alternatives.flatMap((option, alternative) => inside(option, { alternative })),
     ...Object.entries(flat.properties ?? {}).flatMap(([member, child]) => inside(child, { member })),
     ...(flat.items ? inside(flat.items, 'element') : []),
@@ -62,7 +62,7 @@ function boundsWithin(document: OpenApi, schema: Schema, at: Omit<Place, 'flat'>
   ]
 }
 
-function isBound(flat: Flat, word: BoundWord): boolean {
+function isBound(flat: Flat, word: BoundKeyword): boolean {
   if (word === 'type') return flat.types.some((type) => BOUND_TYPES.includes(type))
   if (word === 'format') return flat.format !== undefined && !FORMATS_WITHOUT_BOUND.includes(flat.format)
   // Every text is at least zero long, and every list has at least zero elements.

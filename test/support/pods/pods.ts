@@ -114,7 +114,7 @@ function gpuOf({ compute: wanted }: Partial<PodSpec>): string {
 }
 
 /** Advances the clock beyond the age of a leftover intent record of a pod, and runs the alarm of the host's object. */
-export async function ringForMarks(hostId: string): Promise<void> {
+export async function ringForIntents(hostId: string): Promise<void> {
   const stub = hostStub(env, hostId)
   await runInDurableObject(stub, (_, state) => void state.storage.sql.exec("UPDATE timers SET due_at = 1 WHERE name = 'pods'"))
   await runDurableObjectAlarm(stub)

@@ -2,7 +2,7 @@ import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../../src/domain/idempotency.ts'
 import { canRetry, dueAtMs, type Job, type RunningJob } from '../../../src/domain/job/job.ts'
 import { isRenewal } from '../../../src/domain/job/lease-memory.ts'
-import type { RoomSeeker } from '../../../src/domain/room/give-way.ts'
+import type { CapacitySeeker } from '../../../src/domain/preemption/offers.ts'
 import { isSign, takeInRow } from '../../../src/domain/worker/signs.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
 import {
@@ -42,7 +42,7 @@ interface Kept {
     totals: Totals
     launch: LaunchState
     waits: boolean
-    seekers: readonly RoomSeeker[]
+    seekers: readonly CapacitySeeker[]
     alarmAtMs: number | null
   }
   random: number
@@ -208,18 +208,18 @@ function workerRows(kept: Kept): WorkerRows {
       kept.stops = kept.stops.filter((stop) => stop.workerId !== id)
     },
     orderStop: (workerId, jobId, killAtMs) => {
-      if (!order(workerId, jobId)) kept.stops.push({ workerId, jobId, told: false, killAtMs })
+      if (!order(workerId, jobId)) kept.stops.push({ workerId, jobId, delivered: false, killAtMs })
     },
     stops: (workerId) => kept.stops.filter((stop) => stop.workerId === workerId).map((stop) => ({ ...stop })),
     withStops: () => [...new Set(kept.stops.map((stop) => stop.workerId))],
-    markTold: (workerId) => {
-      for (const stop of kept.stops) if (stop.workerId === workerId) stop.told = true
+    markDelivered: (workerId) => {
+      for (const stop of kept.stops) if (stop.workerId === workerId) stop.delivered = true
     },
     sayAgain: (workerId, jobId) => {
       const stop = order(workerId, jobId)
-      if (stop) stop.told = false
+      if (stop) stop.delivered = false
     },
-    forgetStop: (workerId, jobId) => {
+    deleteStop: (workerId, jobId) => {
       kept.stops = kept.stops.filter((stop) => stop.workerId !== workerId || stop.jobId !== jobId)
     },
   }
@@ -280,8 +280,8 @@ function metaValues({ meta }: Kept): MetaValues {
     setWaitsForCapacity: (waits) => {
       meta.waits = waits
     },
-    roomSeekers: () => meta.seekers,
-    setRoomSeekers: (seekers) => {
+    capacitySeekers: () => meta.seekers,
+    setCapacitySeekers: (seekers) => {
       meta.seekers = seekers
     },
     alarmAtMs: () => meta.alarmAtMs,

@@ -12,7 +12,7 @@ import { type QueueSetup, setUpQueue } from './queue.ts'
 const AHEAD_MS = 400 * 24 * 3600 * 1000
 const SILENCE_MAX_MS = 600_000
 /** Interval of the check whether everything has settled; many histories wait for it. */
-const SETTLED_LOOK_MS = 1
+const SETTLED_CHECK_MS = 1
 
 /** The state that is checked after every operation, read at one instant. */
 interface Snapshot {
@@ -219,7 +219,7 @@ export class ObjectQueue implements QueueUnderTest {
         }
       })
       return this.seen.idle
-    }, SETTLED_LOOK_MS)
+    }, SETTLED_CHECK_MS)
   }
 
   private async settledAfter<T>(call: Promise<T>): Promise<T> {
@@ -268,8 +268,8 @@ export class ObjectQueue implements QueueUnderTest {
     return worker
   }
 
-  private inside<T>(look: (object: EndpointObject) => T | Promise<T>): Promise<T> {
-    return runInDurableObject(this.stub(), look)
+  private inside<T>(check: (object: EndpointObject) => T | Promise<T>): Promise<T> {
+    return runInDurableObject(this.stub(), check)
   }
 
   private stub() {

@@ -97,8 +97,8 @@ export async function settled(queue: QueueSetup): Promise<void> {
 }
 
 /** Runs a function inside the endpoint's object. */
-export function inside<T>(queue: Pick<QueueSetup, 'endpointId'>, look: (object: EndpointObject) => T | Promise<T>): Promise<T> {
-  return runInDurableObject(endpointStub(env, queue.endpointId), look)
+export function inside<T>(queue: Pick<QueueSetup, 'endpointId'>, check: (object: EndpointObject) => T | Promise<T>): Promise<T> {
+  return runInDurableObject(endpointStub(env, queue.endpointId), check)
 }
 
 /** Runs something on an endpoint's tables and rolls it back, so that the object itself sees nothing of it. */

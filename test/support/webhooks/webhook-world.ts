@@ -1,5 +1,5 @@
 import { ATTEMPT_TIMEOUT_MS, type DeliveryState, endAttempt, newDelivery, startAttempt } from '../../../src/domain/webhook/delivery.ts'
-import { LANES, type Lane, openings, type UnderWay } from '../../../src/domain/webhook/places.ts'
+import { LANES, type Lane, openings, type UnderWay } from '../../../src/domain/webhook/slots.ts'
 
 /** A path of a receiver: the time until its answer, or that it hangs until the timeout. */
 export interface Receiver {

@@ -17,8 +17,8 @@ describe('/v2/events', () => {
     expect(first.pagination.hasNextPage).toBe(true)
     const next = (await client.get(`/v2/events?limit=1&cursor=${first.pagination.nextCursor}`)).body
     expect([first.events[0].targets[0].id, next.events[0].targets[0].id]).toEqual([ids[0], ids[1]])
-    const stranger = api((await createAccount()).key)
-    expect((await stranger.get(`/v2/events?resource=${ids[0]}`)).body.events).toEqual([])
+    const otherTenant = api((await createAccount()).key)
+    expect((await otherTenant.get(`/v2/events?resource=${ids[0]}`)).body.events).toEqual([])
     const narrow = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:read'] })
     expect((await api(narrow.key).get('/v2/events')).status).toBe(403)
   })

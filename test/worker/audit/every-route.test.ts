@@ -5,10 +5,10 @@ import { until } from '../../support/time.ts'
 
 // Every operation of both documents that changes something, called with success and by callers who are refused.
 
-let strangersKey: string
+let otherTenantsKey: string
 
 beforeAll(async () => {
-  strangersKey = (await createAccount()).key
+  otherTenantsKey = (await createAccount()).key
 })
 
 /** Calls an operation under a request id of its own and returns that id. */
@@ -34,9 +34,9 @@ describe('[AUD-2] an operation that changes something', () => {
     async ({ operation }) => {
       const { key, params, body = operation.body } = await callOf(operation)
       const filled = { ...operation, path: fill(operation.path, params) }
-      const refused = [await request(null, filled, body), await request(`${strangersKey}x`, filled, body)]
+      const refused = [await request(null, filled, body), await request(`${otherTenantsKey}x`, filled, body)]
       // Collections without an id are skipped, because the other tenant has one too.
-      if (operation.path.includes('{') || operation.path.startsWith('/admin/')) refused.push(await request(strangersKey, filled, body))
+      if (operation.path.includes('{') || operation.path.startsWith('/admin/')) refused.push(await request(otherTenantsKey, filled, body))
       const done = await request(key, filled, body)
       expect(done.status, done.text).toBeLessThan(300)
       await until(async () => (await rowsOf(done.requestId)).length > 0)

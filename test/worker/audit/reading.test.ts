@@ -63,7 +63,7 @@ describe('[AUD-8] the audit log', () => {
   })
 
   it('shows a member without account:write what the member did, and no other account anything', async () => {
-    const [owner, member, stranger] = [await createAccount(), await createAccount(), await createAccount()]
+    const [owner, member, otherTenant] = [await createAccount(), await createAccount(), await createAccount()]
     const team = await teamOf(owner)
     await joinTeam(team, member, 'DEV')
     await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, member.keyId).run()
@@ -73,7 +73,7 @@ describe('[AUD-8] the audit log', () => {
       (await api(key).get(`${PATH}?action=global-volumes.create`)).body.entries.map(({ after }: { after: object }) => after)
     expect(await seenBy(owner.key)).toEqual([{ name: 'members' }, { name: 'owners' }])
     expect(await seenBy(member.key)).toEqual([{ name: 'members' }])
-    expect(await seenBy(stranger.key)).toEqual([])
+    expect(await seenBy(otherTenant.key)).toEqual([])
     const blind = await createKey(owner.userId, { permission: 'RESTRICTED', scopes: ['pods:read'] })
     expect((await api(blind.key).get(PATH)).status).toBe(403)
   })
@@ -116,8 +116,8 @@ describe('[AUD-9] the past state of a resource', () => {
     expect(first).toMatchObject({ name: 'echo', version: 1, workers: { max: 3 }, 'env.MODE': expect.any(String) })
     expect(second).toEqual({ ...first, workers: { ...first.workers, max: 7 } })
     expect((await was(2_000)).body).toMatchObject({ state: null, isComplete: true })
-    const stranger = await createAccount()
-    expect((await api(stranger.key).get(`${PATH}/state?resource=${id}&at=2026-01-01T00:00:00Z`)).status).toBe(404)
+    const otherTenant = await createAccount()
+    expect((await api(otherTenant.key).get(`${PATH}/state?resource=${id}&at=2026-01-01T00:00:00Z`)).status).toBe(404)
     const blind = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['account:read', 'account:write'] })
     expect((await api(blind.key).get(`${PATH}/state?resource=${id}&at=2026-01-01T00:00:00Z`)).status).toBe(403)
   })

@@ -6,9 +6,9 @@ import { openRequests, type Scene, setUp, startWorker } from '../../support/queu
 import { endpointStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
 
-const FORMER = { ...STREAM_CHECKS }
+const PREVIOUS = { ...STREAM_CHECKS }
 beforeEach(() => Object.assign(STREAM_CHECKS, { everyMs: 20, maxAgeMs: 0 }))
-afterEach(() => void Object.assign(STREAM_CHECKS, FORMER))
+afterEach(() => void Object.assign(STREAM_CHECKS, PREVIOUS))
 
 /** A worker that echoes every message and records how its WebSockets end. */
 function echoSockets(ends: SocketRecord[]): Serve {
@@ -65,7 +65,7 @@ describe('a WebSocket to a worker', () => {
   })
 
   it('[LB-22] is checked often enough for a limit of a minute', () => {
-    expect(FORMER.everyMs + FORMER.maxAgeMs).toBeLessThanOrEqual(60_000)
+    expect(PREVIOUS.everyMs + PREVIOUS.maxAgeMs).toBeLessThanOrEqual(60_000)
   })
 })
 
@@ -142,8 +142,13 @@ describe('[LB-23] a CORS preflight request', () => {
   it('is permitted without a key, and starts no worker', async () => {
     const scene = await setUp()
     const answer = await asks(scene, { 'Access-Control-Request-Headers': 'authorization,content-type' })
-    const told = ['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers', 'access-control-max-age']
-    expect([answer.status, ...told.map((name) => answer.headers.get(name))]).toEqual([
+    const received = [
+      'access-control-allow-origin',
+      'access-control-allow-methods',
+      'access-control-allow-headers',
+      'access-control-max-age',
+    ]
+    expect([answer.status, ...received.map((name) => answer.headers.get(name))]).toEqual([
       204,
       '*',
       'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',

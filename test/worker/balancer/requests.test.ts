@@ -36,8 +36,8 @@ describe('a request to a load-balancing endpoint', () => {
     await startWorker(scene)
     const answer = await asked
     expect(answer.status).toBe(200)
-    const told = (await answer.json()) as Record<string, unknown>
-    expect(told).toMatchObject({
+    const received = (await answer.json()) as Record<string, unknown>
+    expect(received).toMatchObject({
       kind: 'http',
       workloadId: workload.id,
       port: 8_000,
@@ -45,7 +45,7 @@ describe('a request to a load-balancing endpoint', () => {
       path: '/v1/generate?n=2',
       body: 'hello',
     })
-    const names = Object.fromEntries(told.headers as [string, string][])
+    const names = Object.fromEntries(received.headers as [string, string][])
     expect([names['x-own'], names.authorization, names['x-forwarded-prefix']]).toEqual(['yes', undefined, `/lb/${scene.endpointId}`])
     await until(async () => (await openRequests(scene)).inFlight === 0)
   })
@@ -160,8 +160,8 @@ describe('a request to a load-balancing endpoint', () => {
     const { headers } = answer
     expect([answer.status, headers.get('x-own'), headers.get('x-hop'), headers.get('set-cookie')]).toEqual([201, '2', null, null])
     expect(headers.get('content-security-policy')).toBe('sandbox')
-    const told = Object.fromEntries(scene.tunnel.served.at(-1)?.target.headers ?? [])
-    expect(['authorization', 'cookie', 'x-podplane-user'].map((name) => told[name])).toEqual([undefined, undefined, undefined])
+    const received = Object.fromEntries(scene.tunnel.served.at(-1)?.target.headers ?? [])
+    expect(['authorization', 'cookie', 'x-podplane-user'].map((name) => received[name])).toEqual([undefined, undefined, undefined])
   })
 
   it('[LB-2] without a domain of the operator the endpoint answers below /lb/, which is named in requestUrls', async () => {
@@ -174,10 +174,10 @@ describe('a request to a load-balancing endpoint', () => {
 
   it('[LB-10, AUT-5] needs a key that may write jobs of this endpoint; for other keys the endpoint does not exist', async () => {
     const scene = await setUp()
-    const stranger = await createAccount()
+    const otherTenant = await createAccount()
     const reader = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
     const statuses = await Promise.all(
-      [stranger.key, reader.key, 'nonsense'].map(
+      [otherTenant.key, reader.key, 'nonsense'].map(
         async (key) => (await scene.ask('/', { headers: { Authorization: `Bearer ${key}` } })).status,
       ),
     )

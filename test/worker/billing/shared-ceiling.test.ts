@@ -227,9 +227,9 @@ describe('[S2] [SHR-1] the spending ceiling of a person', () => {
     const { key } = await createKeyIn(second.id, member)
     const replies = [await create(key), await api(key).get(SUMMARY), await api(key).get('/v2/spend'), await api(key).get(LIMITS)]
     expect(replies.map(({ status }) => status)).toEqual([402, 200, 200, 200])
-    const told = JSON.stringify(replies.map(({ body }) => body))
+    const received = JSON.stringify(replies.map(({ body }) => body))
     for (const hidden of ['hidden-name', first.id, await scene.team(), scene.account.userId, scene.account.email])
-      expect(told).not.toContain(hidden)
+      expect(received).not.toContain(hidden)
     expect(replies[2]?.body).toMatchObject({ perHour: 0, itemCount: 0 })
     // A member who has not made the organization has none of its costs in their own summary.
     expect((await api(member.key).get(SUMMARY)).body.rate).toMatchObject({ perHour: 0, share: 0 })
@@ -291,8 +291,8 @@ describe('[S2] [SHR-2] above the ceiling of a person', () => {
     await watchSpend(env, Date.now())
     await setCeilings(scene.account, { perHour: 0.5 })
     await watchSpend(env, Date.now() + MINUTE_MS)
-    const [told] = await waitForReceived(host, 1)
-    expect(JSON.parse(told?.body ?? '')).toMatchObject({
+    const [received] = await waitForReceived(host, 1)
+    expect(JSON.parse(received?.body ?? '')).toMatchObject({
       type: 'spend.warning',
       data: { limit: 'HOUR', used: expect.closeTo(0.44, 2), bound: 0.5, month: null },
     })

@@ -17,7 +17,7 @@ const LIMITS = '/v2/billing/limits'
 const MINUTE_MS = 60_000
 
 /** Runs the watch as the timer of a host does; the limits count as not checked recently. */
-const look = (nowMs = Date.now()) => watchSpend(env, nowMs)
+const check = (nowMs = Date.now()) => watchSpend(env, nowMs)
 
 /** An account with running pods, oldest first. */
 async function runningPods(count: number, inventory = gpus(count)): Promise<{ scene: PodScene; ids: string[] }> {
@@ -46,10 +46,10 @@ describe('an account that has its pods stopped at its limit', () => {
     const pods = await runningPods(3)
     const { scene, ids } = pods
     await scene.call.patch(LIMITS, { perHour: 0.5 })
-    await look()
+    await check()
     expect(await statusesOf(pods)).toEqual(['RUNNING', 'RUNNING', 'RUNNING'])
     await scene.call.patch(LIMITS, { stopsPods: true })
-    await look()
+    await check()
     expect(await statusesOf(pods)).toEqual(['RUNNING', 'EXITED', 'EXITED'])
     const { statusReason } = await scene.get(ids[2] ?? '')
     expect(statusReason).toMatch(/^stopped by the spend limit: 1\.3\d of 0\.50 USD per hour were in use$/)
@@ -57,7 +57,7 @@ describe('an account that has its pods stopped at its limit', () => {
       { action: 'pods.stop', before: { wanted: 'RUNNING' }, after: { wanted: 'STOPPED' } },
     ])
     await scene.host.waitFor((workload) => workload.id === `${ids[2]}-1` && workload.desired === 'held')
-    await look(Date.now() + MINUTE_MS)
+    await check(Date.now() + MINUTE_MS)
     expect(await statusesOf(pods)).toEqual(['RUNNING', 'EXITED', 'EXITED'])
     scene.leave()
   })
@@ -67,10 +67,10 @@ describe('an account that has its pods stopped at its limit', () => {
     const { scene, ids } = pods
     await scene.call.patch(`/v2/pods/${ids[1]}`, { locked: true })
     await scene.call.patch(LIMITS, { perMonth: 5, stopsPods: true })
-    await look()
+    await check()
     expect(await statusesOf(pods)).toEqual(['RUNNING', 'RUNNING', 'RUNNING'])
     await spend(scene, 5)
-    await look(Date.now() + MINUTE_MS)
+    await check(Date.now() + MINUTE_MS)
     expect(await statusesOf(pods)).toEqual(['EXITED', 'RUNNING', 'EXITED'])
     expect((await scene.get(ids[0] ?? '')).statusReason).toMatch(
       /^stopped by the spend limit: 5\.\d\d of 5\.00 USD of this month are spent$/,
@@ -83,21 +83,21 @@ describe('an account that has its pods stopped at its limit', () => {
     const { scene, ids } = pods
     const host = newHost()
     await scene.call.patch(LIMITS, { perHour: 0.5, stopsPods: true, webhook: `https://${host}/ok` })
-    await look()
-    const told = async () => (await receivedBy(host)).map(({ body }) => JSON.parse(body ?? ''))
+    await check()
+    const received = async () => (await receivedBy(host)).map(({ body }) => JSON.parse(body ?? ''))
     await waitForReceived(host, 2)
     const figures = { limit: 'HOUR', used: expect.closeTo(0.88, 1), bound: 0.5, share: expect.closeTo(1.8, 0), month: null }
-    expect((await told()).toSorted((a, b) => (a.type < b.type ? -1 : 1))).toEqual([
+    expect((await received()).toSorted((a, b) => (a.type < b.type ? -1 : 1))).toEqual([
       { type: 'spend.stop', timestamp: expect.stringMatching(/Z$/), data: { ...figures, podIds: [ids[1]] } },
       { type: 'spend.warning', timestamp: expect.stringMatching(/Z$/), data: figures },
     ])
     expect(await statusesOf(pods)).toEqual(['RUNNING', 'EXITED'])
-    await look(Date.now() + MINUTE_MS)
-    expect(await told()).toHaveLength(2)
+    await check(Date.now() + MINUTE_MS)
+    expect(await received()).toHaveLength(2)
     await env.DB.prepare("UPDATE spend_limits SET webhook_sealed = 'broken', micros_per_hour = 0, warned_rate = 1 WHERE team_id = ?")
       .bind(await scene.team())
       .run()
-    await look(Date.now() + 2 * MINUTE_MS)
+    await check(Date.now() + 2 * MINUTE_MS)
     expect(await statusesOf(pods)).toEqual(['EXITED', 'EXITED'])
     scene.leave()
   })
@@ -133,7 +133,7 @@ describe('an account with a webhook for warnings', () => {
     const { scene } = await runningPods(1)
     const host = newHost()
     await scene.call.patch(LIMITS, { perHour: 0.5, perMonth: 10, webhook: `https://${host}/ok?token=secret` })
-    await look()
+    await check()
     const [rate] = await waitForReceived(host, 1)
     const { secret } = (await scene.call.get('/v2/webhooks/signing-secret')).body
     const headers = rate?.headers ?? {}
@@ -147,13 +147,13 @@ describe('an account with a webhook for warnings', () => {
       data: { limit: 'HOUR', used: expect.closeTo(0.44, 2), bound: 0.5, share: expect.closeTo(0.88, 1), month: null },
     })
     await spend(scene, 8)
-    await look(Date.now() + MINUTE_MS)
+    await check(Date.now() + MINUTE_MS)
     const [, month] = await waitForReceived(host, 2)
     expect(JSON.parse(month?.body ?? '')).toMatchObject({
       type: 'spend.warning',
       data: { limit: 'MONTH', bound: 10, month: monthOf(Date.now()).name },
     })
-    await look(Date.now() + 2 * MINUTE_MS)
+    await check(Date.now() + 2 * MINUTE_MS)
     const { deliveries } = (await scene.call.get('/v2/webhooks/deliveries')).body
     expect(deliveries).toMatchObject([
       { endpointId: null, jobId: null, status: 'DELIVERED' },
@@ -167,15 +167,15 @@ describe('an account with a webhook for warnings', () => {
     const { scene, ids } = await runningPods(1)
     const host = newHost()
     await scene.call.patch(LIMITS, { perHour: 0.5, webhook: `https://${host}/ok` })
-    await look()
+    await check()
     await waitForReceived(host, 1)
     await scene.act(ids[0] ?? '', 'stop')
-    await look(Date.now() + MINUTE_MS)
+    await check(Date.now() + MINUTE_MS)
     await scene.act(ids[0] ?? '', 'start')
-    await look(Date.now() + 2 * MINUTE_MS)
+    await check(Date.now() + 2 * MINUTE_MS)
     await waitForReceived(host, 2)
     await scene.call.patch(LIMITS, { perHour: 0.51 })
-    await look(Date.now() + 3 * MINUTE_MS)
+    await check(Date.now() + 3 * MINUTE_MS)
     await waitForReceived(host, 3)
     scene.leave()
   })
@@ -184,7 +184,7 @@ describe('an account with a webhook for warnings', () => {
     const scene = await podScene(gpus(1))
     const teamId = await scene.team()
     await scene.call.patch(LIMITS, { webhook: 'https://example.com/spend?token=hunter2' })
-    const former: Env = { ...env }
+    const previous: Env = { ...env }
     const present: Env = { ...env, TOKEN_SECRET: 'another-secret-of-32-characters-or-so', TOKEN_SECRET_PREVIOUS: env.TOKEN_SECRET }
     const before = teamId.slice(0, -1)
     await resealSpendWebhooks(openRecords(present), before, (id, sealed) =>
@@ -194,7 +194,7 @@ describe('an account with a webhook for warnings', () => {
       .bind(teamId)
       .first<{ sealed: string }>()
     expect(openSpendWebhook(present, teamId, row?.sealed ?? '')).toBe('https://example.com/spend?token=hunter2')
-    expect(() => openSpendWebhook(former, teamId, row?.sealed ?? '')).toThrow('sealed under a TOKEN_SECRET')
+    expect(() => openSpendWebhook(previous, teamId, row?.sealed ?? '')).toThrow('sealed under a TOKEN_SECRET')
     await env.DB.prepare('DELETE FROM spend_limits WHERE team_id = ?').bind(teamId).run()
     scene.leave()
   })

@@ -1,4 +1,4 @@
-import { forgetCatalog } from '../../../src/effects/catalog.ts'
+import { dropCatalog } from '../../../src/effects/catalog.ts'
 import { auditRows } from '../../support/access/audited.ts'
 import { admin, afterEach, api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
 import { podBody, podScene } from '../../support/pods/pod-scene.ts'
@@ -13,7 +13,7 @@ const on = (typeId: string, count: number) => ({
 
 afterEach(async () => {
   await env.DB.exec('DELETE FROM catalog_entries')
-  forgetCatalog()
+  dropCatalog()
 })
 
 describe("the operator's changes of the catalog", () => {

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../src/db/client.ts'
 import { catalogEntries } from '../../../src/db/tables/billing/catalog.ts'
 import type { KeyedEntry } from '../../../src/domain/catalog/entries.ts'
-import { CATALOG_TTL_MS, forgetCatalog, loadCatalog } from '../../../src/effects/catalog.ts'
+import { CATALOG_TTL_MS, dropCatalog, loadCatalog } from '../../../src/effects/catalog.ts'
 import { afterEach, api, createAccount, describe, env, expect, it, vi } from '../../support/harness.ts'
 
 const L4 = 'NVIDIA L4'
@@ -10,7 +10,7 @@ const POD = { name: 'p', image: 'ubuntu:24.04', gpu: { id: L4, count: 2 } }
 afterEach(async () => {
   vi.useRealTimers()
   await openDatabase(env.DB).delete(catalogEntries)
-  forgetCatalog()
+  dropCatalog()
 })
 
 const say = (...entries: KeyedEntry[]) =>
@@ -28,7 +28,7 @@ describe('the catalog of an isolate', () => {
       { kind: 'GPU', id: L4, body: { securePrice: 0.5 } },
       { kind: 'DATA_CENTER', id: 'LAB-9', body: { name: 'Laboratory 9', region: 'ASIA', country: 'JP', networkVolumeTypes: [] } },
     )
-    forgetCatalog()
+    dropCatalog()
     expect((await dryRun({ dataCenterIds: ['LAB-9'] })).body).toMatchObject({ cost: 1 })
   })
 

@@ -49,7 +49,7 @@ describe('the bill of a cluster', () => {
     first.host.leave()
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE', lost_at = 1 WHERE id = ?").bind(first.host.id).run()
     await hostStub(env, first.host.id).movePods(first.host.id)
-    await scene.look(id)
+    await scene.reconcile(id)
     // The moved member waits for its start; the others continue.
     expect((await scene.get(id)).pods.byStatus.RUNNING).toBe(2)
     await ranLonger(id, HOUR_MS)
@@ -75,7 +75,7 @@ describe('the bill of a cluster', () => {
     const spare = await scene.addHost(networked('192.0.2.9'))
     const [first] = await scene.members(id)
     await admin().post(`/admin/v1/hosts/${first?.host.id}/drain`, {})
-    await scene.look(id)
+    await scene.reconcile(id)
     expect((await scene.members(id))[0]?.host.id).toBe(spare.id)
     const [{ gpuAmount }] = (await scene.call.get('/v2/billing/clusters?bucketSize=year')).body.records
     expect(gpuAmount).toBeGreaterThanOrEqual(4 * GPU_PER_HOUR)

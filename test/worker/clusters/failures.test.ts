@@ -30,7 +30,7 @@ describe('members that cannot start', () => {
     const before = await placesOf(scene, id)
     const [, second] = await scene.members(id)
     await second?.host.report(second.workload.id, { state: 'error', reason: 'no such image' })
-    await scene.look(id)
+    await scene.reconcile(id)
     const after = await placesOf(scene, id)
     expect(after).toEqual(before.map((place) => (place.rank === 1 ? { ...place, hostId: spare.id } : place)))
     expect(await scene.checkNumber(id)).toBe(2)
@@ -45,7 +45,7 @@ describe('members that cannot start', () => {
     for (let tries = 0; tries < 3; tries += 1) {
       const [, second] = await scene.members(id)
       await second?.host.report(second.workload.id, { state: 'error', reason: `refused ${tries}` })
-      await scene.look(id)
+      await scene.reconcile(id)
     }
     expect((await scene.pods(id)).map(({ status, statusReason }) => [status, statusReason])).toEqual([
       ['ERROR', 'member 1 cannot start: refused 2'],
@@ -80,7 +80,7 @@ describe('lost hosts', () => {
     lost.host.leave()
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE', lost_at = 1 WHERE id = ?").bind(lost.host.id).run()
     await hostStub(env, lost.host.id).movePods(lost.host.id)
-    await scene.look(id)
+    await scene.reconcile(id)
     return lost
   }
 
@@ -122,7 +122,7 @@ describe('draining hosts', () => {
     expect(plan.effects[0].what).toContain(`${why} ${id}`)
     expect(await placesOf(scene, id)).toEqual(before)
     await admin().post(path, {})
-    await scene.look(id)
+    await scene.reconcile(id)
     const moves = (place: (typeof before)[number]) => fate === 'MOVES' && place.rank === 1
     expect(await placesOf(scene, id)).toEqual(before.map((place) => (moves(place) ? { ...place, hostId: spare.id } : place)))
     if (fate === 'STAYS') return
@@ -178,7 +178,7 @@ describe('an object that ends within a change', () => {
 
   /** The object starts anew and its timer fires; nothing else helps the recovery. */
   async function settle(scene: ClusterScene, id: string): Promise<void> {
-    await scene.look(id)
+    await scene.reconcile(id)
     await evictDurableObject(clusterStub(env, id))
     await ringCluster(id)
   }

@@ -1,4 +1,4 @@
-import { DOOR_CHECKS } from '../../../src/http/pod-doors/door-checks.ts'
+import { INGRESS_CHECKS } from '../../../src/http/ingress/ingress-checks.ts'
 import { type Account, admin, afterEach, api, createAccount, describe, env, expect, it, ORIGIN, send } from '../../support/harness.ts'
 import { FakeTunnel, reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
 import { Browser, PAGE } from '../../support/http/browser.ts'
@@ -8,16 +8,16 @@ import { until } from '../../support/time.ts'
 
 const STATE = '/console/session'
 const DEVICE = '/console/device'
-const USUAL = { ...DOOR_CHECKS }
+const USUAL = { ...INGRESS_CHECKS }
 let scene: PodScene | undefined
 afterEach(() => {
-  Object.assign(DOOR_CHECKS, USUAL)
+  Object.assign(INGRESS_CHECKS, USUAL)
   scene?.leave()
   scene = undefined
 })
 
 /** Headers that browsers send with requests that do not come from a page of the plane. */
-const STRANGERS: Record<string, Record<string, string>> = {
+const OTHER_TENANTS: Record<string, Record<string, string>> = {
   'a form of another site': { Origin: 'https://evil.test', 'Sec-Fetch-Site': 'cross-site' },
   'a page of a neighbour below the same domain': {
     Origin: 'http://other.test',
@@ -50,7 +50,7 @@ async function signedInByLink({ userId }: Account, isOperator = false): Promise<
 const countOf = async (table: string) => (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first<{ n: number }>())?.n
 
 describe('a cookie that', () => {
-  it.each(Object.entries(STRANGERS))('[CS-4] [CS-6] %s sends changes nothing', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[CS-4] [CS-6] %s sends changes nothing', async (_, headers) => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
     const name = crypto.randomUUID()
@@ -60,7 +60,7 @@ describe('a cookie that', () => {
     expect(n).toBe(0)
   })
 
-  it.each(Object.entries(STRANGERS))('[CS-5] %s sends neither signs in nor out', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[CS-5] %s sends neither signs in nor out', async (_, headers) => {
     const [account, attacker] = [await createAccount(), await createAccount()]
     const browser = await Browser.signedIn(account.key)
     const stays = browser.secret
@@ -70,7 +70,7 @@ describe('a cookie that', () => {
     expect((await browser.page('GET', '/v2/user')).body.id).toBe(account.userId)
   })
 
-  it.each(Object.entries(STRANGERS))('[CS-4] [CS-20] %s sends neither approves nor denies a device', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[CS-4] [CS-20] %s sends neither approves nor denies a device', async (_, headers) => {
     const browser = await signedInByLink(await createAccount())
     const device = (await api(null).post(DEVICE, { name: 'ada-laptop' })).body
     const before = await countOf('api_keys')
@@ -78,12 +78,12 @@ describe('a cookie that', () => {
       const { status } = await browser.ask('POST', `${DEVICE}/${verb}`, { userCode: device.user_code }, headers)
       expect([verb, status]).toEqual([verb, 401])
     }
-    const told = await api(null).post(`${DEVICE}/token`, { device_code: device.device_code })
-    expect([told.body.error, await countOf('api_keys')]).toEqual(['authorization_pending', before])
+    const received = await api(null).post(`${DEVICE}/token`, { device_code: device.device_code })
+    expect([received.body.error, await countOf('api_keys')]).toEqual(['authorization_pending', before])
     expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: device.user_code })).status, 'a page of the plane may').toBe(200)
   })
 
-  it.each(Object.entries(STRANGERS))('[CS-4] [CS-5] %s sends neither makes, reads nor opens a sign-in link', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[CS-4] [CS-5] %s sends neither makes, reads nor opens a sign-in link', async (_, headers) => {
     const [owner, attacker] = [await createAccount(), await createAccount()]
     const [operator, victim] = [await signedInByLink(owner, true), await signedInByLink(owner)]
     const { link } = (await admin().post('/admin/v1/sign-in-links', { userId: attacker.userId })).body
@@ -142,7 +142,7 @@ describe('a pod', () => {
   })
 
   it('[CS-2] [CS-6] is opened by cookie only from a page of the plane; the terminal ends with the session', async () => {
-    Object.assign(DOOR_CHECKS, { everyMs: 20, maxAgeMs: 0 })
+    Object.assign(INGRESS_CHECKS, { everyMs: 20, maxAgeMs: 0 })
     scene = await podScene()
     const commands: PlayedCommand[] = []
     await FakeTunnel.open(scene.host, ({ stream }) => void commands.push(new PlayedCommand(stream)))

@@ -1,7 +1,7 @@
 import { startDeviceLogin, waitForDeviceKey } from '../../../src/client/device.ts'
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
 import { USER_CODE_LETTERS } from '../../../src/domain/session/device-login.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
 import { timeOfUserCode } from '../../../src/services/sessions/device-codes.ts'
 import { startDeviceLogin as startDevice } from '../../../src/services/sessions/device-logins.ts'
 import { auditRows } from '../../support/access/audited.ts'
@@ -28,7 +28,7 @@ import {
 import { Browser } from '../../support/http/browser.ts'
 
 const START = '/console/device'
-const nobody = api(null)
+const missing = api(null)
 
 interface Device {
   device_code: string
@@ -38,15 +38,15 @@ interface Device {
 
 afterEach(() => {
   vi.useRealTimers()
-  forgetVerdicts()
+  dropCachedDecisions()
 })
 
 const start = async (name = 'ada-laptop'): Promise<Device> => {
-  const { status, body } = await nobody.post(START, { name })
+  const { status, body } = await missing.post(START, { name })
   expect(status).toBe(200)
   return body
 }
-const poll = ({ device_code }: Device): Promise<Reply> => nobody.post(`${START}/token`, { device_code })
+const poll = ({ device_code }: Device): Promise<Reply> => missing.post(`${START}/token`, { device_code })
 const approve = (browser: Browser, { user_code: userCode }: Device, more: object = {}, headers: Record<string, string> = {}) =>
   browser.page('POST', `${START}/approve`, { userCode, ...more }, headers)
 async function signedIn(account: Account): Promise<Browser> {
@@ -74,7 +74,7 @@ const later = (ms = 6_000) => vi.useFakeTimers({ now: Date.now() + ms, toFake: [
 describe('a device', () => {
   it('[S9] [CS-18] [DER-9] begins with two codes, which the plane does not store', async () => {
     const before = await stored()
-    const { status, body, headers } = await nobody.post(START, { name: 'ada-laptop' })
+    const { status, body, headers } = await missing.post(START, { name: 'ada-laptop' })
     expect([status, body]).toEqual([
       200,
       {
@@ -92,7 +92,7 @@ describe('a device', () => {
     expect(body.device_code).not.toContain('ada-laptop')
     expect(await stored()).toBe(before)
     for (const bad of [{}, { name: '' }, { name: 'x\u0007' }, { name: 'x'.repeat(1000) }]) {
-      expect((await nobody.post(START, bad)).status).toBe(422)
+      expect((await missing.post(START, bad)).status).toBe(422)
     }
   })
 
@@ -214,7 +214,7 @@ describe('a device', () => {
     expect((await poll(late)).body.error).toBe('expired_token')
     expect((await approve(await signedIn(await createAccount()), late)).status).toBe(404)
     for (const code of ['x', 'x'.repeat(43)]) {
-      expect((await nobody.post(`${START}/token`, { device_code: code })).body.error).toBe('expired_token')
+      expect((await missing.post(`${START}/token`, { device_code: code })).body.error).toBe('expired_token')
     }
   })
 
@@ -241,16 +241,16 @@ describe('a device', () => {
     const member = await createAccount()
     await joinTeam(team, member, 'BASIC')
     const basic = await signedIn(member)
-    const wish = { permission: 'RESTRICTED', scopes: ['pods:write'] }
+    const requested = { permission: 'RESTRICTED', scopes: ['pods:write'] }
     // TEAM-2: such a key grants nothing here, as with any other key of this member.
     expect((await approve(basic, device, { permission: 'RESTRICTED' }, { 'X-Team-Id': team })).status).toBe(400)
     const narrow = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:read', 'account:read'] })
-    expect((await approve(await Browser.signedIn(narrow.key), device, wish)).status).toBe(403)
+    expect((await approve(await Browser.signedIn(narrow.key), device, requested)).status).toBe(403)
     const wide = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['account:write'] })
-    expect((await approve(await Browser.signedIn(wide.key), device, wish)).status).toBe(403)
+    expect((await approve(await Browser.signedIn(wide.key), device, requested)).status).toBe(403)
     expect((await approve(await Browser.signedIn(env.OPERATOR_KEY), device)).status).toBe(401)
     expect((await api(account.key).post(`${START}/approve`, { userCode: device.user_code })).status).toBe(403)
-    expect((await nobody.post(`${START}/approve`, { userCode: device.user_code })).status).toBe(401)
+    expect((await missing.post(`${START}/approve`, { userCode: device.user_code })).status).toBe(401)
     const browser = await signedIn(account)
     for (const path of ['approve', 'deny']) {
       expect((await browser.ask('POST', `${START}/${path}`, { userCode: device.user_code })).status).toBe(401)

@@ -1,9 +1,9 @@
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
 import { sha256Base64Url } from '../../../src/platform/crypto.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
 import * as codeFlow from '../../../src/services/sessions/code-flow.ts'
-import { forgetProviderEndpoints } from '../../../src/services/sessions/provider-endpoints.ts'
-import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { dropProviderEndpoints } from '../../../src/services/sessions/provider-endpoints.ts'
+import { dropProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { auditRows } from '../../support/access/audited.ts'
 import { lookAlikesOf } from '../../support/access/look-alikes.ts'
 import { FakeProvider, ISSUER } from '../../support/access/provider.ts'
@@ -15,9 +15,9 @@ const CLIENT = 'console'
 
 let provider: FakeProvider
 beforeEach(async () => {
-  forgetVerdicts()
-  forgetProviderKeys()
-  forgetProviderEndpoints()
+  dropCachedDecisions()
+  dropProviderKeys()
+  dropProviderEndpoints()
   provider = await FakeProvider.start()
 })
 afterEach(() => {
@@ -146,11 +146,11 @@ describe('signing in at the provider', () => {
   it('[CS-9] ends the session that the browser had', async () => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
-    const former = browser.secret ?? ''
+    const previous = browser.secret ?? ''
     await signIn({}, browser)
-    expect(browser.secret).not.toBe(former)
+    expect(browser.secret).not.toBe(previous)
     const other = new Browser()
-    other.cookies.set('podplane-session', former)
+    other.cookies.set('podplane-session', previous)
     expect((await other.page('GET', '/v2/user')).status).toBe(401)
   })
 
@@ -306,11 +306,11 @@ describe('the sign-in is refused', () => {
   ])('[CS-23] [CS-25] with an ID token with %j: %s', async (claims, reason) => expectFailed(() => signIn(claims), reason))
 
   it('[CS-25] with an ID token that another key has signed', async () => {
-    const stranger = provider.key
+    const otherTenant = provider.key
     await provider.rotate()
     await expectFailed(async () => {
       const { browser, asked } = await led()
-      const token = await provider.token({ aud: CLIENT, nonce: asked.get('nonce') }, {}, stranger)
+      const token = await provider.token({ aud: CLIENT, nonce: asked.get('nonce') }, {}, otherTenant)
       provider.codes.set('forged', { id_token: token })
       return { browser, reply: await back(browser, { code: 'forged', state: asked.get('state') }) }
     }, 'provider')

@@ -1,5 +1,5 @@
 import { MAX_MISSES } from '../../../src/domain/misses.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
 import { auditRows } from '../../support/access/audited.ts'
 import {
   admin,
@@ -38,7 +38,7 @@ async function byLink(userId: string, isOperator = false): Promise<Browser> {
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
-  forgetVerdicts()
+  dropCachedDecisions()
 })
 
 describe('a session', () => {
@@ -145,7 +145,7 @@ describe('a session', () => {
     const browser = await Browser.signedIn(key)
     expect((await browser.page('GET', STATE)).body).toMatchObject({ accountId: team, accounts: [{ id: team, role: 'DEV' }] })
     await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
@@ -156,7 +156,7 @@ describe('a session', () => {
     expect((await browser.page('GET', PODS)).status).toBe(200)
     vi.setSystemTime(startMs + 12 * 3_600_000 + 1)
     expect(await browser.page('GET', PODS)).toMatchObject({ status: 401, body: { errors: ['the session has expired: sign in again'] } })
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
@@ -199,7 +199,7 @@ describe('a session', () => {
     const { authenticate } = await import('../../../src/services/authenticate.ts')
     const shown = { secret: browser.secret ?? '', fault: null }
     expect((await authenticate(env, shown, Date.now())).ok).toBe(true)
-    forgetVerdicts()
+    dropCachedDecisions()
     const other = { ...env, KEY_PEPPER: 'another-pepper-of-a-good-length' }
     expect(await authenticate(other, shown, Date.now())).toEqual({ ok: false, problem: 'invalidToken' })
   })
@@ -217,7 +217,7 @@ describe('a session', () => {
     // Failed look-ups are counted by window, and the stopped clock keeps all of these in one.
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const from = { 'X-Forwarded-For': '203.0.113.77' }
-    const anybody = new Browser()
+    const anyCaller = new Browser()
     // A refused credential is cached for seconds, so each try uses another one.
     const statuses = (length: number, one: (n: number) => Promise<{ status: number }>, first = 0) =>
       Promise.all(Array.from({ length }, async (_, n) => (await one(first + n)).status))
@@ -227,8 +227,8 @@ describe('a session', () => {
     }
     const cookie = (n: number) => String(n).padStart(43, 'y')
     await tries((n) => send(PODS, { headers: { ...from, Cookie: `podplane-session=${cookie(n)}` } }))
-    await tries((n) => anybody.page('POST', STATE, { link: cookie(n) }, from))
-    await tries((n) => anybody.page('POST', STATE, { key: `ppo_${n}` }, from))
+    await tries((n) => anyCaller.page('POST', STATE, { link: cookie(n) }, from))
+    await tries((n) => anyCaller.page('POST', STATE, { key: `ppo_${n}` }, from))
     // Callers from other addresses sign in meanwhile.
     expect((await Browser.signedIn((await createAccount()).key)).secret).toBeDefined()
   })
@@ -243,10 +243,10 @@ describe('a session', () => {
     const first = await signIn[way]()
     for (let n = 1; n < most; n += 1) await signIn[way]()
     const works = async (browser: Browser) => (await browser.page('GET', PODS)).status
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await works(first)).toBe(200)
     const last = await signIn[way]()
-    forgetVerdicts()
+    dropCachedDecisions()
     expect([await works(first), await works(last), await works(other)]).toEqual([401, 200, 200])
     expect((await rows(`user_id = '${account.userId}'`)).length).toBe(most + 1)
   })
@@ -294,7 +294,7 @@ describe('a session of a user', () => {
     expect((await browser.page('POST', '/v2/templates', body)).status).toBe(201)
     expect((await browser.page('GET', STATE, undefined, { 'X-Team-Id': team })).body.accountId).toBe(team)
     await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     const removed = await browser.page('GET', PODS, undefined, { 'X-Team-Id': team })
     expect(removed.headers.get('x-account-id')).toBe(own)
   })
@@ -381,9 +381,9 @@ describe('an operator', () => {
     const { identifyOperator } = await import('../../../src/services/authenticate.ts')
     const visit = { source: () => null, waitUntil: () => undefined }
     const shown = { secret: browser.secret ?? '', fault: null }
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await identifyOperator({ ...env, OPERATOR_KEY: 'ppo_another-operator-key' }, shown, Date.now(), visit)).ok).toBe(false)
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await identifyOperator(env, shown, Date.now(), visit)).ok).toBe(true)
   })
 

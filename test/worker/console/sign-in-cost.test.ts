@@ -1,5 +1,5 @@
 import { Problem } from '../../../src/contract/problems.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
 import { signInWithKey } from '../../../src/services/sessions/console-sessions.ts'
 import { auditRows } from '../../support/access/audited.ts'
 import { VISIT, where } from '../../support/access/derived/world.ts'
@@ -24,7 +24,7 @@ const rowCount = async () => {
 
 afterEach(() => {
   vi.useRealTimers()
-  forgetVerdicts()
+  dropCachedDecisions()
 })
 
 describe('signing in', () => {
@@ -35,12 +35,12 @@ describe('signing in', () => {
     const before = await rowCount()
     const attempt = () =>
       signInWithKey(where(env), key, VISIT).then(
-        (told) => ('secret' in told ? 'opened' : told.problem),
+        (received) => ('secret' in received ? 'opened' : received.problem),
         (error: unknown) => (error instanceof Problem ? error.key : 'failed'),
       )
-    const told: string[] = []
-    for (let batch = 0; batch < 30; batch += 1) told.push(...(await Promise.all(Array.from({ length: 100 }, attempt))))
-    const counted = Object.fromEntries([...new Set(told)].map((word) => [word, told.filter((other) => other === word).length]))
+    const received: string[] = []
+    for (let batch = 0; batch < 30; batch += 1) received.push(...(await Promise.all(Array.from({ length: 100 }, attempt))))
+    const counted = Object.fromEntries([...new Set(received)].map((word) => [word, received.filter((other) => other === word).length]))
     expect(counted).toEqual({ opened: MINUTE_QUOTA, rateLimited: 3000 - MINUTE_QUOTA })
     // Each sign-in adds a session and a row of the audit log; at most 10 sessions remain.
     expect((await rowCount()) - before).toBeLessThanOrEqual(2 * MINUTE_QUOTA)

@@ -49,9 +49,9 @@ describe('clusters', () => {
       clusters: [{ id, gpuTypeId: GPU }],
       pods: [],
     })
-    const stranger = graphql((await createAccount()).key)
-    expect((await stranger(READ, { id })).body.data.myself).toEqual({ cluster: null })
-    expect((await stranger(DELETE, { input: { id } })).body.errors).toHaveLength(1)
+    const otherTenant = graphql((await createAccount()).key)
+    expect((await otherTenant(READ, { id })).body.data.myself).toEqual({ cluster: null })
+    expect((await otherTenant(DELETE, { input: { id } })).body.errors).toHaveLength(1)
     expect(await call(DELETE, { input: { id } })).toMatchObject({ status: 200, body: { data: { deleteCluster: null } } })
     expect((await call(READ, { id })).body.data.myself).toEqual({ cluster: null })
     for (const host of scene.hosts) host.leave()

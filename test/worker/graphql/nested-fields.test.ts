@@ -108,7 +108,7 @@ function valueAt(data: unknown, path: string): unknown {
 }
 
 /** The values in both replies, at every place of every row. */
-async function told(key: string | null, ids: Ids): Promise<Record<string, unknown>> {
+async function received(key: string | null, ids: Ids): Promise<Record<string, unknown>> {
   const [read, saved] = [await graphql(key)(readAll(ids)), await graphql(key)(saveAll(ids))]
   expect([read.status, saved.status]).toEqual([200, 200])
   const data = { ...read.body.data, ...saved.body.data }
@@ -140,7 +140,7 @@ describe('[GQL-45] fields below the roots', () => {
 
   it('each is visible to every caller who could read it directly, and to no other', async () => {
     const { account, ids, victim, scene } = await setUp()
-    const all = await told(account.key, ids)
+    const all = await received(account.key, ids)
     // With all scopes every value is present.
     expect(Object.entries(all).filter(([, value]) => value === null)).toEqual([])
     const restricted = async (name: string, scopes: readonly string[]) => {
@@ -166,7 +166,7 @@ describe('[GQL-45] fields below the roots', () => {
     const before = await snapshot(victim)
     let cells = 0
     for (const { name, key, scopes } of callers) {
-      const seen = await told(key, ids)
+      const seen = await received(key, ids)
       for (const [field, places] of Object.entries(ROWS)) {
         const expected = Object.entries(places).map(([path, sees]) => [path, sees(scopes) ? all[path] : null])
         expect({ name, field, ...Object.fromEntries(Object.keys(places).map((path) => [path, seen[path]])) }).toEqual({

@@ -37,8 +37,8 @@ describe('[GQL-39] ids of other accounts', () => {
     const id = victim?.params.id
     if (!victim || id === undefined) throw new Error(`no victim of ${kind}`)
     const before = await snapshot(victim)
-    const [stranger, other] = [await createAccount(), await createAccount()]
-    const told = async (key: string, named: string) => {
+    const [otherTenant, other] = [await createAccount(), await createAccount()]
+    const received = async (key: string, named: string) => {
       const answers: unknown[] = []
       for (const document of documentsOf(named)) {
         const { status, body } = await graphql(key)(document)
@@ -46,7 +46,7 @@ describe('[GQL-39] ids of other accounts', () => {
       }
       return answers
     }
-    expect(await told(stranger.key, id)).toEqual(await told(other.key, nothingLike(id)))
+    expect(await received(otherTenant.key, id)).toEqual(await received(other.key, nothingLike(id)))
     expect(await snapshot(victim)).toEqual(before)
   })
 
@@ -59,7 +59,7 @@ describe('[GQL-39] ids of other accounts', () => {
       if (!victim || id === undefined) throw new Error(`no victim of ${kind}`)
       const team = await teamOf(victim.owner)
       const before = await snapshot(victim)
-      const told = async (named: string) => {
+      const received = async (named: string) => {
         const { key } = await createAccount()
         const answers: unknown[] = []
         for (const query of documentsOf(named)) {
@@ -69,7 +69,7 @@ describe('[GQL-39] ids of other accounts', () => {
         }
         return answers
       }
-      expect(await told(id)).toEqual(await told(nothingLike(id)))
+      expect(await received(id)).toEqual(await received(nothingLike(id)))
       expect(await snapshot(victim)).toEqual(before)
     },
   )

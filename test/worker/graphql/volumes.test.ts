@@ -42,7 +42,7 @@ describe('[GQL-74] network volumes', () => {
   })
 
   it('are refused as in v2, with the names of GraphQL, and nothing changes', async () => {
-    const [{ key, userId }, stranger] = [await createAccount(), await createAccount()]
+    const [{ key, userId }, otherTenant] = [await createAccount(), await createAccount()]
     const call = graphql(key)
     const id = (await call(CREATE, { input: { name: 'data', size: 20, dataCenterId: 'EU-RO-1' } })).body.data.createNetworkVolume.id
     const messageOf = async (document: string, input: object, by = call) => (await by(document, { input })).body.errors[0].message
@@ -52,7 +52,7 @@ describe('[GQL-74] network volumes', () => {
     expect(await messageOf(UPDATE, { id, size: 10 })).toContain('20')
     expect(await messageOf(UPDATE, { id })).toContain('minProperties')
     expect(await messageOf(UPDATE, { size: 30 })).toContain("missing property 'id'")
-    const foreign = graphql(stranger.key)
+    const foreign = graphql(otherTenant.key)
     expect(await messageOf(UPDATE, { id, size: 30 }, foreign)).toBe('resource not found')
     expect(await messageOf(DELETE, { id }, foreign)).toBe('resource not found')
     const poor = graphql((await createKey(userId, { permission: 'READ_ONLY' })).key)

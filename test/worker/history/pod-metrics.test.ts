@@ -134,15 +134,17 @@ describe('history of pods', () => {
     await scene.run(id)
     const idleSince = async () => (await scene.get(id)).runtime.idleSince
     const start = Math.floor(Date.now() / 1_000) * 1_000
-    const told = (cpu: number, util: number) => () => ({ stats: [{ id: `${id}-1`, cpu, gpus: [{ util, memoryUtil: 0 }], gpuCount: 1 }] })
-    await beatThrough(scene.host, start - 20_000, start - 15_000, told(90, 7))
+    const received = (cpu: number, util: number) => () => ({
+      stats: [{ id: `${id}-1`, cpu, gpus: [{ util, memoryUtil: 0 }], gpuCount: 1 }],
+    })
+    await beatThrough(scene.host, start - 20_000, start - 15_000, received(90, 7))
     expect(await idleSince()).toBeNull()
-    await beatThrough(scene.host, start - 15_000, start, told(90, 0))
+    await beatThrough(scene.host, start - 15_000, start, received(90, 0))
     expect(await idleSince()).toBe(iso(start - 15_000).replace('.000', ''))
     const [item] = (await scene.call.get('/v2/spend')).body.items
     expect(item).toMatchObject({ id, idleSince: iso(start - 15_000).replace('.000', ''), idleWaste: expect.any(Number) })
     expect(item.idleWaste).toBeLessThanOrEqual(item.costSoFar)
-    await beatThrough(scene.host, start, start + 5_000, told(0, 1))
+    await beatThrough(scene.host, start, start + 5_000, received(0, 1))
     expect(await idleSince()).toBeNull()
     await beatThrough(scene.host, start + 5_000, start + 10_000, () => ({ stats: [{ id: `${id}-1`, cpu: 0, gpuCount: 1 }] }))
     expect(await idleSince()).toBeNull()

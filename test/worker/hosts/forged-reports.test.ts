@@ -41,10 +41,10 @@ async function everything(): Promise<unknown> {
   const hosts = (await env.DB.prepare('SELECT id FROM hosts ORDER BY id').all<{ id: string }>()).results
   const held = (id: string) =>
     runInDurableObject(hostStub(env, id), (_, { storage: { sql } }) => sql.exec('SELECT * FROM workloads ORDER BY id').toArray())
-  const told = await runInDurableObject(clusterStub(env, about.cluster), (_, { storage: { sql } }) =>
+  const received = await runInDurableObject(clusterStub(env, about.cluster), (_, { storage: { sql } }) =>
     sql.exec('SELECT * FROM reports ORDER BY host_id').toArray(),
   )
-  return [await Promise.all(victims.map(snapshot)), await Promise.all(hosts.map(({ id }) => held(id))), told]
+  return [await Promise.all(victims.map(snapshot)), await Promise.all(hosts.map(({ id }) => held(id))), received]
 }
 
 /** Sends every message, returns the replies and expects that nothing of the victims has changed. */
@@ -53,10 +53,10 @@ async function answers<Answer>(
   send: (message: Record<string, unknown>) => Promise<Answer>,
 ): Promise<Answer[]> {
   const before = await everything()
-  const told: Answer[] = []
-  for (const message of messages) told.push(await send(message(about)))
+  const received: Answer[] = []
+  for (const message of messages) received.push(await send(message(about)))
   expect(await everything()).toEqual(before)
-  return told
+  return received
 }
 
 const post = (path: Parameters<FakeHost['post']>[0]) => async (body: unknown) => {

@@ -14,7 +14,7 @@ function travel(ms: number): void {
 }
 
 /** Status codes of the events, logs and link endpoints for this host's access token. */
-async function doors(host: FakeHost): Promise<number[]> {
+async function ingress(host: FakeHost): Promise<number[]> {
   const link = await host.openLink()
   link.webSocket?.accept()
   link.webSocket?.close()
@@ -117,7 +117,7 @@ describe('assertions', () => {
     expect(await host.renew(assertion)).toBe(200)
     expect(await host.renew(assertion)).toBe(401)
     expect(await host.renew(await host.assertion())).toBe(200)
-    expect(await doors(host)).toEqual([200, 200, 101])
+    expect(await ingress(host)).toEqual([200, 200, 101])
   })
 
   it('[HOST-38] of two simultaneous uses one gets a token', async () => {
@@ -244,22 +244,22 @@ describe('the key of a host', () => {
 describe('access tokens', () => {
   it('[HOST-38] one of an older epoch is refused everywhere within 5 s', async () => {
     const host = await FakeHost.enrol()
-    expect(await doors(host)).toEqual([200, 200, 101])
+    expect(await ingress(host)).toEqual([200, 200, 101])
     await env.DB.prepare('UPDATE hosts SET epoch = 2 WHERE id = ?').bind(host.id).run()
     travel(5_000)
-    expect(await doors(host)).toEqual([401, 401, 401])
+    expect(await ingress(host)).toEqual([401, 401, 401])
     expect(await host.renew(await host.assertion({ epoch: 1 }))).toBe(401)
     expect(await host.renew(await host.assertion({ epoch: 2 }))).toBe(200)
-    expect(await doors(host)).toEqual([200, 200, 101])
+    expect(await ingress(host)).toEqual([200, 200, 101])
   })
 
   it('[HOST-38] one of a removed host is refused everywhere within 5 s, and buys no new one', async () => {
     const host = await FakeHost.enrol()
-    expect(await doors(host)).toEqual([200, 200, 101])
+    expect(await ingress(host)).toEqual([200, 200, 101])
     expect((await admin().delete(`/admin/v1/hosts/${host.id}`)).status).toBe(204)
     expect(await host.renew(await host.assertion())).toBe(401)
     travel(5_000)
-    expect(await doors(host)).toEqual([401, 401, 401])
+    expect(await ingress(host)).toEqual([401, 401, 401])
   })
 
   it('[HOST-38] a warm isolate queries the database once in 5 s', async () => {

@@ -4,7 +4,7 @@ import { gpus } from '../../support/hosts/gpus.ts'
 import { podBody, podScene } from '../../support/pods/pod-scene.ts'
 
 const TYPE = 'NVIDIA A30'
-const WORDS = 'needs a container in runsc, which the operator requires of this account'
+const LABELS = 'needs a container in runsc, which the operator requires of this account'
 const RUNC = { network: true, runtimeClass: 'runc' } as const
 const RUNSC = { network: true, runtimeClass: 'runsc' } as const
 
@@ -21,7 +21,7 @@ describe('an account of which the operator requires a runtime class', () => {
     const refused = await plain.call.post('/v2/pods', podBody(wanted))
     const preview = await plain.call.post('/v2/pods?dryRun=true', podBody(wanted))
     expect(refused.status).toBe(400)
-    expect(JSON.stringify(preview.body)).toContain(WORDS)
+    expect(JSON.stringify(preview.body)).toContain(LABELS)
     // The existing pod continues.
     expect((await plain.call.get('/v2/pods')).body.pods.map(({ id }: { id: string }) => id)).toEqual([before.id])
     const sandboxed = await FakeHost.join({ ...gpus(4, TYPE), isolation: RUNSC })
@@ -37,7 +37,7 @@ describe('an account of which the operator requires a runtime class', () => {
     const scene = await podScene({ ...gpus(4, TYPE), runtimes: ['docker', 'process'], isolation: RUNSC })
     await admin().put(`/admin/v1/users/${scene.account.userId}/isolation`, { runtimeClass: 'runsc' })
     const preview = await scene.call.post('/v2/pods?dryRun=true', podBody({ gpu: { id: TYPE }, image: 'builtin/idle' }))
-    expect(JSON.stringify(preview.body)).toContain(WORDS)
+    expect(JSON.stringify(preview.body)).toContain(LABELS)
     await scene.create({ gpu: { id: TYPE } })
     scene.host.leave()
   })

@@ -64,11 +64,11 @@ describe('join tokens', () => {
 
 describe('inventory', () => {
   it('[HOST-40] cloud, address, port range, driver and CUDA version are those of the token and the agent', async () => {
-    const told = { publicIp: '203.0.113.7', portRange: { from: 40_000, to: 40_100 } }
-    const host = await FakeHost.join({ ...told, ...gpus('NVIDIA A40', 2) }, { cloud: 'COMMUNITY' })
+    const received = { publicIp: '203.0.113.7', portRange: { from: 40_000, to: 40_100 } }
+    const host = await FakeHost.join({ ...received, ...gpus('NVIDIA A40', 2) }, { cloud: 'COMMUNITY' })
     const read = await hostsApi(host.id).read()
     expect(Host.parse(read)).toEqual(read)
-    expect(read).toMatchObject({ cloud: 'COMMUNITY', ...told, health: 'HEALTHY', cordon: null, draining: false, gpuProblems: [] })
+    expect(read).toMatchObject({ cloud: 'COMMUNITY', ...received, health: 'HEALTHY', cordon: null, draining: false, gpuProblems: [] })
     expect(read.gpus).toEqual([
       { typeId: 'NVIDIA A40', total: 2, free: 2, simulated: true, driverVersion: '570.124.06', cudaVersion: '12.8' },
     ])

@@ -12,7 +12,7 @@ const gpus = (typeId: string) => ({
   gpus: [{ typeId, count: 1, memoryMb: 24_576, driverVersion: null, cudaVersion: null, simulated: true }],
 })
 const read = async (host: FakeHost) => (await admin().get(`/admin/v1/hosts/${host.id}`)).body
-const look = async (host: FakeHost) => {
+const check = async (host: FakeHost) => {
   const { status, health } = await read(host)
   return `${status} ${health}`
 }
@@ -40,21 +40,21 @@ async function closeLink(host: FakeHost): Promise<void> {
 describe('a silent host', () => {
   it('[HOST-33, HOST-2, HOST-37] is suspect at 15 s, offline at 30 s, lost 5 min later, and healthy again when it links', async () => {
     const { host } = await linkedHost()
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     await advanceHost(host.id, 14_999)
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     await advanceHost(host.id, 1)
-    expect(await look(host)).toBe('ONLINE SUSPECT')
+    expect(await check(host)).toBe('ONLINE SUSPECT')
     await advanceHost(host.id, LEASE_MS - 15_001)
-    expect(await look(host)).toBe('ONLINE SUSPECT')
+    expect(await check(host)).toBe('ONLINE SUSPECT')
     await advanceHost(host.id, 1)
-    expect(await look(host)).toBe('OFFLINE SUSPECT')
+    expect(await check(host)).toBe('OFFLINE SUSPECT')
     await advanceHost(host.id, LOST_MS - 1)
     expect(await hostRow(host.id)).toMatchObject({ status: 'OFFLINE', lost_at: null })
     await advanceHost(host.id, 1)
-    expect(await look(host)).toBe('OFFLINE LOST')
+    expect(await check(host)).toBe('OFFLINE LOST')
     await host.link()
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     expect(await hostRow(host.id)).toMatchObject({ status: 'ONLINE', lost_at: null })
     expect((await noted(host)).returned).toBe(true)
     await advanceHost(host.id, 1)
@@ -66,11 +66,11 @@ describe('a silent host', () => {
     const { host } = await linkedHost()
     const before = await hostRow(host.id)
     await advanceHost(host.id, 16_000)
-    expect(await look(host)).toBe('ONLINE SUSPECT')
+    expect(await check(host)).toBe('ONLINE SUSPECT')
     await host.beat()
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     await advanceHost(host.id, 14_999)
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     expect(await hostRow(host.id)).toEqual(before)
     host.leave()
   })
@@ -106,9 +106,9 @@ describe('a silent host', () => {
     const { host } = await linkedHost()
     await closeLink(host)
     await advanceHost(host.id, 9_999)
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     await advanceHost(host.id, 1)
-    expect(await look(host)).toBe('OFFLINE SUSPECT')
+    expect(await check(host)).toBe('OFFLINE SUSPECT')
   })
 
   it('[HOST-2] does not become offline when it returns in time', async () => {
@@ -117,7 +117,7 @@ describe('a silent host', () => {
     await moveHostClock(host.id, 9_999)
     await host.link()
     await advanceHost(host.id, 10_000)
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     host.leave()
   })
 })
@@ -131,21 +131,21 @@ describe('an outage of the plane', () => {
       object.links.lastHeardAtMs = () => null
     })
     await advanceHost(host.id, 40_000)
-    expect(await look(host)).toBe('ONLINE HEALTHY')
+    expect(await check(host)).toBe('ONLINE HEALTHY')
     await advanceHost(host.id, LEASE_MS - 1)
-    expect(await look(host)).toBe('ONLINE SUSPECT')
+    expect(await check(host)).toBe('ONLINE SUSPECT')
     await advanceHost(host.id, 1)
-    expect(await look(host)).toBe('OFFLINE SUSPECT')
+    expect(await check(host)).toBe('OFFLINE SUSPECT')
   })
 
   it('[HOST-35] an alarm more than a lease late counts silence from now; one a lease late does not', async () => {
     const [late, later] = [await linkedHost(), await linkedHost()]
     await advanceHost(late.host.id, 15_000 + LEASE_MS)
-    expect(await look(late.host)).toBe('OFFLINE SUSPECT')
+    expect(await check(late.host)).toBe('OFFLINE SUSPECT')
     await advanceHost(later.host.id, 15_000 + LEASE_MS + 1)
-    expect(await look(later.host)).toBe('ONLINE HEALTHY')
+    expect(await check(later.host)).toBe('ONLINE HEALTHY')
     await advanceHost(later.host.id, LEASE_MS)
-    expect(await look(later.host)).toBe('OFFLINE SUSPECT')
+    expect(await check(later.host)).toBe('OFFLINE SUSPECT')
   })
 
   it('[HOST-35] an excused host still shows its true last beat', async () => {
@@ -210,7 +210,7 @@ it('a host of a release without a presence record is watched from its next check
   const { host } = await linkedHost()
   await runInDurableObject(hostStub(env, host.id), (_, state) => void state.storage.sql.exec("DELETE FROM meta WHERE key = 'presence'"))
   await advanceHost(host.id, 16_000)
-  expect(await look(host)).toBe('ONLINE HEALTHY')
+  expect(await check(host)).toBe('ONLINE HEALTHY')
   await advanceHost(host.id, LEASE_MS)
-  expect(await look(host)).toBe('OFFLINE SUSPECT')
+  expect(await check(host)).toBe('OFFLINE SUSPECT')
 })

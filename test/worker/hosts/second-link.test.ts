@@ -139,7 +139,7 @@ describe('a second link with the key of a host', () => {
     })
     const line = { level: 'warn', message: 'host link replaced', hostId: host.id }
     expect(lines).toMatchObject([
-      { ...line, address: '203.0.113.9', formerAddress: '198.51.100.7', count: 1 },
+      { ...line, address: '203.0.113.9', previousAddress: '198.51.100.7', count: 1 },
       { ...line, address: null, count: 2 },
     ])
     expect(lines).toHaveLength(2)

@@ -82,7 +82,7 @@ describe('the desired state of a host', () => {
       ports: [],
       mounts,
     })
-    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+    expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: true })
     expect(await hostStub(env, host.id).assign(host.id, workload('other', { kind: 'worker' }), 'e')).toBe(true)
     expect(await host.waitFor(({ id }) => id === 'other')).toEqual(workload('other', { kind: 'worker' }))
     await host.beat()
@@ -144,10 +144,10 @@ describe('the desired state of a host', () => {
       expect(host.desired().map(({ id }) => id)).toEqual(['aaa', ...expected, 'zzz'].toSorted())
       expect(host.desired().find(({ id }) => id === 'pod7-1')).toEqual(workload('pod7-1'))
       expect(host.largestMessage).toBeLessThan(1_000_000)
-      expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+      expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: true })
       expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
       await wantMany(host, 2 * RUNNING)
-      expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: false })
+      expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: false })
       host.leave()
     },
     SLOW_MS,
@@ -160,12 +160,12 @@ describe('the desired state of a host', () => {
     await until(async () => (await read(host)).health === 'UNHEALTHY')
     await host.link()
     expect(await read(host)).toEqual({ health: 'UNHEALTHY', statusReason: TOO_LARGE })
-    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: false })
+    expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: false })
     await host.beat({ appliedRevision: 0 })
     expect(await read(host)).toEqual({ health: 'UNHEALTHY', statusReason: TOO_LARGE })
     await host.beat()
     expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
-    expect(await hostStub(env, host.id).markPod(host.id, 'another')).toMatchObject({ takesMore: true })
+    expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: true })
     host.leave()
   })
 
@@ -173,7 +173,7 @@ describe('the desired state of a host', () => {
     const host = await FakeHost.join()
     host.takesParts = false
     await host.link()
-    const takesMore = async () => (await hostStub(env, host.id).markPod(host.id, 'another')).takesMore
+    const takesMore = async () => (await hostStub(env, host.id).recordPodIntent(host.id, 'another')).takesMore
     const size = JSON.stringify(workload('pod0-1')).length
     expect(await takesMore()).toBe(true)
     await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / 2 / size) + 1)

@@ -8,7 +8,7 @@ import { gpus } from '../../support/hosts/gpus.ts'
 import { PodScene, podScene } from '../../support/pods/pod-scene.ts'
 
 const TYPE = 'NVIDIA L40'
-const WORDS = 'needs a host that keeps accounts apart, or one that no other account uses'
+const LABELS = 'needs a host that keeps accounts apart, or one that no other account uses'
 const db = () => openDatabase(env.DB)
 const wanted = { gpu: { id: TYPE } }
 const heldBy = async ({ id }: FakeHost) => (await listPlacementHosts(db())).find((host) => host.id === id)?.heldBy
@@ -27,7 +27,7 @@ describe('[HOST-85] a host that does not isolate containers', () => {
     const refused = await second.call.post('/v2/pods', body)
     const preview = await second.call.post('/v2/pods?dryRun=true', body)
     expect([refused.status, (await second.call.get('/v2/pods')).body.pods]).toEqual([400, []])
-    expect(JSON.stringify(preview.body)).toContain(WORDS)
+    expect(JSON.stringify(preview.body)).toContain(LABELS)
     expect([(await first.get(own.id)).status, await heldBy(first.host)]).toEqual(['PROVISIONING', [await first.team()]])
     await first.end(own.id)
     await first.end(more.id)

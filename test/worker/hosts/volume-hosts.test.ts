@@ -26,7 +26,7 @@ async function scene() {
   const global = (await call.post('/v2/global-volumes', { name: 'g' })).body.id as string
   const pod = await pods.create({ gpu: { id: TYPE }, mounts: { network: [{ volumeId: network, path: '/n' }] } })
   const other = await pods.create({ gpu: { id: TYPE }, mounts: { global: [{ volumeId: global, path: '/g' }] } })
-  const stranger = await FakeHost.join(offers, { dataCenterId })
+  const otherTenant = await FakeHost.join(offers, { dataCenterId })
   const refs = [
     { kind: 'network' as const, id: network },
     { kind: 'global' as const, id: global },
@@ -38,8 +38,8 @@ async function scene() {
     await pods.end(other.id)
     for (const path of paths) expect((await call.delete(path)).status).toBe(204)
   }
-  const leave = () => [host, stranger].map((one) => one.leave())
-  return { host, stranger, account, dataCenterId, offers, refs, network, views, remove, leave }
+  const leave = () => [host, otherTenant].map((one) => one.leave())
+  return { host, stranger: otherTenant, account, dataCenterId, offers, refs, network, views, remove, leave }
 }
 
 const tombstones = async (ids: string[]) =>
@@ -47,17 +47,17 @@ const tombstones = async (ids: string[]) =>
 
 describe('[S6] a host without workloads of an account', () => {
   it('[EDG-1] changes nothing of its volumes with five forged reports; the host that mounts them is believed', async () => {
-    const { host, stranger, refs, network, views, leave } = await scene()
+    const { host, stranger: otherTenant, refs, network, views, leave } = await scene()
     const forged = refs.map((ref) => ({ ...ref, bytes: 9e15, enforced: true }))
     await host.exchangeVolumes({ used: refs.map((ref) => ({ ...ref, bytes: 5, enforced: false })) })
     const before = await views()
     expect(before).toMatchObject([{ usedBytes: 5, sizeEnforced: false }, { usedBytes: 5 }])
     const answers = [
-      await stranger.exchangeVolumes({ used: forged }),
-      await stranger.exchangeVolumes({ used: forged, wiped: refs }),
-      await stranger.exchangeVolumes({ kinds: ['global'], used: forged.slice(1) }),
-      await stranger.exchangeVolumes({ kinds: ['network'], used: forged.slice(0, 1) }),
-      await stranger.exchangeVolumes({ held: refs.map(({ id }) => id) }),
+      await otherTenant.exchangeVolumes({ used: forged }),
+      await otherTenant.exchangeVolumes({ used: forged, wiped: refs }),
+      await otherTenant.exchangeVolumes({ kinds: ['global'], used: forged.slice(1) }),
+      await otherTenant.exchangeVolumes({ kinds: ['network'], used: forged.slice(0, 1) }),
+      await otherTenant.exchangeVolumes({ held: refs.map(({ id }) => id) }),
     ]
     expect(answers.map(({ wipe, sizes }) => ({ wipe, sizes }))).toEqual(Array(5).fill({ wipe: [], sizes: [] }))
     expect(await views()).toEqual(before)
@@ -66,12 +66,13 @@ describe('[S6] a host without workloads of an account', () => {
   })
 
   it('[EDG-2] receives no id of a deleted volume, and its reports leave it with the host that has it', async () => {
-    const { host, stranger, refs, remove, leave } = await scene()
+    const { host, stranger: otherTenant, refs, remove, leave } = await scene()
     await remove()
     const before = await tombstones(refs.map(({ id }) => id))
     expect(before.map(({ wipedAt }: { wipedAt: string | null }) => wipedAt)).toEqual([null, null])
-    const told = async (given: object) => (await stranger.exchangeVolumes(given)).wipe.filter(({ id }) => refs.some((ref) => ref.id === id))
-    expect([await told({}), await told({ wiped: refs }), await told({ since: 0 })]).toEqual([[], [], []])
+    const received = async (given: object) =>
+      (await otherTenant.exchangeVolumes(given)).wipe.filter(({ id }) => refs.some((ref) => ref.id === id))
+    expect([await received({}), await received({ wiped: refs }), await received({ since: 0 })]).toEqual([[], [], []])
     expect(await tombstones(refs.map(({ id }) => id))).toEqual(before)
     expect((await host.exchangeVolumes()).wipe).toEqual(expect.arrayContaining(refs))
     await host.exchangeVolumes({ wiped: refs })
@@ -80,17 +81,17 @@ describe('[S6] a host without workloads of an account', () => {
   })
 
   it('[EDG-4] inherits volumes to wipe when every host that had them is removed, and each heir confirms for itself', async () => {
-    const { host, stranger, dataCenterId, offers, refs, remove, leave } = await scene()
+    const { host, stranger: otherTenant, dataCenterId, offers, refs, remove, leave } = await scene()
     await remove()
     const third = await FakeHost.enrol(offers, { dataCenterId })
     host.leave()
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(host.id).run()
     expect((await admin().delete(`/admin/v1/hosts/${host.id}`)).status).toBe(204)
     expect(await tombstones(refs.map(({ id }) => id))).toMatchObject([{ wipedAt: null }, { wipedAt: null }])
-    expect((await stranger.exchangeVolumes()).wipe).toEqual(expect.arrayContaining(refs))
-    await stranger.exchangeVolumes({ wiped: refs })
+    expect((await otherTenant.exchangeVolumes()).wipe).toEqual(expect.arrayContaining(refs))
+    await otherTenant.exchangeVolumes({ wiped: refs })
     expect(await tombstones(refs.map(({ id }) => id))).toMatchObject([{ wipedAt: expect.any(String) }, { wipedAt: expect.any(String) }])
-    expect((await stranger.exchangeVolumes()).wipe).not.toContainEqual(refs[0])
+    expect((await otherTenant.exchangeVolumes()).wipe).not.toContainEqual(refs[0])
     expect((await third.exchangeVolumes()).wipe, 'one heir does not say it for another').toEqual(expect.arrayContaining(refs))
     leave()
   })
@@ -105,11 +106,11 @@ describe('a deleted volume', () => {
   })
 
   it('[EDG-3] does not wait for a removed host once another one has wiped it', async () => {
-    const { host, stranger, refs, remove, leave } = await scene()
+    const { host, stranger: otherTenant, refs, remove, leave } = await scene()
     const ids = refs.map(({ id }) => id)
-    for (const id of ids) await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)').bind(id, stranger.id).run()
+    for (const id of ids) await env.DB.prepare('INSERT INTO volume_hosts VALUES (?, ?, 1, NULL)').bind(id, otherTenant.id).run()
     await remove()
-    await stranger.exchangeVolumes({ wiped: refs })
+    await otherTenant.exchangeVolumes({ wiped: refs })
     expect(await tombstones(ids)).toMatchObject([{ wipedAt: null }, { wipedAt: null }])
     host.leave()
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(host.id).run()
@@ -120,12 +121,12 @@ describe('a deleted volume', () => {
 })
 
 it('[EDG-1] of a worker is known on its host from the reservation on, and a refused reservation notes nothing', async () => {
-  const { stranger, network, leave } = await scene()
+  const { stranger: otherTenant, network, leave } = await scene()
   const read = () => env.DB.prepare('SELECT host_id FROM volume_hosts WHERE volume_id = ?').bind(network).all()
   const before = await read()
   const want = {
     teamId: 't',
-    hostId: stranger.id,
+    hostId: otherTenant.id,
     kind: 'worker' as const,
     ownerId: 'e',
     gpu: null,
@@ -137,6 +138,6 @@ it('[EDG-1] of a worker is known on its host from the reservation on, and a refu
   expect(await reserve('too-large', 1e6)).toBe('capacity')
   expect((await read()).results).toEqual(before.results)
   expect(await reserve('worker-of-edg', 1)).toBe('done')
-  expect((await read()).results).toEqual(expect.arrayContaining([...before.results, { host_id: stranger.id }]))
+  expect((await read()).results).toEqual(expect.arrayContaining([...before.results, { host_id: otherTenant.id }]))
   leave()
 })

@@ -17,8 +17,8 @@ describe('[DRY-1] a dry run', () => {
       const before = await snapshot(victim)
       const own = await api(victim.owner.key).delete(at)
       expect(own).toMatchObject({ status: 200, body: { resource: { id: victim.params.id }, refusal: null } })
-      const stranger = await createAccount()
-      expect((await api(stranger.key).delete(at)).status).toBe(404)
+      const otherTenant = await createAccount()
+      expect((await api(otherTenant.key).delete(at)).status).toBe(404)
       expect(await snapshot(victim)).toEqual(before)
     })
   }

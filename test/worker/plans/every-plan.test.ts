@@ -44,10 +44,10 @@ const UNPLANNED: Readonly<Record<string, string>> = {
 const isCreate = ({ method, path }: Operation) =>
   method === 'post' && (/\/(keys|invitations)$/.test(path) || !/\}\/|\/(stop|accept|decline|rotate|reseal)$/.test(path))
 
-let strangersKey: string
+let otherTenantsKey: string
 
 beforeAll(async () => {
-  strangersKey = (await createAccount()).key
+  otherTenantsKey = (await createAccount()).key
 })
 
 async function ask(key: string, { method, path }: Operation, body: object | undefined) {
@@ -68,7 +68,7 @@ describe('[DRY-5] an operation that takes dryRun', () => {
       const endpointId = operation.path.startsWith('/v2/serverless/') ? params.id : params.endpointId
       const before = await settledState(endpointId)
       const isForAll = !operation.path.includes('{') && !operation.path.startsWith('/admin/')
-      if (!isForAll) expect((await ask(strangersKey, filled, body)).status).toBe(operation.path.startsWith('/admin/') ? 401 : 404)
+      if (!isForAll) expect((await ask(otherTenantsKey, filled, body)).status).toBe(operation.path.startsWith('/admin/') ? 401 : 404)
       const own = await ask(key, filled, body)
       expect(own.status, own.text).toBe(200)
       if (!(nameOf(operation) in OTHER_SHAPES)) {

@@ -88,7 +88,7 @@ async function plant() {
   expect(once).toMatchObject({ status: 201, body: { env: { K: 'plant-idempotent-env' } } })
   await owner.patch(`/v2/serverless/${queue.endpointId}`, { env: { TOKEN: 'plant-endpoint-env-2' } })
   const signing = (await owner.get('/v2/webhooks/signing-secret')).body.secret
-  const former = (await owner.post('/v2/webhooks/signing-secret/rotate')).body.secret
+  const previous = (await owner.post('/v2/webhooks/signing-secret/rotate')).body.secret
   expect((await queue.post('/run', { input: {}, s3Config: S3 })).status).toBe(200)
   const worker = await queue.host.startWorker(queue.endpointId)
   const workload = await queue.host.waitFor(({ id }) => id === worker.id)
@@ -97,7 +97,7 @@ async function plant() {
     podKey: podWorkload.platformEnv.RUNPOD_API_KEY,
     workerKey: workload.platformEnv.RUNPOD_AI_API_KEY,
     signing,
-    former,
+    former: previous,
     apiKey: account.key,
     ownerKey: queue.account.key,
   }
@@ -170,8 +170,8 @@ describe('secrets at rest', () => {
 describe('rotation', () => {
   it('[L7][PP-213] plain values and those under a previous secret are resealed by the operator, step by step', async () => {
     const { scene, queue, pod, templateId } = await plant()
-    const former = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
-    const seal = vaultOf(former).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"under-former"}')
+    const previous = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
+    const seal = vaultOf(previous).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"under-former"}')
     await env.DB.prepare("UPDATE pods SET spec = json_set(spec, '$.container.sealedEnv', ?) WHERE id = ?").bind(seal, pod.id).run()
     const open = `UPDATE templates SET config = json_set(json_remove(config, '$.container.sealedEnv'), '$.container.env', json('{"T":"lies-open"}')) WHERE id = ?`
     await env.DB.prepare(open).bind(templateId).run()
@@ -181,7 +181,7 @@ describe('rotation', () => {
       )
     })
     // A plane with both secrets reads both.
-    const both = { ...env, TOKEN_SECRET_PREVIOUS: former.TOKEN_SECRET }
+    const both = { ...env, TOKEN_SECRET_PREVIOUS: previous.TOKEN_SECRET }
     expect((await findPod(openRecords(both), await scene.team(), pod.id))?.spec.container.env).toEqual({ A: 'under-former' })
     await expect(findPod(openRecords(env), await scene.team(), pod.id)).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
     await env.DB.prepare("UPDATE pods SET spec = json_set(spec, '$.container.sealedEnv', ?) WHERE id = ?")

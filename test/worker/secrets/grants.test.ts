@@ -160,7 +160,7 @@ describe('a secret', () => {
 })
 
 describe('a reference without a grant', () => {
-  const forget = (table: 'pods' | 'endpoints', path: string, id: string) =>
+  const discard = (table: 'pods' | 'endpoints', path: string, id: string) =>
     env.DB.prepare(`UPDATE ${table} SET ${path} = json_set(${path}, '$.container.secretGrants', json('{}')) WHERE id = ?`).bind(id).run()
   const REASON = 'env refers to secrets without a grant: TOPA; set env again with a key that has the scope account:read'
 
@@ -168,7 +168,7 @@ describe('a reference without a grant', () => {
     withScene(async (scene) => {
       const pod = await create(scene, STOLEN)
       await scene.run(pod.id)
-      await forget('pods', 'spec', pod.id)
+      await discard('pods', 'spec', pod.id)
       expect((await scene.act(pod.id, 'restart')).status).toBe(200)
       const failed = await scene.call.get(`${PODS}/${pod.id}?waitFor=ERROR`)
       expect(failed.body).toMatchObject({ status: 'ERROR', statusReason: REASON })

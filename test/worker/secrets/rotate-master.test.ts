@@ -13,9 +13,9 @@ import { createAccount, describe, env, expect, it, teamOf } from '../../support/
 /**
  * The secrets of isolates in the steps of a rotation: the previous secret seals until every isolate can open text sealed with the new one.
  */
-const FORMER: Env = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
-const LATE: Env = { ...FORMER, TOKEN_SECRET_PREVIOUS: env.TOKEN_SECRET }
-const BOTH: Env = { ...env, TOKEN_SECRET_PREVIOUS: FORMER.TOKEN_SECRET }
+const PREVIOUS: Env = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
+const LATE: Env = { ...PREVIOUS, TOKEN_SECRET_PREVIOUS: env.TOKEN_SECRET }
+const BOTH: Env = { ...env, TOKEN_SECRET_PREVIOUS: PREVIOUS.TOKEN_SECRET }
 /** Three parts. */
 const LARGE = 2_000_000
 
@@ -62,8 +62,8 @@ describe('rotate-master', () => {
       return written
     }
     const ids = new Map<string, string>()
-    for (let n = 0; n < 24; n += 1) ids.set(`S${n}`, await write(FORMER, `S${n}`, 0, null))
-    for (let n = 0; n < 4; n += 1) ids.set(`LARGE${n}`, await write(FORMER, `LARGE${n}`, 0, null))
+    for (let n = 0; n < 24; n += 1) ids.set(`S${n}`, await write(PREVIOUS, `S${n}`, 0, null))
+    for (let n = 0; n < 4; n += 1) ids.set(`LARGE${n}`, await write(PREVIOUS, `LARGE${n}`, 0, null))
     expect(await keyIdsOfParts()).toHaveLength(1)
 
     let isWalking = true
@@ -118,7 +118,7 @@ describe('rotate-master', () => {
       ['LARGE0=1;', LARGE],
       ['LARGE3=0;', LARGE],
     ])
-    await expect(fillEnv(FORMER, team.teamId, naming('S0'))).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
+    await expect(fillEnv(PREVIOUS, team.teamId, naming('S0'))).rejects.toThrow('TOKEN_SECRET_PREVIOUS')
     console.info(JSON.stringify({ rotateMaster: { boots, secrets: ids.size, walks: reports.map(({ walks }) => walks) } }))
   })
 })

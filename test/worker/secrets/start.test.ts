@@ -35,9 +35,9 @@ describe('a secret that was rotated', () => {
   it('[L7][PP-213] keys of running workers and pods stay valid as long as their secret is named, and no longer', async () => {
     const scene = await podScene()
     const { id } = await scene.create()
-    const former = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
-    const both = { ...env, TOKEN_SECRET_PREVIOUS: `something-else-that-is-long, ${former.TOKEN_SECRET}` }
-    const [workerKey, podKey] = [await issueWorkerToken(former, 'e', 'w'), await issuePodKey(former, id)]
+    const previous = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
+    const both = { ...env, TOKEN_SECRET_PREVIOUS: `something-else-that-is-long, ${previous.TOKEN_SECRET}` }
+    const [workerKey, podKey] = [await issueWorkerToken(previous, 'e', 'w'), await issuePodKey(previous, id)]
     expect((await ownByWorkerToken(env, CALL, workerKey)) !== null).toBe(false)
     expect(await findPodOfKey(env, podKey)).toBeNull()
     expect((await ownByWorkerToken(both, CALL, workerKey)) !== null).toBe(true)

@@ -2,8 +2,8 @@ import { ROLES, type Role, SCOPES, scopesOfRole } from '../../../src/domain/acce
 import { STREAM_CHECKS } from '../../../src/http/watched/watched-stream.ts'
 import { authenticate, isStillGood } from '../../../src/services/authenticate.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
-import { forgetVerdicts, VERDICT_TTL_MS } from '../../../src/services/credentials/verdicts.ts'
-import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { DECISION_TTL_MS, dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
+import { dropProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { asSession, FakeProvider } from '../../support/access/provider.ts'
 import {
   type Account,
@@ -26,7 +26,7 @@ import { EventReader } from '../../support/http/event-reader.ts'
 import { runAndTake, setUpQueue } from '../../support/queue/queue.ts'
 
 const PATH = '/v2/serverless'
-const FORMER = { ...STREAM_CHECKS }
+const PREVIOUS = { ...STREAM_CHECKS }
 
 let provider: FakeProvider
 let member: Account
@@ -36,8 +36,8 @@ let team: string
 let token: string
 
 beforeEach(async () => {
-  forgetVerdicts()
-  forgetProviderKeys()
+  dropCachedDecisions()
+  dropProviderKeys()
   provider = await FakeProvider.start()
   member = await createAccount()
   owner = await createAccount()
@@ -46,7 +46,7 @@ beforeEach(async () => {
   token = await provider.token({ email: member.email })
 })
 afterEach(() => {
-  Object.assign(STREAM_CHECKS, FORMER)
+  Object.assign(STREAM_CHECKS, PREVIOUS)
   vi.restoreAllMocks()
 })
 
@@ -80,8 +80,8 @@ describe('X-Team-Id of a session', () => {
     const mine = await createEndpoint(member.key)
     const list = await asSession(token, PATH, asked())
     expect([list.status, list.account, list.body.endpoints.map(({ id }: { id: string }) => id)]).toEqual([200, own, [mine]])
-    const stranger = await asSession(token, `${PATH}/${foreign}`, asked(), { method: 'DELETE' })
-    expect([stranger.status, stranger.account]).toEqual([404, own])
+    const otherTenant = await asSession(token, `${PATH}/${foreign}`, asked(), { method: 'DELETE' })
+    expect([otherTenant.status, otherTenant.account]).toEqual([404, own])
     expect(await env.DB.prepare('SELECT deleted_at FROM endpoints WHERE id = ?').bind(foreign).first()).toEqual({ deleted_at: null })
   })
 
@@ -89,18 +89,18 @@ describe('X-Team-Id of a session', () => {
     const nowMs = Date.now()
     expect(await teamAt(nowMs, team)).toBe(own)
     await joinTeam(team, member, 'DEV')
-    const looks = vi.spyOn(env.DB, 'prepare')
-    expect([await teamAt(nowMs + 900, team), looks.mock.calls.length]).toEqual([own, 0])
+    const checks = vi.spyOn(env.DB, 'prepare')
+    expect([await teamAt(nowMs + 900, team), checks.mock.calls.length]).toEqual([own, 0])
     expect(await teamAt(nowMs + 1_000, team)).toBe(team)
-    looks.mockClear()
-    expect([await teamAt(nowMs + 50_000, team), looks.mock.calls.length]).toEqual([team, 0])
+    checks.mockClear()
+    expect([await teamAt(nowMs + 50_000, team), checks.mock.calls.length]).toEqual([team, 0])
   })
 
   it('[AUT-7] a deleted team: the own account', async () => {
     await joinTeam(team, member, 'DEV')
     expect((await asSession(token, PATH, team)).account).toBe(team)
     await env.DB.prepare('UPDATE teams SET deleted_at = 1 WHERE id = ?').bind(team).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await asSession(token, PATH, team)).account).toBe(own)
   })
 
@@ -136,15 +136,15 @@ describe('a session', () => {
   it('[SES-10] creates, calls and reads as a key does, within its own account', async () => {
     await joinTeam(team, member, 'DEV')
     const queue = await setUpQueue()
-    const stranger = await asSession(token, `/v2/${queue.endpointId}/health`, team)
-    expect([stranger.status, stranger.account]).toEqual([404, team])
+    const otherTenant = await asSession(token, `/v2/${queue.endpointId}/health`, team)
+    expect([otherTenant.status, otherTenant.account]).toEqual([404, team])
     const mine = await createEndpoint(owner.key)
     const submit = { method: 'POST', body: JSON.stringify({ input: {} }) }
     const job = await asSession(token, `/v2/${mine}/run`, team, submit)
     expect([job.status, job.account, job.body]).toEqual([200, team, { id: expect.any(String), status: 'IN_QUEUE' }])
     expect((await asSession(token, `/v2/${mine}/run`, undefined, submit)).status).toBe(404)
     await joinTeam(team, member, 'BILLING')
-    forgetVerdicts()
+    dropCachedDecisions()
     const refused = await asSession(token, `/v2/${mine}/run`, team, submit)
     expect([refused.status, refused.body.detail]).toEqual([401, 'this session lacks the scope jobs:write'])
   })
@@ -181,11 +181,11 @@ describe('the cache of an isolate for a session', () => {
     const nowMs = Date.now()
     expect(await teamAt(nowMs, null)).toBe(own)
     const prepare = vi.spyOn(env.DB, 'prepare')
-    for (const asked of [null, team, own]) await teamAt(nowMs + VERDICT_TTL_MS - 1, asked)
+    for (const asked of [null, team, own]) await teamAt(nowMs + DECISION_TTL_MS - 1, asked)
     expect(prepare).not.toHaveBeenCalled()
-    await teamAt(nowMs + VERDICT_TTL_MS, team)
+    await teamAt(nowMs + DECISION_TTL_MS, team)
     expect(prepare).toHaveBeenCalledTimes(1)
-    for (const asked of ['aaaaaaaaaaaaaa', 'x', 'y']) await teamAt(nowMs + VERDICT_TTL_MS + 1_000, asked)
+    for (const asked of ['aaaaaaaaaaaaaa', 'x', 'y']) await teamAt(nowMs + DECISION_TTL_MS + 1_000, asked)
     expect(prepare).toHaveBeenCalledTimes(2)
   })
 
@@ -210,9 +210,9 @@ describe('the cache of an isolate for a session', () => {
     expect(await teamAt(nowMs, team)).toBe(team)
     // As in another isolate: the cache of this one is not cleared.
     await change()
-    expect(await teamAt(nowMs + VERDICT_TTL_MS - 1, team)).toBe(team)
-    expect(await teamAt(nowMs + VERDICT_TTL_MS, team)).toBe(account())
-    forgetVerdicts()
+    expect(await teamAt(nowMs + DECISION_TTL_MS - 1, team)).toBe(team)
+    expect(await teamAt(nowMs + DECISION_TTL_MS, team)).toBe(account())
+    dropCachedDecisions()
     expect(await teamAt(nowMs, team)).toBe(account())
   })
 
@@ -225,10 +225,10 @@ describe('the cache of an isolate for a session', () => {
     const nowMs = Date.now()
     expect(await scopesAt(nowMs)).toBe(scopesOfRole('ADMIN'))
     await joinTeam(team, member, 'BASIC')
-    expect(await scopesAt(nowMs + VERDICT_TTL_MS - 1)).toBe(scopesOfRole('ADMIN'))
-    expect(await scopesAt(nowMs + VERDICT_TTL_MS)).toBe(scopesOfRole('BASIC'))
+    expect(await scopesAt(nowMs + DECISION_TTL_MS - 1)).toBe(scopesOfRole('ADMIN'))
+    expect(await scopesAt(nowMs + DECISION_TTL_MS)).toBe(scopesOfRole('BASIC'))
     await joinTeam(team, member, 'DEV')
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await scopesAt(nowMs)).toBe(scopesOfRole('DEV'))
   })
 
@@ -239,7 +239,7 @@ describe('the cache of an isolate for a session', () => {
     const nowMs = Date.now()
     const prepare = env.DB.prepare.bind(env.DB)
     vi.spyOn(env.DB, 'prepare').mockImplementationOnce((query) => {
-      forgetVerdicts()
+      dropCachedDecisions()
       return prepare(query)
     })
     expect((await authenticate(env, header(), nowMs, visit(null))).ok).toBe(true)
@@ -271,12 +271,12 @@ describe('an open stream of a session', () => {
     const header = `Bearer ${token}`
     const caller = await authenticate(env, header, Date.now())
     if (!caller.ok) throw new Error(caller.problem)
-    forgetVerdicts()
+    dropCachedDecisions()
     const prepare = vi.spyOn(env.DB, 'prepare')
     const startMs = Date.now()
-    for (let nowMs = startMs; nowMs < startMs + 600_000; nowMs += FORMER.everyMs) {
+    for (let nowMs = startMs; nowMs < startMs + 600_000; nowMs += PREVIOUS.everyMs) {
       const answers = await Promise.all(
-        Array.from({ length: 50 }, () => isStillGood(env, header, caller.principal, nowMs, FORMER.maxAgeMs)),
+        Array.from({ length: 50 }, () => isStillGood(env, header, caller.principal, nowMs, PREVIOUS.maxAgeMs)),
       )
       expect(new Set(answers)).toEqual(new Set([true]))
     }

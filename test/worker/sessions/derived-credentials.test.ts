@@ -1,4 +1,4 @@
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
 import { DERIVED, type DerivedKind, type Does, type Use } from '../../support/access/derived/credentials.ts'
 import { ENDING_NAMES, ENDINGS, type EndingName, endIn } from '../../support/access/derived/endings.ts'
 import { makeWorld, type World } from '../../support/access/derived/world.ts'
@@ -75,7 +75,7 @@ async function useAll(uses: Map<DerivedKind, Use>, name: EndingName | null): Pro
 
 afterEach(() => {
   vi.restoreAllMocks()
-  forgetVerdicts()
+  dropCachedDecisions()
 })
 
 describe('derived credentials', () => {

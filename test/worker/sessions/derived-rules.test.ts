@@ -1,6 +1,6 @@
 import { writeParent } from '../../../src/domain/session/parent.ts'
 import { authenticate, identifyOperator, isStillGood } from '../../../src/services/authenticate.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
 import { enrolHost } from '../../../src/services/hosts/host-enrolment.ts'
 import { signInWithLink } from '../../../src/services/sessions/sign-in-links.ts'
 import { auditRows } from '../../support/access/audited.ts'
@@ -52,7 +52,7 @@ const shownBy = (browser: Browser) => ({ secret: browser.secret ?? '', fault: nu
 afterEach(() => {
   vi.useRealTimers()
   vi.restoreAllMocks()
-  forgetVerdicts()
+  dropCachedDecisions()
 })
 
 describe('an operator’s link', () => {
@@ -62,7 +62,7 @@ describe('an operator’s link', () => {
     const nextGeneration = async () => (await used.page('POST', LINKS, { userId: account.userId })).body.link as string
     const next = await nextGeneration()
     expect((await identifyOperator(env, shownBy(used), Date.now(), VISIT)).ok).toBe(true)
-    forgetVerdicts()
+    dropCachedDecisions()
     const before = await rowsOf('console_sessions', account.userId)
     expect((await identifyOperator(ROTATED, shownBy(used), Date.now(), VISIT)).ok).toBe(false)
     expect((await authenticate(ROTATED, shownBy(used), Date.now(), VISIT)).ok).toBe(false)
@@ -70,7 +70,7 @@ describe('an operator’s link', () => {
       expect(await signInWithLink(where(ROTATED), secret, VISIT)).toMatchObject({ problem: 'invalidToken' })
     expect(await rowsOf('console_sessions', account.userId)).toEqual(before)
     // With the current key the link is valid.
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await signInWithLink(where(env), kept, VISIT)).toMatchObject({ secret: expect.any(String) })
   })
 
@@ -79,7 +79,7 @@ describe('an operator’s link', () => {
     const [operator, user, unused] = [await byLink(account.userId, true), await byLink(account.userId), await link(account.userId)]
     await env.DB.prepare('UPDATE console_sessions SET parent = NULL WHERE user_id = ?').bind(account.userId).run()
     await env.DB.prepare('UPDATE sign_in_links SET parent = NULL WHERE user_id = ?').bind(account.userId).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await operator.page('GET', '/admin/v1/users')).status).toBe(401)
     expect((await operator.page('GET', '/v2/user')).status).toBe(401)
     expect((await user.page('GET', '/v2/user')).status).toBe(200)
@@ -110,9 +110,9 @@ describe('an operator’s link', () => {
       const opened = await authenticate(env, shown, Date.now(), VISIT)
       if (!opened.ok) throw new Error(opened.problem)
       expect(await isStillGood(env, shown, opened.principal, Date.now(), 0)).toBe(true)
-      forgetVerdicts()
+      dropCachedDecisions()
       expect(await isStillGood(ROTATED, shown, opened.principal, Date.now(), 0)).toBe(false)
-      forgetVerdicts()
+      dropCachedDecisions()
     }
     // A session that was made with a user's key does not depend on the operator key.
     expect((await authenticate(ROTATED, shownBy(byKey), Date.now(), VISIT)).ok).toBe(true)
@@ -209,7 +209,7 @@ describe('a session that acts as a key', () => {
     if (!opened.ok) throw new Error(opened.problem)
     expect(await isStillGood(env, shownBy(browser), opened.principal, Date.now(), 0)).toBe(true)
     await api(owner.key).patch(`/v2/organizations/${team}/members/${member.userId}`, { role: 'BILLING' })
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await isStillGood(env, shownBy(browser), opened.principal, Date.now(), 0)).toBe(false)
   })
 })
@@ -227,7 +227,7 @@ describe('credentials that a listed operator has made', () => {
       await env.DB.prepare('UPDATE console_sessions SET parent = ?1 WHERE user_id = ?2').bind(parent.parent, account.userId).run()
       await env.DB.prepare('UPDATE api_keys SET parent = ?1 WHERE id = ?2').bind(parent.parent, key.id).run()
       const open = async () => {
-        forgetVerdicts()
+        dropCachedDecisions()
         const session = await authenticate(listed, shownBy(browser), Date.now(), VISIT)
         return [session.ok, (await authenticate(listed, `Bearer ${key.key}`, Date.now(), VISIT)).ok]
       }
@@ -252,7 +252,7 @@ describe('credentials of an operator key apart from links', () => {
     const join = async (token: string) => enrolHost(ROTATED, await FakeHost.enrolment(token), null, Date.now())
 
     expect((await identifyOperator(ROTATED, `Bearer ${env.OPERATOR_KEY}`, Date.now(), VISIT)).ok).toBe(false)
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await isGood()).toBe(true)
     const { hostId } = await join(joins.token)
     const found = await auditRows(

@@ -1,8 +1,8 @@
 import { KEYS_COOLDOWN_MS, KEYS_FRESH_MS, KEYS_STALE_MS } from '../../../src/domain/session/key-set.ts'
 import { authenticate } from '../../../src/services/authenticate.ts'
 import type { Visit } from '../../../src/services/credentials/authentication.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
-import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
+import { dropProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { asSession, FakeProvider } from '../../support/access/provider.ts'
 import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
 
@@ -21,8 +21,8 @@ let claims: { sub: string; exp: number; email: string }
 let startMs: number
 
 beforeEach(async () => {
-  forgetVerdicts()
-  forgetProviderKeys()
+  dropCachedDecisions()
+  dropProviderKeys()
   provider = await FakeProvider.start()
   startMs = Date.now()
   const sub = crypto.randomUUID()
@@ -32,7 +32,7 @@ afterEach(() => vi.restoreAllMocks())
 
 /** Authenticates as an isolate that has cached keys but no decision, and waits for the work that continues after the reply. */
 async function ask(token: string, nowMs: number) {
-  forgetVerdicts()
+  dropCachedDecisions()
   const later: Promise<unknown>[] = []
   const visit: Visit = { source: () => 'a', waitUntil: (promise) => later.push(promise) }
   const answer = await authenticate(env, `Bearer ${token}`, nowMs, visit)

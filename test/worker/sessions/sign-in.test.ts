@@ -1,6 +1,6 @@
 import { authenticate } from '../../../src/services/authenticate.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
-import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
+import { dropProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { auditRows } from '../../support/access/audited.ts'
 import { lookAlikesOf } from '../../support/access/look-alikes.ts'
 import { asSession, FakeProvider, ISSUER } from '../../support/access/provider.ts'
@@ -25,8 +25,8 @@ const TABLES = ['users', 'teams', 'memberships', 'identities', 'audit']
 
 let provider: FakeProvider
 beforeEach(async () => {
-  forgetVerdicts()
-  forgetProviderKeys()
+  dropCachedDecisions()
+  dropProviderKeys()
   provider = await FakeProvider.start()
 })
 afterEach(() => vi.restoreAllMocks())
@@ -228,8 +228,8 @@ describe('an address of an existing user', () => {
 
   it('[SES-15] is linked anew once the operator has freed it, and its previous identity has no user', async () => {
     const { email, userId } = account
-    const [former, next] = [crypto.randomUUID(), crypto.randomUUID()]
-    const token = await provider.token({ sub: former, email })
+    const [previous, next] = [crypto.randomUUID(), crypto.randomUUID()]
+    const token = await provider.token({ sub: previous, email })
     expect((await asSession(token, PATH)).account).toBe(await teamOf(account))
     expect((await admin().delete(`/admin/v1/users/${userId}/identities`)).status).toBe(204)
     expect(await identitiesOf(userId)).toEqual([])
@@ -242,7 +242,7 @@ describe('an address of an existing user', () => {
     )
     expect((await api(account.key).get(PATH)).status, 'keys go on').toBe(200)
     expect(await auditRows("resource_id = ? AND action = 'users.free-identities'", userId)).toMatchObject([
-      { actorKind: 'OPERATOR', before: { identities: [{ issuer: ISSUER, subject: former }] }, after: { identities: [] } },
+      { actorKind: 'OPERATOR', before: { identities: [{ issuer: ISSUER, subject: previous }] }, after: { identities: [] } },
     ])
     expect((await admin().delete('/admin/v1/users/nobody/identities')).status).toBe(404)
   })
@@ -254,7 +254,7 @@ describe('an address of an existing user', () => {
     const other = await createAccount()
     expect((await asSession(await provider.token({ sub, email }), PATH)).status).toBe(200)
     for (const id of [userId, other.userId]) await env.DB.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').bind(id).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     await expectForbidden(await provider.token({ sub, email }), detail)
     await expectForbidden(await provider.token({ email: other.email }), detail)
   })
@@ -265,7 +265,7 @@ describe('an address of an existing user', () => {
     await env.DB.prepare('UPDATE teams SET deleted_at = 1 WHERE id = ?')
       .bind(await teamOf(account))
       .run()
-    forgetVerdicts()
+    dropCachedDecisions()
     await expectForbidden(token, 'this account was deleted: contact the operator of the plane')
   })
 

@@ -1,8 +1,8 @@
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT, UnsecuredJWT } from 'jose'
 import { CLOCK_TOLERANCE_SECONDS } from '../../../src/domain/session/claims.ts'
 import { authenticate } from '../../../src/services/authenticate.ts'
-import { forgetVerdicts } from '../../../src/services/credentials/verdicts.ts'
-import { forgetProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
+import { dropCachedDecisions } from '../../../src/services/credentials/cached-decisions.ts'
+import { dropProviderKeys } from '../../../src/services/sessions/provider-keys.ts'
 import { AUDIENCE, asSession, FakeProvider, ISSUER } from '../../support/access/provider.ts'
 import { afterEach, beforeEach, describe, env, expect, it, vi } from '../../support/harness.ts'
 
@@ -13,8 +13,8 @@ const encode = (value: unknown) => btoa(JSON.stringify(value)).replaceAll('+', '
 
 let provider: FakeProvider
 beforeEach(async () => {
-  forgetVerdicts()
-  forgetProviderKeys()
+  dropCachedDecisions()
+  dropProviderKeys()
   provider = await FakeProvider.start()
 })
 afterEach(() => vi.restoreAllMocks())
@@ -50,7 +50,7 @@ describe('a token of the provider', () => {
     const ends = `Bearer ${await provider.token({ exp: now + 60 })}`
     expect((await authenticate(env, ends, (now + 60) * 1000 - 1)).ok).toBe(true)
     expect(await authenticate(env, ends, (now + 60) * 1000)).toEqual({ ok: false, problem: 'invalidToken' })
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await authenticate(env, ends, (now + 60) * 1000)).toMatchObject({ ok: false, problem: 'invalidToken' })
     const begins = `Bearer ${await provider.token({ nbf: now + CLOCK_TOLERANCE_SECONDS })}`
     expect((await authenticate(env, begins, (now - 1) * 1000)).ok).toBe(false)
@@ -101,7 +101,7 @@ describe('an invalid token of the provider for this plane', () => {
     // Also where the key set contains a shared secret.
     const k = new TextEncoder().encode('a-shared-secret-of-a-good-length')
     provider.jwks.keys.push({ ...(await exportJWK(k)), kid: 'shared', alg: 'HS256' })
-    forgetProviderKeys()
+    dropProviderKeys()
     await expectRefused(await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'shared' }).sign(k))
   })
 

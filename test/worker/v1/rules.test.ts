@@ -13,8 +13,8 @@ describe('callers of v1', () => {
     const { key } = await createKey(userId, { permission: 'RESTRICTED', scopes: ['account:read'] })
     for (const { method, path } of V1_ROUTES) {
       const at = path.replace(':id', 'nosuchid')
-      const stranger = await v1(null).call(method, at, bodyOf(method, path))
-      expect([stranger.status, stranger.body], `${method} ${path}`).toEqual([401, { message: 'missing bearer token' }])
+      const otherTenant = await v1(null).call(method, at, bodyOf(method, path))
+      expect([otherTenant.status, otherTenant.body], `${method} ${path}`).toEqual([401, { message: 'missing bearer token' }])
       const poor = await v1(key).call(method, at, method === 'GET' || method === 'DELETE' ? undefined : { nonsense: true })
       expect([poor.status, poor.body.message], `${method} ${path}`).toEqual([403, expect.stringContaining('the key lacks the scope')])
     }
@@ -32,12 +32,12 @@ describe('callers of v1', () => {
   it.each(Object.entries(KINDS))(
     '[LEG-4][AUT-5] get 404 for %s of others, as for unknown ones, which stay unchanged',
     async (kind, v2Path) => {
-      const stranger = v1((await createAccount()).key)
+      const otherTenant = v1((await createAccount()).key)
       const victim = (await VICTIMS[v2Path]?.()) as Victim
       const before = await snapshot(victim)
       const id = victim.params.id ?? ''
       for (const { method, path } of V1_ROUTES.filter((route) => route.path.startsWith(`/${kind}/`))) {
-        const reply = await stranger.call(method, path.replace(':id', id), bodyOf(method, path))
+        const reply = await otherTenant.call(method, path.replace(':id', id), bodyOf(method, path))
         expect([reply.status, reply.body], `${method} ${path}`).toEqual([
           404,
           { message: kind === 'pods' ? 'pod not found' : 'resource not found' },

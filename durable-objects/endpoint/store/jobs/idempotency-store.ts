@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEEP_MS, type KeyRecord } from '../../../../src/domain/idempotency.ts'
+import { IDEMPOTENCY_RETENTION_MS, type KeyRecord } from '../../../../src/domain/idempotency.ts'
 import type { KeyRows } from '../../../../src/queue/state.ts'
 
 /** Expired keys removed with each new one, so that the table shrinks faster than it grows. */
@@ -40,7 +40,7 @@ export class IdempotencyStore implements KeyRows {
     this.sql.exec(
       `DELETE FROM idempotency_keys WHERE rowid IN
          (SELECT rowid FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ${SWEEP_ROWS})`,
-      nowMs - IDEMPOTENCY_KEEP_MS,
+      nowMs - IDEMPOTENCY_RETENTION_MS,
     )
   }
 }

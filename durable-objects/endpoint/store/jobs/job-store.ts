@@ -106,13 +106,13 @@ export class JobStore implements JobRows {
 
   remove(job: Job): void {
     this.count(job, -1)
-    this.leases.forget(job.seq)
+    this.leases.discard(job.seq)
     this.removeRow(job.seq)
   }
 
   removeRow(seq: number): void {
     this.sql.exec('DELETE FROM jobs WHERE seq = ?', seq)
-    this.recent.forget(seq)
+    this.recent.discard(seq)
   }
 
   bySeq(seq: number): Job | null {

@@ -64,10 +64,10 @@ export class Leases {
   /** Stores the job if it is running, else removes it. */
   keep(job: Job): void {
     if (job.state === 'IN_PROGRESS') this.change(job.seq, job)
-    else this.forget(job.seq)
+    else this.discard(job.seq)
   }
 
-  forget(seq: number): void {
+  discard(seq: number): void {
     if (this.bySeq.has(seq)) this.change(seq, undefined)
   }
 

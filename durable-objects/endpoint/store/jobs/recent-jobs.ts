@@ -27,7 +27,7 @@ export class RecentJobs {
     this.bySeq.set(job.seq, job)
   }
 
-  forget(seq: number): void {
+  discard(seq: number): void {
     this.bySeq.delete(seq)
   }
 

@@ -3,7 +3,7 @@ import type { ReadyWorker, Worker } from '../../../../src/domain/worker/worker.t
 import type { StopOrder, WorkerRows } from '../../../../src/queue/state.ts'
 import type { TimelineStore } from '../timeline-store.ts'
 import type { Undo } from '../undo.ts'
-import { FormerWorkers } from './former-workers.ts'
+import { PastWorkers } from './past-workers.ts'
 import { WorkerLives } from './worker-lives.ts'
 import { toColumns, toWorker } from './worker-row.ts'
 
@@ -13,7 +13,7 @@ import { toColumns, toWorker } from './worker-row.ts'
  */
 export class WorkerStore implements WorkerRows {
   private readonly sql: SqlStorage
-  private readonly former: FormerWorkers
+  private readonly previous: PastWorkers
   private readonly timeline: TimelineStore
   readonly lives: WorkerLives
   private readonly undo: Undo
@@ -27,7 +27,7 @@ export class WorkerStore implements WorkerRows {
     this.sql = sql
     this.timeline = timeline
     this.undo = undo
-    this.former = new FormerWorkers(sql)
+    this.previous = new PastWorkers(sql)
     this.lives = new WorkerLives(sql)
     const rows = sql.exec('SELECT * FROM workers ORDER BY created_at, id /* plan: an endpoint has few, and this is read once */').toArray()
     this.known = new Map(rows.map((row) => [String(row.id), toWorker(row)]))
@@ -60,7 +60,7 @@ export class WorkerStore implements WorkerRows {
   /** Whether a worker is present or has left within the retention time (PP-194). */
   recall(id: string): 'present' | 'former' | null {
     if (this.get(id)) return 'present'
-    return this.former.has(id) ? 'former' : null
+    return this.previous.has(id) ? 'former' : null
   }
 
   save(worker: Worker): void {
@@ -118,7 +118,7 @@ export class WorkerStore implements WorkerRows {
     const worker = this.get(id)
     if (worker) this.timeline.workerLeft(worker, this.nowMs)
     this.sql.exec('DELETE FROM workers WHERE id = ?', id)
-    this.former.add(id, this.nowMs)
+    this.previous.add(id, this.nowMs)
     this.lives.leave(id, this.nowMs)
     this.sql.exec('DELETE FROM stops WHERE worker_id = ?', id)
     this.stopped = null
@@ -145,10 +145,10 @@ export class WorkerStore implements WorkerRows {
     return this.sql
       .exec('SELECT * FROM stops WHERE worker_id = ?', workerId)
       .toArray()
-      .map((row) => ({ workerId, jobId: String(row.job_id), told: row.told === 1, killAtMs: Number(row.kill_at) }))
+      .map((row) => ({ workerId, jobId: String(row.job_id), delivered: row.told === 1, killAtMs: Number(row.kill_at) }))
   }
 
-  markTold(workerId: string): void {
+  markDelivered(workerId: string): void {
     this.sql.exec('UPDATE stops SET told = 1 WHERE worker_id = ?', workerId)
   }
 
@@ -156,7 +156,7 @@ export class WorkerStore implements WorkerRows {
     this.sql.exec('UPDATE stops SET told = 0 WHERE worker_id = ? AND job_id = ?', workerId, jobId)
   }
 
-  forgetStop(workerId: string, jobId: string): void {
+  deleteStop(workerId: string, jobId: string): void {
     this.sql.exec('DELETE FROM stops WHERE worker_id = ? AND job_id = ?', workerId, jobId)
     this.stopped = null
   }

@@ -1,13 +1,13 @@
 import type { AuditEntry } from '../../../contract/accounts/audit.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pre } from '../../parts/pre.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -24,14 +24,14 @@ export function AuditPage() {
         <TextField label="Resource id" value={resource} onChange={(event) => setResource(event.target.value)} />
         <TextField label="Action" placeholder="pods.create" value={action} onChange={(event) => setAction(event.target.value)} />
       </div>
-      <Face of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="No matching changes" /> }}>
+      <ViewState of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="No matching changes" /> }}>
         {({ entries, pagination }) => (
           <>
             <Table caption="Changes" rows={entries} keyOf={({ id }) => id} columns={AUDIT_COLUMNS} />
             <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
           </>
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

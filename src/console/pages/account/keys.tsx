@@ -7,7 +7,6 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
@@ -16,6 +15,7 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 const MAY_NOT = 'Your role in this account may not manage keys.'
 
@@ -35,7 +35,7 @@ export function KeysPage() {
         </Button>
       }
     >
-      <Face
+      <ViewState
         of={keys}
         empty={{
           when: (data) => data.keys.length === 0,
@@ -57,7 +57,7 @@ export function KeysPage() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
       <NewKey isOpen={isMaking} onClose={() => setIsMaking(false)} onSecret={setSecret} />
       <SecretOnce
         title="The new key"

@@ -5,11 +5,11 @@ import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 const FINGER = 12
 
@@ -45,7 +45,7 @@ export function SshKeysPage() {
       <p className="text-soft">
         Pods with SSH access accept these keys, and the SSH proxy identifies you by them. Running pods keep the keys that they started with.
       </p>
-      <Face
+      <ViewState
         of={keys}
         empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys yet" command="cat ~/.ssh/id_ed25519.pub" /> }}
       >
@@ -76,7 +76,7 @@ export function SshKeysPage() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
       <Panel title="Add a key">
         <form onSubmit={(event) => void add(event)} className="flex flex-col items-start gap-3">
           <Refusal text={refusal} />

@@ -6,13 +6,13 @@ import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { mayNotManage, ROLES } from './team-members.tsx'
 
 /** Invitations that have not been answered, and the form for a new one. */
@@ -41,7 +41,7 @@ function Open({ of }: { of: Organization }) {
     await refresh('invitations')
   }
   return (
-    <Face of={list} empty={{ when: ({ invitations }) => invitations.length === 0, show: <Empty title="No open invitations" /> }}>
+    <ViewState of={list} empty={{ when: ({ invitations }) => invitations.length === 0, show: <Empty title="No open invitations" /> }}>
       {({ invitations }) => (
         <Table
           caption="Open invitations"
@@ -65,7 +65,7 @@ function Open({ of }: { of: Organization }) {
           ]}
         />
       )}
-    </Face>
+    </ViewState>
   )
 }
 

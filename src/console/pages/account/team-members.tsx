@@ -4,11 +4,11 @@ import { useAct } from '../../hooks/act.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 
 export const ROLES = ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] as const
 const MANAGERS: readonly string[] = ['OWNER', 'ADMIN']
@@ -24,7 +24,7 @@ export function Members({ of }: { of: Organization }) {
   })
   return (
     <Panel title="Members">
-      <Face of={details}>
+      <ViewState of={details}>
         {({ members }) => (
           <Table
             caption={`Members of ${of.name}`}
@@ -38,7 +38,7 @@ export function Members({ of }: { of: Organization }) {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
     </Panel>
   )
 }

@@ -6,10 +6,10 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Invitations } from './team-invitations.tsx'
 import { Members } from './team-members.tsx'
 
@@ -19,7 +19,7 @@ export function TeamPage() {
   const [chosen, choose] = useUrlState('organization', '')
   return (
     <Page title="Team">
-      <Face
+      <ViewState
         of={list}
         empty={{
           when: ({ organizations }) => organizations.length === 0,
@@ -31,7 +31,7 @@ export function TeamPage() {
         }}
       >
         {({ organizations }) => <Chosen of={organizations} id={chosen} choose={choose} />}
-      </Face>
+      </ViewState>
       <div className="grid gap-4 md:grid-cols-2">
         <NewOrganization />
         <Answer />

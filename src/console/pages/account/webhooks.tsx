@@ -7,7 +7,6 @@ import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Command, Empty, Face } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
@@ -16,6 +15,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Command, Empty, ViewState } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -34,7 +34,7 @@ export function WebhooksPage() {
   }
   return (
     <Page title="Webhooks">
-      <Face
+      <ViewState
         of={list}
         empty={{
           when: ({ deliveries }) => deliveries.length === 0,
@@ -79,7 +79,7 @@ export function WebhooksPage() {
             <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
           </>
         )}
-      </Face>
+      </ViewState>
       <SigningSecret off={off} />
     </Page>
   )

@@ -9,7 +9,7 @@ import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Command, Face } from '../../parts/faces.tsx'
+import { ExplanationPanel } from '../../parts/explain/explanation-panel.tsx'
 import { perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
@@ -17,7 +17,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { WhyPanel } from '../../parts/why/why-panel.tsx'
+import { Command, ViewState } from '../../parts/view-state.tsx'
 import { Members } from './members.tsx'
 import { Rename } from './rename.tsx'
 
@@ -31,7 +31,7 @@ export function ClusterPage() {
   const why = useLive(['clusters', id, 'why'], (api, signal) => api.explainCluster({ path: { id } }, { signal }))
   return (
     <Page title={cluster.data?.name ?? 'Cluster'} actions={cluster.data && <Acts cluster={cluster.data} />}>
-      <Face of={cluster}>
+      <ViewState of={cluster}>
         {(found) => (
           <div className="grid gap-4 lg:grid-cols-2">
             <Panel title="Cluster">
@@ -42,9 +42,9 @@ export function ClusterPage() {
             </Panel>
           </div>
         )}
-      </Face>
-      <WhyPanel of={why} mayWrite={false} refresh="clusters" />
-      <Face of={members}>{({ pods }) => <MemberTable pods={pods} />}</Face>
+      </ViewState>
+      <ExplanationPanel of={why} mayWrite={false} refresh="clusters" />
+      <ViewState of={members}>{({ pods }) => <MemberTable pods={pods} />}</ViewState>
     </Page>
   )
 }

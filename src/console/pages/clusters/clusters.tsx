@@ -1,12 +1,12 @@
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { LinkButton } from '../../parts/button.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Members } from './members.tsx'
 
 /** All clusters of the account with the states of their members. */
@@ -26,7 +26,7 @@ export function ClustersPage() {
         </LinkButton>
       }
     >
-      <Face of={clusters} empty={{ when: (answer) => answer.clusters.length === 0, show: first }}>
+      <ViewState of={clusters} empty={{ when: (answer) => answer.clusters.length === 0, show: first }}>
         {(answer) => (
           <Table
             caption="Clusters"
@@ -44,7 +44,7 @@ export function ClustersPage() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

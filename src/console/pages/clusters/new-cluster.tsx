@@ -10,10 +10,10 @@ import { Button } from '../../parts/button.tsx'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { DataCenterField } from '../pods/create/data-center-field.tsx'
 import { TemplateField } from '../pods/create/template-field.tsx'
 import { type ClusterText, clusterBody, EMPTY_CLUSTER, missingOfCluster, withClusterOption } from './cluster-form.ts'
@@ -114,7 +114,7 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
           </option>
         ))}
       </SelectField>
-      <Face of={gpus}>
+      <ViewState of={gpus}>
         {({ gpus: all }) => (
           <GpuField
             of={all}
@@ -123,7 +123,7 @@ function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
             onChange={(gpuTypeId) => onChange({ gpuTypeId })}
           />
         )}
-      </Face>
+      </ViewState>
       <TextField
         label="GPUs per member"
         type="number"

@@ -1,17 +1,17 @@
 import type { ClusterPlacementPreview, CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
+import { useDebounced } from '../../hooks/debounced.ts'
 import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
 import { type Live, useLive } from '../../hooks/live.ts'
-import { useSettled } from '../../hooks/settled.ts'
+import { Nearest } from '../../parts/explain/nearest.tsx'
+import { Foretold, InTheWay } from '../../parts/explain/preview.tsx'
 import { perHour } from '../../parts/format.ts'
-import { Foretold, InTheWay } from '../../parts/why/foretold.tsx'
-import { Nearest } from '../../parts/why/nearest.tsx'
 import { type ClusterText, clusterBody, missingOfCluster } from './cluster-form.ts'
 
 const EVERY_MS = 10_000
 
 /** Current placement of all members: a dry run of the create request, sent after the user stops typing and refreshed every `EVERY_MS`. */
 export function useClusterPreview(text: ClusterText): { answer: Live<ClusterPlacementPreview>; errors: FieldErrors } {
-  const body = useSettled(JSON.stringify({ ...clusterBody(text), name: text.name || 'cluster' }))
+  const body = useDebounced(JSON.stringify({ ...clusterBody(text), name: text.name || 'cluster' }))
   const answer = useLive(
     ['cluster-preview', body],
     async (api, signal) => (await api.request('POST', '/v2/clusters?dryRun=true', JSON.parse(body), { signal })) as ClusterPlacementPreview,

@@ -1,9 +1,9 @@
 import { useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
-import { Face } from '../../parts/faces.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { type Tab, Tabs } from '../../parts/tabs.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { JobList } from '../jobs/job-list.tsx'
 import { EndpointLogs } from './endpoint-logs.tsx'
 import { verdictOf } from './health.tsx'
@@ -27,7 +27,7 @@ export function EndpointPage() {
       {...(health === undefined ? {} : { mark: verdictOf(health).word })}
       actions={<A to={paths.endpoints()}>All endpoints</A>}
     >
-      <Face of={endpoint}>
+      <ViewState of={endpoint}>
         {(shown) => {
           const isQueue = shown.type === 'QUEUE'
           const tabs: Tab[] = [
@@ -43,7 +43,7 @@ export function EndpointPage() {
           ]
           return <Tabs name={`Views of ${shown.name}`} tabs={tabs} />
         }}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

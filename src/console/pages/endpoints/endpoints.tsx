@@ -1,14 +1,14 @@
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { queueWords, Verdict, workerWords } from './health.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { queueText, Verdict, workersText } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
 /** Every row sends its own request, so the interval is longer than on the page of one endpoint. */
@@ -28,7 +28,7 @@ export function EndpointsPage() {
   )
   return (
     <Page title="Endpoints" actions={create}>
-      <Face
+      <ViewState
         of={endpoints}
         empty={{
           when: ({ endpoints: { length } }) => length === 0 && cursor === '',
@@ -48,8 +48,8 @@ export function EndpointsPage() {
               columns={[
                 { title: 'Name', show: ({ id, name }) => <A to={paths.endpoint(id)}>{name}</A> },
                 { title: 'Health', show: ({ id }) => <Health id={id} show={(of) => <Verdict of={of} />} /> },
-                { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueWords} /> },
-                { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workerWords} /> },
+                { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueText} /> },
+                { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workersText} /> },
                 { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
                 { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
                 { title: 'Type', isMinor: true, show: ({ type }) => (type === 'QUEUE' ? 'Queue' : 'Load balancing') },
@@ -59,7 +59,7 @@ export function EndpointsPage() {
             <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
           </>
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

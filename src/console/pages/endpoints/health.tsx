@@ -24,7 +24,7 @@ export function Verdict({ of }: { of: Health }) {
 }
 
 /** Number of workers in each state, such as `2 running, 1 starting`. */
-export function workerWords({ workers }: Health): string {
+export function workersText({ workers }: Health): string {
   const parts = [
     [workers.running, 'running'],
     [workers.idle, 'idle'],
@@ -32,11 +32,11 @@ export function workerWords({ workers }: Health): string {
     [workers.throttled, 'without capacity'],
     [workers.unhealthy, 'unhealthy'],
   ] as const
-  const words = parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`)
-  return words.length === 0 ? 'none' : words.join(', ')
+  const text = parts.filter(([amount]) => amount > 0).map(([amount, what]) => `${amount} ${what}`)
+  return text.length === 0 ? 'none' : text.join(', ')
 }
 
-export function queueWords({ jobs, requests }: Health): string {
+export function queueText({ jobs, requests }: Health): string {
   if (requests) return `${requests.waiting} waiting, ${requests.inFlight} served`
   return `${count(jobs.inQueue, 'waiting', 'waiting')}, ${jobs.inProgress} running`
 }

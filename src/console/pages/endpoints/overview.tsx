@@ -3,42 +3,42 @@ import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { CopyButton } from '../../parts/copy/copy.tsx'
-import { Face } from '../../parts/faces.tsx'
+import { ExplanationPanel } from '../../parts/explain/explanation-panel.tsx'
 import { count, duration } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { WhyPanel } from '../../parts/why/why-panel.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { Price } from './endpoints.tsx'
-import { queueWords, Verdict, workerWords } from './health.tsx'
+import { queueText, Verdict, workersText } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
 /**
  * Explanations change less often than the figures beside them, and the page has to stay within the request budget of an idle tab (UI-10).
  */
-const WHY_EVERY_MS = 10_000
+const EXPLAIN_EVERY_MS = 10_000
 
 /** Current state of an endpoint, the address of its requests, and its configuration. */
 export function Overview({ of: endpoint }: { of: Endpoint }) {
   const health = useHealth(endpoint.id)
   const { may } = useApi()
   const why = useLive(['endpoints', endpoint.id, 'why'], (api, signal) => api.explainEndpoint({ path: { id: endpoint.id } }, { signal }), {
-    everyMs: WHY_EVERY_MS,
+    everyMs: EXPLAIN_EVERY_MS,
   })
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <div className="lg:col-span-2">
-        <WhyPanel of={why} mayWrite={may('serverless:write')} refresh="endpoints" />
+        <ExplanationPanel of={why} mayWrite={may('serverless:write')} refresh="endpoints" />
       </div>
       <Panel title="Now">
-        <Face of={health}>
+        <ViewState of={health}>
           {(now) => (
             <Facts
               rows={[
                 ['Health', <Verdict key="health" of={now} />],
-                [endpoint.type === 'QUEUE' ? 'Queue' : 'Requests', queueWords(now)],
-                ['Workers', workerWords(now)],
+                [endpoint.type === 'QUEUE' ? 'Queue' : 'Requests', queueText(now)],
+                ['Workers', workersText(now)],
                 ['Price', <Price key="price" id={endpoint.id} />],
                 ...(now.requests?.reason ? [['Why requests wait', now.requests.reason] as const] : []),
                 ...(endpoint.type === 'QUEUE'
@@ -52,7 +52,7 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
               ]}
             />
           )}
-        </Face>
+        </ViewState>
         {endpoint.type === 'QUEUE' && (
           <p className="mt-3 flex flex-wrap gap-3">
             <A to={`${paths.endpoint(endpoint.id)}?tab=try`}>Send a request</A>
@@ -77,7 +77,7 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
                 ? 'when requests allow'
                 : `after ${duration(endpoint.workers.idleTimeout * 1_000)}`,
             ],
-            ['Scaler', scalerWords(endpoint.scaling)],
+            ['Scaler', scalerText(endpoint.scaling)],
             ['Data centers', endpoint.dataCenterIds.length === 0 ? 'anywhere' : endpoint.dataCenterIds.join(', ')],
             ['Job timeout', duration(endpoint.timeout)],
             ['Created', <Ago key="created" at={endpoint.createdAt} />],
@@ -106,7 +106,7 @@ export function hardwareOf({ gpu, cpu }: Pick<Endpoint, 'gpu' | 'cpu'>): string 
   return (cpu ?? []).map(({ id, vcpuCount, memory }) => `${id}, ${vcpuCount} vCPU, ${memory} GB`).join(' or ')
 }
 
-export function scalerWords(scaling: Endpoint['scaling']): string {
+export function scalerText(scaling: Endpoint['scaling']): string {
   if (scaling.type === 'QUEUE_DELAY') return `another worker when a job has waited ${scaling.queueDelay} s`
   return `a worker for ${count(scaling.requestCount, 'request')}`
 }

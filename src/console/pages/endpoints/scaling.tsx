@@ -1,16 +1,16 @@
 import type { ScalingEvent } from '../../../contract/endpoints/scaling.ts'
 import { useLive } from '../../hooks/live.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { duration } from '../../parts/format.ts'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { scalerWords } from './overview.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { scalerText } from './overview.tsx'
 
 /** Decisions of the scaler with the figures behind them. */
 export function Scaling({ endpointId }: { endpointId: string }) {
   const decisions = useLive(['scaling', endpointId], (api, signal) => api.listScalingDecisions({ path: { id: endpointId } }, { signal }))
   return (
-    <Face
+    <ViewState
       of={decisions}
       empty={{
         when: ({ decisions: { length } }) => length === 0,
@@ -19,7 +19,7 @@ export function Scaling({ endpointId }: { endpointId: string }) {
     >
       {({ scaling, decisions: rows }) => (
         <div className="flex flex-col gap-3">
-          <p>The scaler adds {scalerWords(scaling)}.</p>
+          <p>The scaler adds {scalerText(scaling)}.</p>
           <Table
             caption="Decisions of the scaler"
             rows={rows.map((row, index) => ({ ...row, key: `${row.decidedAt} ${index}` }))}
@@ -33,7 +33,7 @@ export function Scaling({ endpointId }: { endpointId: string }) {
           />
         </div>
       )}
-    </Face>
+    </ViewState>
   )
 }
 

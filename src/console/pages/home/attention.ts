@@ -23,7 +23,7 @@ export interface AttentionLine {
   key: string
   to: string
   name: string
-  words: string
+  text: string
   /** Whether something has failed; other lines wait, or cost money while idle. */
   isBad: boolean
 }
@@ -44,20 +44,20 @@ export function attentionOf({ pods, endpoints, clusters, queues, spend, nowMs }:
 
 function ofPod({ id, name, status, statusReason }: Pod): AttentionLine[] {
   const line = { key: `pod/${id}`, to: paths.pod(id), name }
-  if (status === 'ERROR') return [{ ...line, words: statusReason ?? 'has failed', isBad: true }]
+  if (status === 'ERROR') return [{ ...line, text: statusReason ?? 'has failed', isBad: true }]
   const isWaiting = status === 'PROVISIONING' || status === 'STARTING'
-  return isWaiting && statusReason !== null ? [{ ...line, words: statusReason, isBad: false }] : []
+  return isWaiting && statusReason !== null ? [{ ...line, text: statusReason, isBad: false }] : []
 }
 
 function ofEndpoint({ id, name, workers: { max } }: Endpoint, queue: Queue | undefined): AttentionLine[] {
   if (queue === undefined) return []
   const { jobs, workers } = queue
   const line = { key: `endpoint/${id}`, to: paths.endpoint(id), name }
-  if (workers.unhealthy > 0) return [{ ...line, words: `${count(workers.unhealthy, 'worker')} unhealthy`, isBad: true }]
+  if (workers.unhealthy > 0) return [{ ...line, text: `${count(workers.unhealthy, 'worker')} unhealthy`, isBad: true }]
   const waiting = `${count(jobs.inQueue, 'job')} in the queue`
   if (jobs.inQueue > 0 && workers.throttled > 0)
-    return [{ ...line, words: `${waiting}, and no machine has room for a worker`, isBad: false }]
-  if (jobs.inQueue > 0 && max === 0) return [{ ...line, words: `${waiting}, and its maximum of workers is 0`, isBad: false }]
+    return [{ ...line, text: `${waiting}, and no machine has room for a worker`, isBad: false }]
+  if (jobs.inQueue > 0 && max === 0) return [{ ...line, text: `${waiting}, and its maximum of workers is 0`, isBad: false }]
   return []
 }
 
@@ -65,7 +65,7 @@ function ofCluster({ id, name, pods: { byStatus } }: Cluster): AttentionLine[] {
   const failed = byStatus.ERROR ?? 0
   return failed === 0
     ? []
-    : [{ key: `cluster/${id}`, to: paths.cluster(id), name, words: `${count(failed, 'member')} in ERROR`, isBad: true }]
+    : [{ key: `cluster/${id}`, to: paths.cluster(id), name, text: `${count(failed, 'member')} in ERROR`, isBad: true }]
 }
 
 const PLACES = { POD: paths.pod, ENDPOINT: paths.endpoint, CLUSTER: paths.cluster, NETWORK_VOLUME: () => paths.volumes() } as const
@@ -75,5 +75,5 @@ function ofIdle({ kind, id, name, idleSince, idleWaste, idleCount, runningCount 
   if (idleMs < IDLE_MS) return []
   const wasted = idleWaste === null || idleWaste === 0 ? '' : `: ${money(idleWaste)} wasted`
   const who = idleCount < runningCount ? `${idleCount} of ${runningCount} have` : 'has'
-  return [{ key: `idle/${id}`, to: PLACES[kind](id), name, words: `${who} been idle for ${duration(idleMs)}${wasted}`, isBad: false }]
+  return [{ key: `idle/${id}`, to: PLACES[kind](id), name, text: `${who} been idle for ${duration(idleMs)}${wasted}`, isBad: false }]
 }

@@ -2,8 +2,8 @@ import type { ReactNode } from 'react'
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
 import { paths } from '../../hooks/paths.ts'
 import { LinkButton } from '../../parts/button.tsx'
-import { Command } from '../../parts/faces.tsx'
 import { Panel } from '../../parts/page.tsx'
+import { Command } from '../../parts/view-state.tsx'
 
 /** First steps for an account without resources: a job, a pod, an endpoint. */
 export function FirstSteps({ endpoints }: { endpoints: readonly Endpoint[] }) {

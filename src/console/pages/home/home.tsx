@@ -1,9 +1,9 @@
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { LinkButton } from '../../parts/button.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { attentionOf } from './attention.ts'
 import { FirstSteps } from './first-steps.tsx'
 import { Running } from './running.tsx'
@@ -35,7 +35,7 @@ function Overview() {
         </LinkButton>
       }
     >
-      <Face of={overview}>
+      <ViewState of={overview}>
         {(found) => (
           <>
             <Attention lines={attentionOf(found)} />
@@ -43,7 +43,7 @@ function Overview() {
             <Running of={found} />
           </>
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }
@@ -53,13 +53,13 @@ function Attention({ lines }: { lines: ReturnType<typeof attentionOf> }) {
   return (
     <Panel title="Needs attention">
       <ul className="flex flex-col gap-2">
-        {lines.map(({ key, to, name, words, isBad }) => (
+        {lines.map(({ key, to, name, text, isBad }) => (
           <li key={key} className="flex flex-wrap gap-x-2">
             <span className={isBad ? 'text-bad' : 'text-warn'} aria-hidden="true">
               {isBad ? '✕' : '◐'}
             </span>
             <A to={to}>{name}</A>
-            <span className="min-w-0 break-words">{words}</span>
+            <span className="min-w-0 break-words">{text}</span>
           </li>
         ))}
       </ul>

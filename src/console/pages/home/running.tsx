@@ -5,7 +5,7 @@ import { A } from '../../parts/link.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
-import { workerWords } from '../endpoints/health.tsx'
+import { workersText } from '../endpoints/health.tsx'
 import { hardwareOf } from '../pods/pod-acts.ts'
 import type { Overview, Queue } from './attention.ts'
 
@@ -67,7 +67,7 @@ function Endpoints({ of: { endpoints, queues, spend } }: { of: Overview }) {
   )
 }
 
-const workersOf = (queue: Queue | undefined) => (queue === undefined ? '–' : workerWords(queue))
+const workersOf = (queue: Queue | undefined) => (queue === undefined ? '–' : workersText(queue))
 
 function Clusters({ of: { clusters, spend } }: { of: Overview }) {
   const priceOf = (id: string) => spend.find((item) => item.kind === 'CLUSTER' && item.id === id)?.perHour ?? 0

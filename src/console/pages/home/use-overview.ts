@@ -8,18 +8,18 @@ import type { Overview, Queue } from './attention.ts'
 const MOST_QUEUES = 12
 const MOST_SPEND_ITEMS = 50
 /** Requests per refresh besides one per queue; the interval grows with their number to stay within the request budget of a tab (UI-10). */
-const LOOKS = 4
-const PER_LOOK_MS = 2_000
+const REQUESTS = 4
+const PER_REQUEST_MS = 2_000
 
 /** All data of Home as one query. It leaves out data that the session may not read. */
 export function useOverview(): Live<Overview> {
   const { may } = useApi()
-  return useLive(['overview'], (api, signal) => look(api, signal, may), {
-    everyMs: (last) => PER_LOOK_MS * (LOOKS + (last?.queues.size ?? 1)),
+  return useLive(['overview'], (api, signal) => readOverview(api, signal, may), {
+    everyMs: (last) => PER_REQUEST_MS * (REQUESTS + (last?.queues.size ?? 1)),
   })
 }
 
-async function look(api: ApiClient, signal: AbortSignal, may: (scope: string) => boolean): Promise<Overview> {
+async function readOverview(api: ApiClient, signal: AbortSignal, may: (scope: string) => boolean): Promise<Overview> {
   const options = { signal }
   const [pods, endpoints, clusters, spend] = await Promise.all([
     may('pods:read') ? api.listPods({}, options).then((answer) => answer.pods) : [],

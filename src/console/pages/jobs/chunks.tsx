@@ -1,6 +1,6 @@
-import { ErrorFace } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { Pre } from '../../parts/pre.tsx'
+import { ErrorState } from '../../parts/view-state.tsx'
 import { type JobStream, useJobStream } from './job-stream.ts'
 
 /** Streamed output of a job, updated as it arrives. */
@@ -8,7 +8,7 @@ export function Chunks({ endpointId, jobId }: { endpointId: string; jobId: strin
   const stream = useJobStream(endpointId, jobId)
   return (
     <div className="flex flex-col gap-2">
-      {stream.error && <ErrorFace error={stream.error} />}
+      {stream.error && <ErrorState error={stream.error} />}
       {stream.total === 0 && (
         <p className="text-soft">
           {stream.record === null ? 'No chunks yet. They appear here as they arrive.' : 'The job has streamed no chunks.'}

@@ -2,7 +2,6 @@ import { useState } from 'react'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { duration } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
@@ -11,6 +10,7 @@ import { Menu } from '../../parts/over/menu.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { BulkJobs } from './bulk/bulk-jobs.tsx'
 import { JOB_STATES, listQuery } from './bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from './job-acts.ts'
@@ -48,7 +48,7 @@ export function JobList({ endpointId }: { endpointId: string }) {
         <IdFilter value={idStart} onChange={setIdStart} />
         <BulkJobs endpointId={endpointId} chosen={chosen} />
       </div>
-      <Face
+      <ViewState
         of={jobs}
         empty={{
           when: ({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage,
@@ -86,7 +86,7 @@ export function JobList({ endpointId }: { endpointId: string }) {
             <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
           </>
         )}
-      </Face>
+      </ViewState>
     </section>
   )
 }

@@ -1,8 +1,8 @@
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { JobList } from './job-list.tsx'
 
 /** Jobs of the chosen endpoint, by default the first one. */
@@ -11,7 +11,7 @@ export function JobsPage() {
   const endpoints = useLive(['endpoints', {}], (api, signal) => api.listEndpoints({}, { signal }))
   return (
     <Page title="Jobs">
-      <Face
+      <ViewState
         of={endpoints}
         empty={{
           when: (data) => data.endpoints.every(({ type }) => type !== 'QUEUE'),
@@ -36,7 +36,7 @@ export function JobsPage() {
             </>
           )
         }}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

@@ -4,7 +4,7 @@ import { money } from '../../parts/format.ts'
 type Phases = JobAttempt['phases']
 type Phase = Phases[number]['phase']
 
-const WORDS: Record<Phase, string> = {
+const LABELS: Record<Phase, string> = {
   QUEUED: 'waited',
   PLACING: 'searched for a host',
   IMAGE: 'pulled the image',
@@ -14,7 +14,7 @@ const WORDS: Record<Phase, string> = {
 /** Minimum share of the bar, so that every phase is visible. */
 const LEAST = 0.01
 
-export const phaseWords = (phase: Phase): string => WORDS[phase]
+export const phaseLabel = (phase: Phase): string => LABELS[phase]
 
 /** Share of the bar for each phase; the shares sum to 1. */
 export function sharesOf(phases: Phases): { phase: Phase; share: number }[] {
@@ -27,4 +27,4 @@ export function sharesOf(phases: Phases): { phase: Phase; share: number }[] {
 /** Smallest amount that is shown in figures; a smaller cost is shown as less than this. */
 const SHOWN_USD = 0.0001
 
-export const costWords = (usd: number): string => (usd > 0 && usd < SHOWN_USD ? 'less than $0.0001' : money(usd))
+export const costText = (usd: number): string => (usd > 0 && usd < SHOWN_USD ? 'less than $0.0001' : money(usd))

@@ -1,11 +1,11 @@
 import { useMemo } from 'react'
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Logs } from '../../parts/logs/logs.tsx'
 import { endpointLog, podLog, workerLog } from '../../parts/logs/reading/origins.ts'
 import { Page } from '../../parts/page.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 /** Log page. The choice is stored in the address: `pod/ID`, `worker/ENDPOINT` for all workers, or `worker/ENDPOINT/ID`. */
 export function LogsPage() {
@@ -19,7 +19,7 @@ export function LogsPage() {
   const chosen = kind === 'worker' ? `worker/${id}` : of
   return (
     <Page title="Logs">
-      <Face
+      <ViewState
         of={things}
         empty={{
           when: ({ pods, endpoints }) => pods.length + endpoints.length === 0,
@@ -54,7 +54,7 @@ export function LogsPage() {
             )}
           </div>
         )}
-      </Face>
+      </ViewState>
       {origin && <Logs of={origin} />}
     </Page>
   )

@@ -5,20 +5,20 @@ import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 /** All users of the plane; organizations are listed under their users. */
 export function AccountsPage() {
   const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 15_000 })
   return (
     <Page title="Accounts">
-      <Face
+      <ViewState
         of={users}
         empty={{
           when: (data) => data.users.length === 0,
@@ -37,7 +37,7 @@ export function AccountsPage() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
       <NewUser />
     </Page>
   )

@@ -9,12 +9,12 @@ import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Command, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Command, ViewState } from '../../parts/view-state.tsx'
 
 type Token = Awaited<ReturnType<ApiClient['createJoinToken']>>
 
@@ -117,28 +117,28 @@ function Line({ token }: { token: string }) {
 function Joined({ token }: { token: Token }) {
   const tokens = useLive(['operator', 'join-tokens'], (api, signal) => api.listJoinTokens({}, { signal }), { everyMs: 3_000 })
   return (
-    <Face of={tokens}>
+    <ViewState of={tokens}>
       {({ joinTokens }) => {
         const hostId = joinTokens.find(({ id }) => id === token.id)?.usedByHostId ?? null
         return hostId === null ? <output>Waiting for the machine to join.</output> : <CheckList id={hostId} />
       }}
-    </Face>
+    </ViewState>
   )
 }
 
 function CheckList({ id }: { id: string }) {
   const host = useLive(['operator', 'hosts', id], (api, signal) => api.getHost({ path: { id } }, { signal }), { everyMs: 3_000 })
   return (
-    <Face of={host}>
+    <ViewState of={host}>
       {(data) => (
         <div className="flex flex-col gap-3">
           <ul className="flex flex-col gap-1">
-            {checks(data).map(({ what, isGood, words }) => (
+            {checks(data).map(({ what, isGood, label }) => (
               <li key={what}>
                 <span aria-hidden="true" className={isGood ? 'text-good' : 'text-warn'}>
                   {isGood ? '✓' : '!'}
                 </span>{' '}
-                <span className="sr-only">{isGood ? 'OK:' : 'Check:'}</span> {what}: {words}
+                <span className="sr-only">{isGood ? 'OK:' : 'Check:'}</span> {what}: {label}
               </li>
             ))}
           </ul>
@@ -147,33 +147,33 @@ function CheckList({ id }: { id: string }) {
           </p>
         </div>
       )}
-    </Face>
+    </ViewState>
   )
 }
 
-function checks(host: Host): { what: string; isGood: boolean; words: string }[] {
+function checks(host: Host): { what: string; isGood: boolean; label: string }[] {
   const gpus = host.gpus.map(({ total, typeId }) => `${total} × ${typeId}`).join(', ')
   return [
     {
       what: 'Link',
       isGood: host.status === 'ONLINE',
-      words: host.status === 'ONLINE' ? 'the agent sends heartbeats' : 'the machine has joined, but its agent sends no heartbeats yet',
+      label: host.status === 'ONLINE' ? 'the agent sends heartbeats' : 'the machine has joined, but its agent sends no heartbeats yet',
     },
-    { what: 'Health', isGood: host.health === 'HEALTHY', words: host.statusReason ?? host.health },
+    { what: 'Health', isGood: host.health === 'HEALTHY', label: host.statusReason ?? host.health },
     {
       what: 'Engine',
       isGood: host.runtimes.includes('docker'),
-      words: host.runtimes.join(', ') || 'none: the machine runs only built-in images',
+      label: host.runtimes.join(', ') || 'none: the machine runs only built-in images',
     },
     {
       what: 'GPUs',
       isGood: host.gpuProblems.length === 0,
-      words: host.gpuProblems.map(({ problem }) => problem).join('; ') || gpus || 'none',
+      label: host.gpuProblems.map(({ problem }) => problem).join('; ') || gpus || 'none',
     },
     {
       what: 'Network isolation',
       isGood: host.isolation.network === true,
-      words: host.isolation.networkReason ?? (host.isolation.network === true ? 'yes' : 'unknown'),
+      label: host.isolation.networkReason ?? (host.isolation.network === true ? 'yes' : 'unknown'),
     },
   ]
 }

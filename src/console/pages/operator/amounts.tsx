@@ -4,15 +4,15 @@ import type { Host } from '../../../contract/hosts/hosts.ts'
 export function Amount({ of: { total, free }, unit = '' }: { of: { total: number; free: number }; unit?: string }) {
   const used = total - free
   const text = `${trimmed(used)} of ${trimmed(total)}${unit === '' ? '' : ` ${unit}`}`
-  return <Share used={used} bound={total} words={text} />
+  return <Share used={used} bound={total} label={text} />
 }
 
 /** Used part of a bound, in words and as a bar; null: no bound. */
-export function Share({ used, bound, words }: { used: number; bound: number | null; words: string }) {
+export function Share({ used, bound, label }: { used: number; bound: number | null; label: string }) {
   const percent = bound === null || bound === 0 ? 0 : Math.min(100, Math.round((used / bound) * 100))
   return (
     <span className="flex min-w-24 flex-col gap-1">
-      <span className="tabular-nums">{words}</span>
+      <span className="tabular-nums">{label}</span>
       {bound !== null && (
         <span className="bg-raised h-1 rounded" aria-hidden="true">
           <span className={`block h-1 rounded ${percent >= 100 ? 'bg-bad' : 'bg-fill'}`} style={{ width: `${percent}%` }} />

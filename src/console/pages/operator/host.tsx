@@ -1,12 +1,12 @@
 import { useParams } from '@tanstack/react-router'
 import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useLive } from '../../hooks/live.ts'
-import { Face } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { Amount, Gpus } from './amounts.tsx'
 import { HostActions } from './host-actions.tsx'
 import { HostState } from './hosts.tsx'
@@ -18,7 +18,7 @@ export function HostPage() {
   const { data } = host
   return (
     <Page title={data?.name ?? id} {...(data === undefined ? {} : { mark: data.health })} actions={data && <HostActions of={data} />}>
-      <Face of={host}>{(shown) => <Details of={shown} />}</Face>
+      <ViewState of={host}>{(shown) => <Details of={shown} />}</ViewState>
     </Page>
   )
 }

@@ -2,7 +2,6 @@ import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
@@ -10,6 +9,7 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Amount, Gpus } from './amounts.tsx'
 
 const BUTTON = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
@@ -34,7 +34,7 @@ export function HostsPage() {
           <option value="cordoned">Cordoned</option>
         </SelectField>
       </div>
-      <Face
+      <ViewState
         of={hosts}
         empty={{
           when: (data) => data.hosts.length === 0,
@@ -58,7 +58,7 @@ export function HostsPage() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

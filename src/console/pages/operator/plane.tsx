@@ -1,8 +1,8 @@
 import { useLive } from '../../hooks/live.ts'
-import { Face } from '../../parts/faces.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 
 const TONES = { OK: 'good', WARN: 'warn', FAIL: 'bad' } as const
 
@@ -11,7 +11,7 @@ export function PlanePage() {
   const plane = useLive(['operator', 'plane'], (api, signal) => api.getPlane({}, { signal }), { everyMs: 10_000 })
   return (
     <Page title="Plane">
-      <Face of={plane}>
+      <ViewState of={plane}>
         {({ version, migrations, checks }) => (
           <>
             <Panel title="Release">
@@ -37,7 +37,7 @@ export function PlanePage() {
             />
           </>
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

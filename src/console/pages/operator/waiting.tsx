@@ -2,13 +2,13 @@ import type { WaitingEndpoint } from '../../../contract/hosts/waiting.ts'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -19,7 +19,7 @@ export function WaitingPage() {
   const list = useLive(['operator', 'waiting', cursor], (api, signal) => api.listWaiting({ query }, { signal }))
   return (
     <Page title="Waiting">
-      <Face of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="No endpoint waits for capacity" /> }}>
+      <ViewState of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="No endpoint waits for capacity" /> }}>
         {({ waiting, pagination }) => (
           <>
             <Table
@@ -38,7 +38,7 @@ export function WaitingPage() {
             <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
           </>
         )}
-      </Face>
+      </ViewState>
       <p>
         <A to={paths.addMachine()}>Add a machine</A> that meets the needs, or uncordon a machine under <A to={paths.hosts()}>Hosts</A>.
       </p>

@@ -2,7 +2,7 @@ import type { Pod } from '../../../contract/pods/pods.ts'
 
 export type PodAct = Pod['actions'][number]
 
-interface PodActWords {
+interface PodActTexts {
   title: string
   done: string
   /** Data loss that the user has to confirm; without it, the action needs no confirmation. */
@@ -10,7 +10,7 @@ interface PodActWords {
 }
 
 /** All actions of a pod, in the order of its buttons (POD-14). */
-export const POD_ACTS: Readonly<Record<PodAct, PodActWords>> = {
+export const POD_ACTS: Readonly<Record<PodAct, PodActTexts>> = {
   start: { title: 'Start', done: 'The pod starts' },
   stop: { title: 'Stop', done: 'The pod stops' },
   restart: {

@@ -6,7 +6,6 @@ import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { matchesLabels } from '../../parts/container/text-lists.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
@@ -15,6 +14,7 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { type Column, Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { BulkStop } from './bulk-stop.tsx'
 import { ACT_ORDER, hardwareOf, POD_ACTS, whyNot } from './pod-acts.ts'
 import { usePodActs } from './use-pod-act.tsx'
@@ -49,9 +49,9 @@ export function PodsPage() {
           ))}
         </SelectField>
       </search>
-      <Face of={pods} empty={{ when: ({ pods: { length } }) => length === 0, show: first }}>
+      <ViewState of={pods} empty={{ when: ({ pods: { length } }) => length === 0, show: first }}>
         {({ pods: all }) => <PodTable pods={all.filter(isShown)} />}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

@@ -5,12 +5,12 @@ import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 
 /** Approves the code that a command line shows; the command line gets an API key of the chosen account. */
 export function DevicePage() {
@@ -53,7 +53,7 @@ function Waiting({ code }: { code: string }) {
   const device = useLive(['device', code], (api, signal) => api.request('GET', path, undefined, { signal }) as Promise<WaitingDevice>, {
     everyMs: 0,
   })
-  return <Face of={device}>{(data) => <Decide of={data} />}</Face>
+  return <ViewState of={device}>{(data) => <Decide of={data} />}</ViewState>
 }
 
 function Decide({ of }: { of: WaitingDevice }) {
@@ -62,8 +62,8 @@ function Decide({ of }: { of: WaitingDevice }) {
   const [permission, setPermission] = useState('ALL')
   const [done, setDone] = useState<string | null>(null)
   if (done !== null) return <output>{done}</output>
-  const answer = async (verb: 'approve' | 'deny', body: object, words: string) => {
-    if (await send(() => api.request('POST', `/console/device/${verb}`, body).then(() => true), words)) setDone(words)
+  const answer = async (verb: 'approve' | 'deny', body: object, text: string) => {
+    if (await send(() => api.request('POST', `/console/device/${verb}`, body).then(() => true), text)) setDone(text)
   }
   const { userCode } = of
   const name = of.name ?? 'The device'

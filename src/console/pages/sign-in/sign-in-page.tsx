@@ -1,8 +1,8 @@
 import { Navigate } from '@tanstack/react-router'
 import { paths } from '../../hooks/paths.ts'
 import { useSession } from '../../hooks/session.ts'
-import { ErrorFace, Loading } from '../../parts/faces.tsx'
 import { SignIn } from '../../parts/sign-in/sign-in.tsx'
+import { ErrorState, Loading } from '../../parts/view-state.tsx'
 
 /** Sign-in page; the provider redirects here after a failed attempt. */
 export function SignInPage() {
@@ -10,7 +10,7 @@ export function SignInPage() {
   if (data === undefined) {
     return (
       <main className="mx-auto max-w-lg p-8">
-        {error === null ? <Loading /> : <ErrorFace error={error} retry={() => void refetch()} />}
+        {error === null ? <Loading /> : <ErrorState error={error} retry={() => void refetch()} />}
       </main>
     )
   }

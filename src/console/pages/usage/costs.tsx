@@ -1,12 +1,12 @@
 import type { SpendItem } from '../../../contract/billing/spending.ts'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { count, money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { StopSpend } from './stop-spend.tsx'
 
 /** Resources that cost money, most expensive first, and the button that stops all of them. */
@@ -14,7 +14,7 @@ export function Costs() {
   const spend = useLive(['spend'], (api, signal) => api.getSpend({}, { signal }), { everyMs: 15_000 })
   return (
     <Panel title="Current costs" actions={<StopSpend />}>
-      <Face of={spend} empty={{ when: ({ items }) => items.length === 0, show: <Empty title="No resource costs money" /> }}>
+      <ViewState of={spend} empty={{ when: ({ items }) => items.length === 0, show: <Empty title="No resource costs money" /> }}>
         {({ items, itemCount, today }) => (
           <div className="flex flex-col gap-3">
             <p>
@@ -35,7 +35,7 @@ export function Costs() {
             />
           </div>
         )}
-      </Face>
+      </ViewState>
     </Panel>
   )
 }

@@ -5,18 +5,18 @@ import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { CheckField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { money } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 
 /** Spend limits of the account; the plane refuses new work beyond them and states the figures. */
 export function SpendLimitsForm() {
   const limits = useLive(['spend-limits'], (api, signal) => api.getSpendLimits({}, { signal }), { everyMs: 0 })
   return (
     <Panel title="Limits">
-      <Face of={limits}>{(data) => <Form key={JSON.stringify(data)} of={data} />}</Face>
+      <ViewState of={limits}>{(data) => <Form key={JSON.stringify(data)} of={data} />}</ViewState>
     </Panel>
   )
 }

@@ -6,11 +6,11 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
-import { Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { count, duration, perHour } from '../../parts/format.ts'
 import { Effects } from '../../parts/plan/effects.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { IDLE_MINUTES } from '../pods/deadline.ts'
 
 /** Stops all spend after a preview of what stops and what continues. The list of stops can reverse it. */
@@ -72,7 +72,7 @@ function Preview({ onClose }: { onClose: () => void }) {
           ))}
         </SelectField>
       </div>
-      <Face of={plan}>{(data) => <PlanView of={data} />}</Face>
+      <ViewState of={plan}>{(data) => <PlanView of={data} />}</ViewState>
     </Dialog>
   )
 }

@@ -4,18 +4,18 @@ import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { count, perHour } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 
 /** Past stops, each with a button that starts the same resources again. */
 export function Stops() {
   const stops = useLive(['spend-stops'], (api, signal) => api.listSpendStops({}, { signal }), { everyMs: 15_000 })
   return (
     <Panel title="Stops">
-      <Face of={stops} empty={{ when: (data) => data.stops.length === 0, show: <Empty title="No stops yet" /> }}>
+      <ViewState of={stops} empty={{ when: (data) => data.stops.length === 0, show: <Empty title="No stops yet" /> }}>
         {(data) => (
           <Table
             caption="Stops"
@@ -29,7 +29,7 @@ export function Stops() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
     </Panel>
   )
 }

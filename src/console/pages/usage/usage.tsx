@@ -1,10 +1,10 @@
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
-import { Empty, Face } from '../../parts/faces.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Costs } from './costs.tsx'
 import { SpendLimitsForm } from './spend-limits.tsx'
 import { Stops } from './stops.tsx'
@@ -31,7 +31,7 @@ function Now() {
   const summary = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }))
   return (
     <Panel title="Now">
-      <Face of={summary}>
+      <ViewState of={summary}>
         {({ rate, month }) => (
           <Facts
             rows={[
@@ -46,7 +46,7 @@ function Now() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
     </Panel>
   )
 }
@@ -73,7 +73,7 @@ function Bills() {
             ))}
           </SelectField>
         </div>
-        <Face of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="No charges in this period" /> }}>
+        <ViewState of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="No charges in this period" /> }}>
           {({ records }) => (
             <Table
               caption={`Charged by ${bucketSize}, in USD`}
@@ -104,7 +104,7 @@ function Bills() {
               ]}
             />
           )}
-        </Face>
+        </ViewState>
       </div>
     </Panel>
   )

@@ -26,7 +26,7 @@ const CHARTS: readonly { title: string; names: readonly Series['name'][] }[] = [
   { title: 'Disk activity', names: ['diskRead', 'diskWritten'] },
   { title: 'Container disk', names: ['disk', 'diskLimit'] },
 ]
-const WORDS: Partial<Record<Series['name'], string>> = {
+const LABELS: Partial<Record<Series['name'], string>> = {
   memory: 'used',
   memoryLimit: 'limit',
   gpuMemory: 'used',
@@ -52,7 +52,7 @@ export function chartsOf({ from, step, series }: MetricsResponse): ChartData[] {
 }
 
 function titleOf({ name, gpu }: Series): string {
-  return [gpu === undefined ? undefined : `GPU ${gpu}`, WORDS[name]].filter(Boolean).join(' ') || 'busy'
+  return [gpu === undefined ? undefined : `GPU ${gpu}`, LABELS[name]].filter(Boolean).join(' ') || 'busy'
 }
 
 export function figure(value: number | null | undefined, unit: ChartData['unit']): string {

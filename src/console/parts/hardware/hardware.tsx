@@ -2,8 +2,8 @@ import type { ReactNode } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
-import { Face } from '../faces.tsx'
 import { SelectField, TextField } from '../form/field.tsx'
+import { ViewState } from '../view-state.tsx'
 import { KindChoice } from './kind-choice.tsx'
 import { OfferChoice } from './offer-choice.tsx'
 import { cpuOffers, type Offer } from './offers.ts'
@@ -68,11 +68,11 @@ function Gpus({ product, text, onChange, errors, gpu }: HardwareProps) {
         {gpu.beside}
       </div>
       {gpu.error !== undefined && <p className="text-bad text-xs">{gpu.error}</p>}
-      <Face of={gpus}>
+      <ViewState of={gpus}>
         {(data) => (
           <OfferChoice caption="GPU types" offers={gpu.offersOf(data.gpus, Number(count))} chosen={gpu.chosen} onChoose={gpu.onChoose} />
         )}
-      </Face>
+      </ViewState>
       {gpu.below}
     </>
   )
@@ -97,7 +97,7 @@ function Cpus({ product, text, onChange, errors }: HardwareProps) {
         ))}
       </SelectField>
       {error !== undefined && <p className="text-bad text-xs">{error}</p>}
-      <Face of={cpus}>
+      <ViewState of={cpus}>
         {(data) => (
           <OfferChoice
             caption="CPU types"
@@ -106,7 +106,7 @@ function Cpus({ product, text, onChange, errors }: HardwareProps) {
             onChoose={(cpuId) => onChange({ cpuId })}
           />
         )}
-      </Face>
+      </ViewState>
     </>
   )
 }

@@ -2,7 +2,7 @@ import { Button } from '../button.tsx'
 import { count } from '../format.ts'
 import type { LogState } from './reading/follower.ts'
 
-const WORDS: Record<LogState['status'], string> = {
+const LABELS: Record<LogState['status'], string> = {
   connecting: 'Connecting',
   following: 'Following',
   broken: 'The connection was lost; reconnecting',
@@ -22,7 +22,7 @@ export function LogFooter({ state, onFollow, onPause }: { state: LogState; onFol
           {isOn ? 'Pause' : 'Follow'}
         </Button>
       )}
-      <span>{WORDS[state.status]}</span>
+      <span>{LABELS[state.status]}</span>
       <span>{count(state.lines.length, 'line')}</span>
       {state.reading > 0 && <span>{count(state.reading, 'line')} arrived too quickly and are being read again</span>}
       {state.missed > 0 && <span>{count(state.missed, 'line')} not retained by the plane</span>}

@@ -57,9 +57,9 @@ export const LogLine = memo(function LogLine({ line, query, isWrapped, isActive,
   )
 })
 
-function Stretch({ text, href, isHit, ...looks }: ReturnType<typeof markHits>[number]) {
+function Stretch({ text, href, isHit, ...style }: ReturnType<typeof markHits>[number]) {
   const shown = isHit ? <mark className="bg-warn-bg text-warn rounded-xs font-semibold">{text}</mark> : text
-  const className = `${looks.isBold ? 'font-bold' : ''} ${looks.isDim ? 'text-soft' : ''} ${looks.isItalic ? 'italic' : ''} ${looks.isUnderlined ? 'underline' : ''}`
+  const className = `${style.isBold ? 'font-bold' : ''} ${style.isDim ? 'text-soft' : ''} ${style.isItalic ? 'italic' : ''} ${style.isUnderlined ? 'underline' : ''}`
   if (href !== undefined) {
     return (
       <a href={href} target="_blank" rel="noreferrer noopener" className={`text-accent underline ${className}`}>
@@ -68,7 +68,7 @@ function Stretch({ text, href, isHit, ...looks }: ReturnType<typeof markHits>[nu
     )
   }
   return (
-    <span className={className} style={styleOf(looks)}>
+    <span className={className} style={styleOf(style)}>
       {shown}
     </span>
   )

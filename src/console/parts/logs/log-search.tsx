@@ -29,11 +29,11 @@ interface SearchProps {
 export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goTo, seek }: SearchProps) {
   const [text, setText] = useState(query)
   const { isBusy, run } = useAct()
-  const tell = useRef(onQuery)
-  tell.current = onQuery
+  const notify = useRef(onQuery)
+  notify.current = onQuery
   useEffect(() => {
     if (text === query) return
-    const timer = setTimeout(() => tell.current(text), SETTLED_MS)
+    const timer = setTimeout(() => notify.current(text), SETTLED_MS)
     return () => clearTimeout(timer)
   }, [text, query])
   const hits = useMemo(() => hitsIn(lines, query), [lines, query])

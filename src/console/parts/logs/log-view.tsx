@@ -2,8 +2,8 @@ import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../button.tsx'
 import { CopyAs } from '../copy/copy-as.tsx'
-import { ErrorFace } from '../faces.tsx'
 import { CheckField } from '../form/field.tsx'
+import { ErrorState } from '../view-state.tsx'
 import { LogFilters } from './log-filters.tsx'
 import { LogFooter } from './log-footer.tsx'
 import { type LinesHandle, LogLines } from './log-lines.tsx'
@@ -93,13 +93,13 @@ export function LogView({ of }: { of: LogOrigin }) {
         </Button>
         <CopyAs call={{ method: 'GET', path: pathOf(of, asked), ...(of.command && { command: `${of.command} --follow` }) }} />
       </div>
-      {state.status === 'failed' && state.error && <ErrorFace error={state.error} retry={() => follower.start()} />}
+      {state.status === 'failed' && state.error && <ErrorState error={state.error} retry={() => follower.start()} />}
       {sought !== '' && (state.status === 'following' || state.status === 'paused') && state.lines.length > 0 && (
         <p className="text-soft">The linked line is not retained.</p>
       )}
       <LogPager state={state} pages={pages} onNewest={() => setAround('')} />
       {state.lines.length === 0 && state.status !== 'failed' ? (
-        <p className="border-line text-soft rounded-lg border p-4">{emptyWords(state, only === '' ? '' : query)}</p>
+        <p className="border-line text-soft rounded-lg border p-4">{emptyText(state, only === '' ? '' : query)}</p>
       ) : (
         <LogLines
           ref={view}
@@ -125,7 +125,7 @@ export function LogView({ of }: { of: LogOrigin }) {
 
 const noLines = ({ lines }: LogState) => (lines.length === 0 ? 'There are no lines.' : undefined)
 
-function emptyWords({ status, older }: LogState, text: string): string {
+function emptyText({ status, older }: LogState, text: string): string {
   if (status === 'connecting') return 'Reading lines…'
   if (status === 'ended') return 'The log is empty.'
   if (text !== '') return older === null ? `No line contains “${text}”.` : `No line contains “${text}” in the part that was searched.`

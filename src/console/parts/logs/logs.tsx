@@ -1,5 +1,5 @@
 import { lazy, Suspense } from 'react'
-import { Loading } from '../faces.tsx'
+import { Loading } from '../view-state.tsx'
 import type { LogOrigin } from './reading/origins.ts'
 
 const LogView = lazy(async () => ({ default: (await import('./log-view.tsx')).LogView }))

@@ -1,6 +1,6 @@
 import { Button } from '../button.tsx'
 import { Dialog } from '../dialog.tsx'
-import { Command } from '../faces.tsx'
+import { Command } from '../view-state.tsx'
 
 /** Dialog with a new secret, which is shown only once. */
 export function SecretOnce({ title, secret, hint, onClose }: { title: string; secret: string | null; hint: string; onClose: () => void }) {

@@ -1,8 +1,8 @@
 import type { ChangeEffect } from '../../../contract/change-plan.ts'
 
 const SIGNS = { INFO: '·', WARNING: '!', LOSS: '✕' } as const
-const WORDS = { INFO: 'Also:', WARNING: 'Warning:', LOSS: 'Lost:' } as const
-const LOOKS = { INFO: 'text-soft', WARNING: 'text-warn', LOSS: 'text-bad' } as const
+const LABELS = { INFO: 'Also:', WARNING: 'Warning:', LOSS: 'Lost:' } as const
+const REQUESTS = { INFO: 'text-soft', WARNING: 'text-warn', LOSS: 'text-bad' } as const
 
 /** Effects of a change, one per line, with their severity. A long list scrolls, also by keyboard. */
 export function Effects({ of, withAccount = false }: { of: readonly ChangeEffect[]; withAccount?: boolean }) {
@@ -12,10 +12,10 @@ export function Effects({ of, withAccount = false }: { of: readonly ChangeEffect
       <ul aria-label="What would happen" className="flex flex-col gap-1">
         {of.map(({ kind, resource, what, severity }) => (
           <li key={`${kind} ${resource.kind} ${resource.id} ${what}`}>
-            <span aria-hidden="true" className={LOOKS[severity]}>
+            <span aria-hidden="true" className={REQUESTS[severity]}>
               {SIGNS[severity]}
             </span>{' '}
-            <span className="sr-only">{WORDS[severity]}</span>
+            <span className="sr-only">{LABELS[severity]}</span>
             <strong className="font-medium">
               {resource.kind} {resource.name ?? resource.id}
             </strong>

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../../client/client.ts'
 import type { ChangePlan } from '../../../contract/change-plan.ts'
 import { useLive } from '../../hooks/live.ts'
-import { Face } from '../faces.tsx'
+import { ViewState } from '../view-state.tsx'
 import { Effects } from './effects.tsx'
 
 /** A change that is about to be sent. */
@@ -28,7 +28,7 @@ export function Plans({ of, withAccount = false }: { of: readonly PlannedCall[];
     { everyMs: 0 },
   )
   return (
-    <Face of={plans}>
+    <ViewState of={plans}>
       {(known) => (
         <>
           {known.some(({ refusal }) => refusal === null) && (
@@ -37,7 +37,7 @@ export function Plans({ of, withAccount = false }: { of: readonly PlannedCall[];
           {known.map((plan, index) => plan.refusal !== null && <Refused key={of[index]?.path} of={plan} />)}
         </>
       )}
-    </Face>
+    </ViewState>
   )
 }
 

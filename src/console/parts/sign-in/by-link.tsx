@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { describeLink } from '../../../client/session.ts'
 import { Button } from '../button.tsx'
-import { ErrorFace, Loading } from '../faces.tsx'
+import { ErrorState, Loading } from '../view-state.tsx'
 
 /** Confirms the sign-in by a link and shows its user: a link from another person must not change the signed-in user unnoticed (DER-16). */
 export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy: boolean; accept: () => void; refuse: () => void }) {
@@ -16,7 +16,7 @@ export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy:
       <Loading />
     ) : (
       <>
-        <ErrorFace error={error} />
+        <ErrorState error={error} />
         <Button onClick={refuse}>Sign in another way</Button>
       </>
     )

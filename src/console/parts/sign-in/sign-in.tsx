@@ -2,8 +2,8 @@ import { type FormEvent, useEffect, useState } from 'react'
 import { type SignInWays, signIn } from '../../../client/session.ts'
 import { useSessionChange } from '../../hooks/session.ts'
 import { Button } from '../button.tsx'
-import { ErrorFace } from '../faces.tsx'
 import { TextField } from '../form/field.tsx'
+import { ErrorState } from '../view-state.tsx'
 import { ByLink } from './by-link.tsx'
 
 /** Sign-in link in the fragment, which browsers send to no server, so no log has it. */
@@ -45,7 +45,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
           {REASONS[reason] ?? REASONS.failed}
         </p>
       )}
-      {error !== null && <ErrorFace error={error} />}
+      {error !== null && <ErrorState error={error} />}
       {link !== null && <ByLink link={link} isBusy={isBusy} accept={() => accept(link)} refuse={() => setLink(null)} />}
       {link === null && ways.oidc && (
         <a

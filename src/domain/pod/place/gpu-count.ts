@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../contract/problems.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { PlacementHost } from '../../host/placement.ts'
-import type { RoomAllocation } from '../../room/room.ts'
+import type { HeldCapacity } from '../../preemption/plan-preemption.ts'
 import type { PodSpec } from '../record.ts'
 import { gpuCompute } from '../request/compute.ts'
 import { rankHostsForPod } from './placement.ts'
@@ -25,7 +25,7 @@ export type CountResult<Pod> = { ok: true; pod: Pod } | { ok: false; problem: Re
 export function withGpuCount<Pod extends CountedPod>(
   pod: Pod,
   count: number,
-  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | null; held: RoomAllocation | undefined },
+  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | null; held: HeldCapacity | undefined },
 ): CountResult<Pod> {
   const { teamId, spec } = pod
   const { compute, cloud } = spec
@@ -39,7 +39,7 @@ export function withGpuCount<Pod extends CountedPod>(
   return { ok: true, pod: { ...pod, spec: counted, pricePerHour: computed.pricePerHour, vcpus, memoryMb } }
 }
 
-function givenBack(host: PlacementHost, { gpu, vcpus, memoryMb, diskGb }: RoomAllocation): PlacementHost {
+function givenBack(host: PlacementHost, { gpu, vcpus, memoryMb, diskGb }: HeldCapacity): PlacementHost {
   return {
     ...host,
     vcpuFree: host.vcpuFree + vcpus,

@@ -1,6 +1,6 @@
-import type { DockerEngine, EngineMount, KeptDisk } from '../../engine/engine.ts'
+import type { DockerEngine, EngineMount, RetainedDisk } from '../../engine/engine.ts'
 import { HOST_LABEL } from '../../engine/labels.ts'
-import { startRefused } from '../engine/engine-words.ts'
+import { startRefused } from '../engine/failure-text.ts'
 import { DISK_REPOSITORY } from '../engine/image-names.ts'
 import { containerName } from './container-spec.ts'
 
@@ -19,14 +19,14 @@ export class ContainerDisks {
     this.layersMax = layersMax
   }
 
-  /** Makes the disk of `formerId` available to `id`. The previous container stays unchanged. Safe to repeat. */
-  async handOn(formerId: string, id: string): Promise<KeptDisk> {
-    const former = containerName(formerId)
+  /** Makes the disk of `previousId` available to `id`. The previous container stays unchanged. Safe to repeat. */
+  async handOn(previousId: string, id: string): Promise<RetainedDisk> {
+    const previous = containerName(previousId)
     const image = { repository: DISK_REPOSITORY, tag: id, label: `${HOST_LABEL}=${this.hostId}` }
     try {
-      const flat = (await this.engine.countLayers(former)) >= this.layersMax
-      const config = flat ? await this.engine.flatten(former, image) : await this.engine.commit(former, image).then(() => ({}))
-      const volumes = (await this.engine.inspect(former))?.anonymousVolumes ?? []
+      const flat = (await this.engine.countLayers(previous)) >= this.layersMax
+      const config = flat ? await this.engine.flatten(previous, image) : await this.engine.commit(previous, image).then(() => ({}))
+      const volumes = (await this.engine.inspect(previous))?.anonymousVolumes ?? []
       const mounts = volumes.map(({ name, path }): EngineMount => ({ Type: 'volume', Source: name, Target: path }))
       return { image: diskImage(id), config, mounts }
     } catch (error) {

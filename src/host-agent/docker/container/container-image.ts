@@ -147,7 +147,7 @@ export class ContainerImages {
       return await this.oneEach.with(`${host}/${reference.repository}@${found.digest}`, signal, async () => {
         this.stalls.check(account, host)
         const id = await this.take(client, reference, found, { isPublic: login === undefined, account, signal })
-        this.stalls.forget(account, host)
+        this.stalls.discard(account, host)
         return id
       })
     } catch (error) {

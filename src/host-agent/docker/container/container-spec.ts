@@ -1,10 +1,10 @@
 import { PUBLIC_IP_PLACEHOLDER, type Workload } from '../../../host-protocol/messages.ts'
-import type { ContainerSpec, EngineMount, KeptDisk } from '../../engine/engine.ts'
+import type { ContainerSpec, EngineMount, RetainedDisk } from '../../engine/engine.ts'
 import { ACCOUNT_LABEL, GPUS_LABEL, HOST_LABEL, PAYER_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../../engine/labels.ts'
 import { gpuContainerConfig } from '../../gpus/vendors.ts'
 import { bindAddresses, type PublishedPlace } from '../../network/published-address.ts'
 import { containerProfile, type ProfileFacts } from '../../profile/container-profile.ts'
-import { relayKeyHash } from '../../relay/door/callers.ts'
+import { relayKeyHash } from '../../relay/admission/callers.ts'
 import { substituteRelayUrl } from '../../relay/url.ts'
 import type { PublishedPort } from '../../runtime.ts'
 import type { AssignedPort } from '../ports/port-choice.ts'
@@ -36,7 +36,7 @@ export interface SpecContext extends HostContext {
   /** The container whose network it shares instead, and whose ports are published; undefined: none. */
   sandbox: string | undefined
   /** Retained disk to continue from instead of the image. */
-  disk: KeptDisk | undefined
+  disk: RetainedDisk | undefined
   raisesLimits: boolean
   /** Whether the engine can limit the writable layer. */
   limitDisk: boolean
@@ -76,7 +76,7 @@ export function buildContainerSpec(workload: Workload, context: SpecContext): Co
     Image: disk?.image ?? workload.image,
     ...(workload.entrypoint.length > 0 ? { Entrypoint: workload.entrypoint } : {}),
     ...(workload.cmd.length > 0 ? { Cmd: workload.cmd } : {}),
-    Env: [...formerEnv(env, disk), ...[...env].map(([name, value]) => `${name}=${value}`)],
+    Env: [...previousEnv(env, disk), ...[...env].map(([name, value]) => `${name}=${value}`)],
     // The engine would run the image's own health check beside the container and its limits (HOST-108).
     Healthcheck: { Test: ['NONE'] },
     Labels: {
@@ -113,9 +113,11 @@ function buildEnv(
   gpuEnv: Readonly<Record<string, string>>,
 ): Map<string, string> {
   const env = new Map(Object.entries(workload.env))
-  const told = ports.filter(({ type }) => type === 'tcp').map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
+  const portVariables = ports
+    .filter(({ type }) => type === 'tcp')
+    .map((port) => [`RUNPOD_TCP_PORT_${port.requested}`, String(port.public)] as const)
   const injected = Object.entries(substituteRelayUrl(workload.platformEnv, relayUrl))
-  for (const [name, value] of [...injected, ...told]) {
+  for (const [name, value] of [...injected, ...portVariables]) {
     if (name.startsWith('RUNPOD_') || !env.has(name)) env.set(name, value.replaceAll(PUBLIC_IP_PLACEHOLDER, publicIp ?? ''))
   }
   for (const [name, value] of Object.entries(gpuEnv)) env.set(name, value)
@@ -123,7 +125,7 @@ function buildEnv(
 }
 
 /** Variables of the original image, where the retained disk has lost them. */
-function formerEnv(env: ReadonlyMap<string, string>, disk: KeptDisk | undefined): string[] {
+function previousEnv(env: ReadonlyMap<string, string>, disk: RetainedDisk | undefined): string[] {
   return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
 }
 

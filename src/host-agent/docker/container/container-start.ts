@@ -1,12 +1,12 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../../node/backoff.ts'
-import type { DockerEngine, EngineMount, KeptDisk } from '../../engine/engine.ts'
+import type { DockerEngine, EngineMount, RetainedDisk } from '../../engine/engine.ts'
 import { engineText } from '../../engine/engine-errors.ts'
 import { HOST_LABEL, WORKLOAD_LABEL } from '../../engine/labels.ts'
 import type { Log } from '../../log.ts'
+import type { EngineAbilities } from '../../probe/engine-probe.ts'
 import { StartError, type Started, type StartHooks } from '../../runtime.ts'
-import type { EngineAbilities } from '../../trial/engine-trial.ts'
-import { startRefused } from '../engine/engine-words.ts'
+import { startRefused } from '../engine/failure-text.ts'
 import type { HostPorts } from '../ports/host-ports.ts'
 import type { Sandbox } from './container-spec.ts'
 import { buildContainerSpec, containerName, type HostContext, publishedPorts, type SpecContext } from './container-spec.ts'
@@ -30,7 +30,7 @@ export interface Prepared {
   network: string
   /** The sandbox that owns its network; undefined: the container gets its own. */
   sandbox?: Sandbox | undefined
-  disk: KeptDisk | undefined
+  disk: RetainedDisk | undefined
   abilities: EngineAbilities
 }
 

@@ -30,12 +30,12 @@ export interface WatchOptions {
 }
 
 /** Waits for the end of a container, also across restarts of the engine. */
-export async function watchContainer({ engine, name, inspect: look, list, onAway }: WatchOptions): Promise<WorkloadExit> {
+export async function watchContainer({ engine, name, inspect: read, list, onAway }: WatchOptions): Promise<WorkloadExit> {
   let outage: Outage | undefined
   let unseen = 0
   const inspect = async () => {
     try {
-      return await look()
+      return await read()
     } catch (error) {
       unseen += 1
       if (unseen < UNSEEN_MAX) throw error
@@ -54,10 +54,10 @@ export async function watchContainer({ engine, name, inspect: look, list, onAway
     } catch (error) {
       // The engine is restarting, for example: the container may still run.
       onAway(engineText(error))
-      const former = outage
+      const previous = outage
       // While the client process is down the engine cannot be reached, but it runs, and so do its containers.
-      outage = error instanceof EngineClientEnded ? former : extendOutage(former, Date.now())
-      failures = outage !== undefined && outage.fromMs === former?.fromMs ? failures + 1 : 0
+      outage = error instanceof EngineClientEnded ? previous : extendOutage(previous, Date.now())
+      failures = outage !== undefined && outage.fromMs === previous?.fromMs ? failures + 1 : 0
       await sleep(backoffMs(failures, RETRY_BASE_MS, RETRY_MAX_MS))
     }
   }

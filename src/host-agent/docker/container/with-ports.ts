@@ -1,7 +1,7 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
 import { EngineClientEnded, engineText } from '../../engine/engine-errors.ts'
 import { type PublishedPort, StartError, type StartHooks } from '../../runtime.ts'
-import { startRefused } from '../engine/engine-words.ts'
+import { startRefused } from '../engine/failure-text.ts'
 import type { HostPorts } from '../ports/host-ports.ts'
 import type { AssignedPort } from '../ports/port-choice.ts'
 import { payerOf } from './container-spec.ts'
@@ -13,13 +13,13 @@ const PORT_TRIES = 5
 export async function withPorts<T>(
   hostPorts: HostPorts,
   workload: Pick<Workload, 'id' | 'ports' | 'account' | 'payer' | 'mounts'>,
-  { formerPorts: former = [] }: Pick<StartHooks, 'formerPorts'>,
+  { previousPorts: previous = [] }: Pick<StartHooks, 'previousPorts'>,
   start: (ports: AssignedPort[]) => Promise<T>,
 ): Promise<T> {
   const refused = new Set<number>()
-  const asker = { id: workload.id, account: payerOf(workload), wanted: workload.ports, former }
+  const claim = { id: workload.id, account: payerOf(workload), wanted: workload.ports, previous }
   for (let attempt = 1; ; attempt += 1) {
-    const ports = await hostPorts.reserve(asker, refused)
+    const ports = await hostPorts.reserve(claim, refused)
     try {
       return await start(ports)
     } catch (error) {

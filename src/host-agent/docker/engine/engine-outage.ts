@@ -11,8 +11,8 @@ export interface Outage {
 const MARGIN_MS = 30_000
 
 /** The outage to which a failure at `nowMs` belongs: the previous one, when that was recent, or a new one. */
-export function extendOutage(former: Outage | undefined, nowMs: number): Outage {
-  return { fromMs: former !== undefined && nowMs - former.toMs <= MARGIN_MS ? former.fromMs : nowMs, toMs: nowMs }
+export function extendOutage(previous: Outage | undefined, nowMs: number): Outage {
+  return { fromMs: previous !== undefined && nowMs - previous.toMs <= MARGIN_MS ? previous.fromMs : nowMs, toMs: nowMs }
 }
 
 /** Whether a container ended with its engine (HOST-62); with live-restore it continues and ends at another time. */

@@ -21,12 +21,12 @@ interface Holder {
 }
 
 /** A workload that requests ports, and its account. */
-export interface PortAsker {
+export interface PortClaim {
   id: string
   account: string
   wanted: readonly string[]
   /** Previous ports of the workload. */
-  former: readonly PublishedPort[]
+  previous: readonly PublishedPort[]
 }
 
 /** Reserves the host ports on which this machine publishes workloads. */
@@ -42,13 +42,13 @@ export class HostPorts {
    * Chooses and reserves host ports for a workload. `refused` contains ports that the engine could not publish; ports found in use are
    * added to it. Throws a `StartError` when too few are left, or when the account exceeds its share.
    */
-  async reserve({ id, account, wanted, former }: PortAsker, refused: Set<number>): Promise<AssignedPort[]> {
+  async reserve({ id, account, wanted, previous }: PortClaim, refused: Set<number>): Promise<AssignedPort[]> {
     const before = this.inUse.get(id)?.ports.length ?? 0
     this.inUse.delete(id)
     for (;;) {
       const avoid = new Set([...refused, ...[...this.inUse.values()].flatMap(({ ports }) => ports)])
       const offset = (this.options.random ?? Math.random)()
-      const chosen = choosePorts({ wanted, range: this.options.range, avoid, former, offset })
+      const chosen = choosePorts({ wanted, range: this.options.range, avoid, previous, offset })
       if (chosen === undefined) throw new StartError(this.explain(refused))
       const numbers = [...new Set(chosen.map((port) => port.public))]
       // A workload that reserves no more ports than before takes nothing from others, so its account's share is not checked again.
@@ -89,8 +89,8 @@ export class HostPorts {
 }
 
 async function filterAsync<T>(values: readonly T[], test: (value: T) => Promise<boolean>): Promise<T[]> {
-  const verdicts = await Promise.all(values.map(test))
-  return values.filter((_, index) => verdicts[index])
+  const decisions = await Promise.all(values.map(test))
+  return values.filter((_, index) => decisions[index])
 }
 
 // Tries both address families at once, as the engine publishes; a machine without IPv6 has IPv4 only.

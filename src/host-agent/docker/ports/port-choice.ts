@@ -22,7 +22,7 @@ export interface PortRequest {
   /** Ports of other workloads, and ports that are in use on the machine. */
   avoid: ReadonlySet<number>
   /** Previous ports of the pod. */
-  former: readonly PublishedPort[]
+  previous: readonly PublishedPort[]
   /** Where in the range to begin, 0 to 1; random, so that a released port does not go to another tenant at once. */
   offset: number
 }
@@ -34,14 +34,20 @@ export function choosePorts(request: PortRequest): AssignedPort[] | undefined {
   const inside = new Set(requests.map(({ requested }) => requested))
   const taken = new Set(request.avoid)
   const byRequest = new Map<number, AssignedPort>()
-  const formerSymmetric = request.former.filter((port) => port.private === port.public).map((port) => port.public)
+  const previousSymmetric = request.previous.filter((port) => port.private === port.public).map((port) => port.public)
   for (const { requested, type } of requests) {
     // 8080/http and 8080/tcp are one port of the container.
     if (byRequest.has(requested)) continue
     const symmetric = requested >= SYMMETRIC_MIN
-    const former = symmetric ? formerSymmetric : request.former.filter((port) => port.private === requested).map((port) => port.public)
+    const previous = symmetric
+      ? previousSymmetric
+      : request.previous.filter((port) => port.private === requested).map((port) => port.public)
     // A symmetric port must differ from every other port inside the container.
-    const port = firstFree([...former.filter((port) => isIn(request.range, port)), ...ring(request)], taken, symmetric ? inside : new Set())
+    const port = firstFree(
+      [...previous.filter((port) => isIn(request.range, port)), ...ring(request)],
+      taken,
+      symmetric ? inside : new Set(),
+    )
     if (port === undefined) return undefined
     taken.add(port)
     byRequest.set(requested, { requested, private: symmetric ? port : requested, public: port, type })

@@ -5,7 +5,7 @@ import type { DockerEngine } from '../../engine/engine.ts'
 import { statusOf } from '../../engine/engine-errors.ts'
 import type { ExecStream } from '../../engine/exec-stream.ts'
 import { type ExecOutput, ExecRefused, type ExecRequest, type ExecSession } from '../../runtime.ts'
-import { engineWords } from '../engine/engine-words.ts'
+import { failureText } from '../engine/failure-text.ts'
 import { EXEC_MARK, HANGUP_SCRIPT, LOGIN_SHELL, SIGNAL_SCRIPT } from './exec-script.ts'
 import { frameReader } from './logs.ts'
 import { TerminalSize } from './terminal-size.ts'
@@ -14,8 +14,8 @@ import { TerminalSize } from './terminal-size.ts'
 export const MAX_SESSIONS = 96
 const STDERR = 2
 /** The engine ends the output a moment before it knows the exit code. */
-const EXIT_LOOKS = 100
-const EXIT_LOOK_MS = 50
+const EXIT_POLLS = 100
+const EXIT_POLL_MS = 50
 
 /** Commands in the containers of this host (HOST-130 to HOST-135). */
 export class ContainerExecs {
@@ -82,11 +82,11 @@ export class ContainerExecs {
   }
 
   private async exitCodeOf(exec: string): Promise<number> {
-    for (let looks = 0; looks < EXIT_LOOKS; looks += 1) {
+    for (let checks = 0; checks < EXIT_POLLS; checks += 1) {
       const facts = await this.engine.inspectExec(exec)
       if (facts === undefined) break
       if (!facts.running && facts.exitCode !== null) return facts.exitCode
-      await sleep(EXIT_LOOK_MS)
+      await sleep(EXIT_POLL_MS)
     }
     throw new ExecRefused('the connection to the command ended before the command did')
   }
@@ -116,7 +116,7 @@ export class ContainerExecs {
   }
 
   /** Drops the record of a container that has ended. */
-  forget(name: string): void {
+  discard(name: string): void {
     this.swept.delete(name)
   }
 }
@@ -136,5 +136,5 @@ function describe(error: unknown): string {
   const status = statusOf(error)
   if (status === 404) return 'the container does not run any more'
   if (status === 409) return 'the container does not run'
-  return engineWords(error)
+  return failureText(error)
 }

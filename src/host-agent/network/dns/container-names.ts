@@ -31,7 +31,7 @@ export async function openContainerNames({ overlays, address, log }: ContainerNa
     if (!zones.has(overlay)) zones.set(overlay, zoneOf(overlay))
     return zones.get(overlay)
   }
-  const zonesOf = (asker: string) => overlays.networksOf(asker)?.flatMap((overlay) => zoneOfKnown(overlay) ?? [])
+  const zonesOf = (client: string) => overlays.networksOf(client)?.flatMap((overlay) => zoneOfKnown(overlay) ?? [])
   try {
     const server = await NameServer.open({ address, zonesOf, log })
     log.info('names of private networks are answered to containers', { address, port: server.port })

@@ -9,7 +9,7 @@ import type { Zone } from './zone.ts'
 /** Attempts to find a port that is free for both UDP and TCP. */
 const TRIES = 10
 const CONNECTIONS_MAX = 256
-const CONNECTIONS_PER_ASKER = 8
+const CONNECTIONS_PER_CLIENT = 8
 /** Time limit of a silent connection, and of any connection. */
 const IDLE_MS = 5_000
 const CONNECTION_MAX_MS = 30_000
@@ -28,7 +28,7 @@ export interface NameServerDeps {
   /** Address at which containers reach this machine. */
   address: string
   /** Zones for the container with this address; empty: it is in no private network. Undefined: not known yet. */
-  zonesOf(asker: string): readonly Zone[] | undefined
+  zonesOf(client: string): readonly Zone[] | undefined
   log: Log
 }
 
@@ -83,9 +83,9 @@ export class NameServer {
   }
 
   /** Catches exceptions, so that a bug costs one answer and not the agent. */
-  private answer(packet: Buffer, transport: 'udp' | 'tcp', asker: string): Buffer | undefined {
+  private answer(packet: Buffer, transport: 'udp' | 'tcp', client: string): Buffer | undefined {
     try {
-      return answerMessage(packet, transport, this.deps.zonesOf(asker))
+      return answerMessage(packet, transport, this.deps.zonesOf(client))
     } catch (error) {
       this.deps.log.error('a question for a name could not be answered', { error: errorText(error) })
       return undefined
@@ -93,14 +93,14 @@ export class NameServer {
   }
 
   private accept(socket: Socket): void {
-    const asker = socket.remoteAddress ?? ''
+    const client = socket.remoteAddress ?? ''
     socket.on('error', () => {})
-    const held = [...this.connections.values()].filter((address) => address === asker).length
-    if (asker === '' || held >= CONNECTIONS_PER_ASKER) {
+    const held = [...this.connections.values()].filter((address) => address === client).length
+    if (client === '' || held >= CONNECTIONS_PER_CLIENT) {
       socket.destroy()
       return
     }
-    this.connections.set(socket, asker)
+    this.connections.set(socket, client)
     const end = setTimeout(() => socket.destroy(), CONNECTION_MAX_MS)
     socket.on('close', () => {
       clearTimeout(end)
@@ -109,18 +109,18 @@ export class NameServer {
     socket.setTimeout(IDLE_MS, () => socket.destroy())
     let rest: Buffer = Buffer.alloc(0)
     socket.on('data', (data: Buffer) => {
-      rest = this.take(socket, Buffer.concat([rest, data]), asker)
+      rest = this.take(socket, Buffer.concat([rest, data]), client)
     })
   }
 
   /** Answers all complete questions and returns the beginning of the next one. */
-  private take(socket: Socket, bytes: Buffer, asker: string): Buffer {
+  private take(socket: Socket, bytes: Buffer, client: string): Buffer {
     let rest = bytes
     while (rest.length >= LENGTH_BYTES && !socket.destroyed) {
       const end = LENGTH_BYTES + rest.readUInt16BE(0)
       if (end > QUESTION_MAX_BYTES || socket.writableLength > WAITING_MAX_BYTES) socket.destroy()
       if (rest.length < end) break
-      const answer = this.answer(rest.subarray(LENGTH_BYTES, end), 'tcp', asker)
+      const answer = this.answer(rest.subarray(LENGTH_BYTES, end), 'tcp', client)
       if (answer === undefined) socket.destroy()
       else socket.write(Buffer.concat([lengthOf(answer), answer]))
       rest = rest.subarray(end)

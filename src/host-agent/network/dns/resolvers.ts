@@ -33,12 +33,12 @@ const SEARCH_MAX = 6
 
 /**
  * Settings of a container that queries the agent first, and the machine's name servers for names that the agent refuses (NET-72); `domain`
- * is searched first. Parameter `told`, the engine's own configuration, takes precedence over the files of the machine. Undefined where no
+ * is searched first. Parameter `engineText`, the engine's own configuration, takes precedence over the files of the machine. Undefined where no
  * name server has an IPv4 address outside loopback: the engine queries those on loopback from the host, but not for containers with their
  * own settings. Pure.
  */
-export function containerResolvers(domain: string, files: readonly string[], told = ''): ContainerResolvers | undefined {
-  const engine = readEngine(told)
+export function containerResolvers(domain: string, files: readonly string[], engineText = ''): ContainerResolvers | undefined {
+  const engine = readEngine(engineText)
   const texts = engine.length > 0 ? [engine.join('\n')] : files
   const servers = parseNameServers(texts)
   const lines = texts.flatMap((text) => text.split('\n'))

@@ -1,7 +1,7 @@
 import type { Overlay, OverlayInventory, OverlayPlace } from '../../../host-protocol/overlays.ts'
 import { errorText } from '../../../node/fail.ts'
 import type { Log } from '../../log.ts'
-import { KeptTables } from '../kept-tables.ts'
+import { MaintainedTables } from '../maintained-tables.ts'
 import type { Nft } from '../nft.ts'
 import type { Attachment } from './attachment.ts'
 import { writeNames } from './container-names.ts'
@@ -27,7 +27,7 @@ export interface HostOverlaysDeps {
 /** The private networks across hosts that containers of this machine are in: reconciles their interfaces, rules and names (HOST-141). */
 export class HostOverlays {
   private readonly deps: HostOverlaysDeps
-  private readonly tables: KeptTables
+  private readonly tables: MaintainedTables
   private readonly devices: OverlayDevices | undefined
   /** Networks in the last message of the plane; undefined: there was none yet, so nothing is changed. */
   private overlays: ReadonlyMap<string, Overlay> | undefined
@@ -43,7 +43,7 @@ export class HostOverlays {
 
   constructor(deps: HostOverlaysDeps) {
     this.deps = deps
-    this.tables = new KeptTables(deps.nft, deps.log)
+    this.tables = new MaintainedTables(deps.nft, deps.log)
     this.devices = 'reason' in deps.underlay ? undefined : new OverlayDevices(deps.key, deps.underlay, deps.tools)
   }
 
@@ -62,13 +62,13 @@ export class HostOverlays {
   }
 
   /** Takes over the networks of this machine's workloads as the plane states them, and reconciles. */
-  learn(overlays: readonly Overlay[]): void {
+  update(overlays: readonly Overlay[]): void {
     this.overlays = new Map(overlays.map((overlay) => [overlay.id, overlay]))
     void this.keep()
   }
 
   /** Each network with its members on this machine. */
-  look(): { overlay: Overlay; members: { attachment: Attachment; place: OverlayPlace }[] }[] {
+  attached(): { overlay: Overlay; members: { attachment: Attachment; place: OverlayPlace }[] }[] {
     const all = [...this.attachments.values()]
     return [...(this.overlays?.values() ?? [])].map((overlay) => {
       const members = all.flatMap((attachment) =>
@@ -233,13 +233,13 @@ export class HostOverlays {
     for (const { ifname } of left) await tools.apply([`link delete ${ifname}`]).catch(() => {})
     for (const table of left.flatMap(({ ifname }) => tableOfTunnel(key, ifname) ?? [])) {
       await nft.apply(buildRemoval('netdev', table))
-      this.tables.forget('netdev', table)
+      this.tables.discard('netdev', table)
     }
     // A container that was attached when this pass began and has ended since is left to the next pass.
     this.tidied = wanted.length === 0 && this.attachments.size === 0
     if (!this.tidied) return
     await nft.apply(buildRemoval('inet', overlaysTable(key)))
-    this.tables.forget('inet', overlaysTable(key))
+    this.tables.discard('inet', overlaysTable(key))
     clearInterval(this.timer)
     this.timer = undefined
   }

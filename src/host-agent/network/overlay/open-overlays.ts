@@ -1,6 +1,6 @@
 import type { RuntimeClass } from '../../../host-protocol/messages.ts'
 import type { Log } from '../../log.ts'
-import { hasTrialProgram } from '../../trial/trial-image.ts'
+import { hasProbeProgram } from '../../probe/probe-image.ts'
 import { NFT, type Nft } from '../nft.ts'
 import { type EncryptionMode, findEncryption } from './encryption/find-encryption.ts'
 import { HostOverlays } from './host-overlays.ts'
@@ -36,5 +36,5 @@ export async function openOverlays({ options, key, hindrance, log, tools = IP_TO
 
 function unfit(runtimeClass: RuntimeClass): string | null {
   if (runtimeClass !== 'runc') return `containers in ${runtimeClass} share no network that is made for them`
-  return hasTrialProgram() ? null : 'there is no program that holds a network for this kind of processor'
+  return hasProbeProgram() ? null : 'there is no program that holds a network for this kind of processor'
 }

@@ -29,8 +29,8 @@ export const TUNNEL_BYTES = 50
 const ANYWHERE = '192.0.2.1'
 const REASON_MAX_CHARS = 300
 const VNI_MAX = 2 ** 24 - 1
-const TRIAL_VNIS = 1_000
-const TRIAL = '.try'
+const PROBE_VNIS = 1_000
+const PROBE = '.try'
 
 export interface UnderlayDeps {
   key: string
@@ -88,13 +88,13 @@ async function findAddress({ address, tools }: UnderlayDeps): Promise<{ device: 
 /** Builds a tunnel with its rules, and removes it. Throws where the machine cannot build it. */
 async function tryOut({ key, tools, nft }: UnderlayDeps, address: string): Promise<void> {
   const tunnel = `${tunnelPrefix(key)}try`
-  const vni = VNI_MAX - Math.floor(Math.random() * TRIAL_VNIS)
+  const vni = VNI_MAX - Math.floor(Math.random() * PROBE_VNIS)
   const member = { device: tunnel, mac: '0a:58:c0:00:02:01', address: ANYWHERE }
   await tools.apply([`link add ${tunnel} type vxlan id ${vni} dstport ${VXLAN_PORT} local ${address} nolearning`])
   try {
     await nft.apply(
-      buildOverlayRules(key, { id: TRIAL, vni, tunnel, members: [member], encrypted: { device: '', peers: [] }, plain: [] }) +
-        buildRemoval('netdev', overlayTable(key, TRIAL)),
+      buildOverlayRules(key, { id: PROBE, vni, tunnel, members: [member], encrypted: { device: '', peers: [] }, plain: [] }) +
+        buildRemoval('netdev', overlayTable(key, PROBE)),
     )
   } finally {
     await tools.apply([`link delete ${tunnel}`])

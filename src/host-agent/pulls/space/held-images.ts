@@ -16,7 +16,7 @@ export interface HeldImagesDeps {
 export async function recallImages({ engine, pulled, now }: HeldImagesDeps): Promise<void> {
   const remembered = pulled.all()
   const held = new Map((await engine.listTags(PULLED_REPOSITORY)).map(({ name, bytes }) => [digestOfName(name), bytes]))
-  for (const image of remembered) if (!held.has(image.digest)) pulled.forgetLost(image)
+  for (const image of remembered) if (!held.has(image.digest)) pulled.dropLost(image)
   for (const [digest, bytes] of held) {
     if (pulled.get(digest) !== undefined) continue
     const facts = await engine.imageFacts(pulledName(digest))

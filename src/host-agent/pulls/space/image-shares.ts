@@ -3,13 +3,13 @@ import { overShare, tooMany } from '../pull-error.ts'
 import { Turns } from '../turns.ts'
 import { bytesOf, FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
 
-/** Maximum number of images on a host, of any size; the last `IMAGES_KEPT` of them are for accounts that have none. */
+/** Maximum number of images on a host, of any size; the last `RETAINED_IMAGES` of them are for accounts that have none. */
 export const IMAGES_MAX = 500
-export const IMAGES_KEPT = 50
+export const RETAINED_IMAGES = 50
 /** Maximum number of images that an account may take before containers are created from them. */
 const FRESH_MAX = 250
 /** If all images together take at most one part in this many of the space, no account can exceed its share, whatever the others have. */
-const NOBODY_HAS_TOO_MUCH = 3
+const ROOMY_DIVISOR = 3
 
 /** The images under the containers of an account. */
 export interface ImageUse {
@@ -71,9 +71,9 @@ export class ImageShares {
       const known = new Map([...pulled.layerBytes(), ...layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes] as const)])
       const fresh = this.freshOf(account)
       if (fresh.size >= FRESH_MAX && !fresh.has(digest)) throw overShare(0, maxBytes)
-      const isRoomy = pulled.all().length <= IMAGES_MAX / NOBODY_HAS_TOO_MUCH
+      const isRoomy = pulled.all().length <= IMAGES_MAX / ROOMY_DIVISOR
       // The engine need not be queried: no account can exceed its share.
-      if (!isRoomy || bytesOf(known.keys(), known) > maxBytes / NOBODY_HAS_TOO_MUCH) {
+      if (!isRoomy || bytesOf(known.keys(), known) > maxBytes / ROOMY_DIVISOR) {
         const asked = { layers: layers.map(({ diffId }) => diffId), known, digest }
         const { usedBytes, addedBytes, maxBytes: room, images, maxImages } = await this.roomOf(account, asked)
         // A restart from layers already in use takes nothing from others, even if the account is above its share.
@@ -110,7 +110,7 @@ export class ImageShares {
     const before = has.get(account) ?? new Set<string>()
     const own = digest === undefined ? before : new Set([...before, digest])
     const others = new Set([...has].flatMap(([one, theirs]) => (one === account ? [] : [...theirs])).filter((other) => !own.has(other)))
-    const share = this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX
+    const share = this.deps.isShared() ? fairCount(IMAGES_MAX, RETAINED_IMAGES, others.size) : IMAGES_MAX
     return { images: own.size, maxImages: own.size === before.size ? Math.max(share, own.size) : share }
   }
 

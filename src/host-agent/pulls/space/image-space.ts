@@ -55,7 +55,7 @@ export class ImageSpace {
     for (const image of this.hasRoom(bytes) ? [] : removalOrder(scene, images.filter(isStale(now())))) {
       if (this.hasRoom(bytes)) return
       if (!(await remove(image.digest))) continue
-      pulled.forget(image.digest)
+      pulled.discard(image.digest)
       log.info('an image was removed to make room', { image: image.publicTexts[0] ?? image.places[0] ?? image.digest })
     }
     if (!this.hasRoom(bytes)) throw tooLarge('it takes', bytes || this.spooled(), Math.max(0, this.maxBytes - pulled.usedBytes()))

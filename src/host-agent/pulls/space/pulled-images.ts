@@ -124,13 +124,13 @@ export class PulledImages {
     }
   }
 
-  forget(digest: string): void {
+  discard(digest: string): void {
     if (this.images.delete(digest)) this.save()
   }
 
   /** Forgets an image that the engine lacks, unless its record has changed or it is being loaded. */
-  forgetLost(image: PulledImage): void {
-    if (this.images.get(image.digest) === image && !this.loading.includes(image.digest)) this.forget(image.digest)
+  dropLost(image: PulledImage): void {
+    if (this.images.get(image.digest) === image && !this.loading.includes(image.digest)) this.discard(image.digest)
   }
 
   private put(image: PulledImage): void {

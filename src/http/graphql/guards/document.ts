@@ -14,12 +14,12 @@ export function readDocument(text: string): DocumentNode {
   const seen = countNodes(document)
   const { depth, fields } = expand(document)
   for (const [name, found] of Object.entries({ ...seen, depth, fields }) as [keyof typeof LIMITS, number][]) {
-    if (found > LIMITS[name]) throw new GraphQLError(`the document has more than ${LIMITS[name]} ${WORDS[name]}; request less at once`)
+    if (found > LIMITS[name]) throw new GraphQLError(`the document has more than ${LIMITS[name]} ${LABELS[name]}; request less at once`)
   }
   return withoutIds(document)
 }
 
-const WORDS = {
+const LABELS = {
   tokens: 'tokens',
   depth: 'levels',
   fields: 'fields',

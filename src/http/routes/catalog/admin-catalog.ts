@@ -32,7 +32,7 @@ interface Part<Id extends string, Body> {
   path: string
   /** The noun in its operationIds. */
   noun: string
-  words: string
+  label: string
   params: z.ZodObject<{ id: z.ZodType<Id> }>
   body: z.ZodType<Body>
   entry: (id: Id, body: Body) => KeyedEntry
@@ -44,7 +44,7 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
     kind: 'GPU',
     path: 'gpus',
     noun: 'Gpu',
-    words: 'GPU type',
+    label: 'GPU type',
     params: CatalogParams,
     body: PutCatalogGpu,
     entry: gpuEntry,
@@ -53,7 +53,7 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
     kind: 'CPU',
     path: 'cpus',
     noun: 'Cpu',
-    words: 'CPU flavor',
+    label: 'CPU flavor',
     params: CatalogParams,
     body: PutCatalogCpu,
     entry: cpuEntry,
@@ -62,7 +62,7 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
     kind: 'DATA_CENTER',
     path: 'datacenters',
     noun: 'DataCenter',
-    words: 'data center',
+    label: 'data center',
     params: DataCenterParams,
     body: PutCatalogDataCenter,
     entry: dataCenterEntry,
@@ -71,7 +71,7 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
     kind: 'STORAGE',
     path: 'storage',
     noun: 'Storage',
-    words: 'storage price',
+    label: 'storage price',
     params: StorageParams,
     body: PutCatalogStorage,
     entry: storageEntry,
@@ -80,7 +80,7 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
     kind: 'PUBLISHER',
     path: 'publishers',
     noun: 'Publisher',
-    words: 'publisher of templates',
+    label: 'publisher of templates',
     params: CatalogParams,
     body: PutCatalogPublisher,
     entry: publisherEntry,
@@ -88,7 +88,7 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
 }
 
 function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<Id, Body>): void {
-  const { kind, noun, words, params, body, entry } = part
+  const { kind, noun, label, params, body, entry } = part
   const path = `/admin/v1/catalog/${part.path}`
   const item = { ...common, path: `${path}/{id}`, request: { params } }
   const routes = {
@@ -97,7 +97,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       path,
       method: 'get',
       operationId: `listCatalog${noun}s`,
-      summary: `Every ${words}, and what is said of it`,
+      summary: `Every ${label}, and what is said of it`,
       description: 'Each with what the operator says of it, if anything, and what is in force.',
       responses: {
         200: { description: 'What is in force.', content: { 'application/json': { schema: ListCatalogItems } } },
@@ -108,7 +108,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       ...item,
       method: 'get',
       operationId: `getCatalog${noun}`,
-      summary: `One ${words}`,
+      summary: `One ${label}`,
       description: 'What the operator says of it, if anything, and what is in force.',
       responses: { 200: { description: 'What is in force.', content: itemContent }, ...problemResponses([401, 404, 422]) },
     }),
@@ -116,7 +116,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       ...item,
       method: 'put',
       operationId: `putCatalog${noun}`,
-      summary: `Change or add a ${words}; what runs goes on at the price that it began with`,
+      summary: `Change or add a ${label}; what runs goes on at the price that it began with`,
       description: 'Replaces what was said of it before; what is left out is as the seed has it. Felt everywhere within 5 seconds.',
       middleware: strictJson,
       request: { params, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: body } } } },
@@ -129,7 +129,7 @@ function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<
       ...item,
       method: 'delete',
       operationId: `deleteCatalog${noun}`,
-      summary: `Return to the ${words} of the seed, or remove one of your own`,
+      summary: `Return to the ${label} of the seed, or remove one of your own`,
       description: 'Refused while something that is there would become unknown by it: the answer names what.',
       request: { params, query: DryRunQuery },
       responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Taken back.' }, ...problemResponses([401, 404, 409, 422]) },

@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { EndpointExplanation } from '../../../contract/why/why.ts'
+import { EndpointExplanation } from '../../../contract/explain/explain.ts'
 import { explainOwnEndpoint } from '../../../services/endpoints/explain-endpoint.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'

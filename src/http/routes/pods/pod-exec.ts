@@ -2,14 +2,14 @@ import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { ExecQuery } from '../../../contract/pods/exec.ts'
 import { isStillGood } from '../../../services/authenticate.ts'
-import { execInPod } from '../../../services/pods/doors/exec.ts'
+import { execInPod } from '../../../services/pods/ingress/exec.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { protocolsOf } from '../../callers/authorization.ts'
 import { credentialOf } from '../../callers/console-credential.ts'
+import { INGRESS_CHECKS } from '../../ingress/ingress-checks.ts'
 import { scoped } from '../../middleware/scope.ts'
 import { problemResponses } from '../../openapi/openapi-app.ts'
 import { BEARER, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { DOOR_CHECKS } from '../../pod-doors/door-checks.ts'
 import { socketWhile } from '../../watched/socket-while.ts'
 
 /** Subprotocols in order of preference; the answer to a client that offers none names none. */
@@ -49,12 +49,12 @@ export function registerPodExec(app: OpenAPIHono<AppEnv>): void {
     const target = { kind: 'exec', command: command ?? null, terminal, flow } as const
     const { socket, isRunning } = await execInPod(verbContext(c), c.req.valid('param').id, { target, isSocket, signal: request.signal })
     const isGood = async () =>
-      (await isStillGood(c.env, credentialOf(request), c.var.principal, Date.now(), DOOR_CHECKS.maxAgeMs)) && (await isRunning())
+      (await isStillGood(c.env, credentialOf(request), c.var.principal, Date.now(), INGRESS_CHECKS.maxAgeMs)) && (await isRunning())
     const offered = protocolsOf(request)
     const protocol = PROTOCOLS.find((name) => offered.includes(name))
     const headers = protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
     const why = 'the pod does not run, or the key is not valid'
-    const webSocket = socketWhile(socket, { isGood, everyMs: DOOR_CHECKS.everyMs, why })
+    const webSocket = socketWhile(socket, { isGood, everyMs: INGRESS_CHECKS.everyMs, why })
     return new Response(null, { status: SWITCHING, webSocket, headers })
   })
 }

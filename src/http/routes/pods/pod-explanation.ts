@@ -1,6 +1,6 @@
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { PodExplanation } from '../../../contract/why/why.ts'
+import { PodExplanation } from '../../../contract/explain/explain.ts'
 import { explainOwnPod } from '../../../services/pods/explain-pod.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'

@@ -26,11 +26,11 @@ export async function planRevokeKey({ env, nowMs }: OperatorContext, id: string)
 /** Returns the plan of rotating one's own key (DRY-24). Throws 403, and 404 for any other key. */
 export async function planRotateOwnKey(ctx: VerbContext, id: string, { overlapSeconds }: RotateKeyRequest): Promise<ChangePlan> {
   const { nowMs } = ctx
-  const former = await findRotatedKey(ctx, id)
-  const { name, expiresAt, revokedAt, replacedBy } = former
+  const previous = await findRotatedKey(ctx, id)
+  const { name, expiresAt, revokedAt, replacedBy } = previous
   return planChange('keys.rotate', { kind: 'api-key', id, name }, async () => {
     if (revokedAt !== null || replacedBy !== null || (expiresAt !== null && expiresAt <= nowMs)) throw hasEnded()
-    return planKeyRotation(former, Math.min(overlapEnd(nowMs, overlapSeconds), expiresAt ?? Number.POSITIVE_INFINITY), nowMs)
+    return planKeyRotation(previous, Math.min(overlapEnd(nowMs, overlapSeconds), expiresAt ?? Number.POSITIVE_INFINITY), nowMs)
   })
 }
 

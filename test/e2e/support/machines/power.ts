@@ -10,7 +10,7 @@ const OUTER_BYTES = 16 * 2 ** 30
 const DISK_BYTES = 2 ** 30
 /** Data that is not synced stays off the disk for ten minutes, and a rename does not write its file. */
 const LAZY = 'commit=600,noauto_da_alloc'
-const LOOK_EVERY_MS = 1
+const REFRESH_EVERY_MS = 1
 /** The field of `/sys/block/<device>/stat` that counts the writes completed by the device. */
 const WRITES_FIELD = 4
 
@@ -71,7 +71,7 @@ export class PowerDisk {
       if (now === written) return
       written = now
       cuts.push(this.cut())
-    }, LOOK_EVERY_MS)
+    }, REFRESH_EVERY_MS)
     return () => {
       clearInterval(this.timer)
       return [...cuts, this.cut()]

@@ -63,8 +63,8 @@ async function device(world: World, secret: string): Promise<() => Promise<strin
   const ctx = { ...where(env), principal: session.principal, counted: CHARGED.counted }
   await approveDevice(ctx, await consoleSessionId(env, secret), { userCode })
   return async () => {
-    const told = await pollDevice(where(world.env), deviceCode).catch(() => null)
-    return told !== null && 'access_token' in told ? told.access_token : null
+    const received = await pollDevice(where(world.env), deviceCode).catch(() => null)
+    return received !== null && 'access_token' in received ? received.access_token : null
   }
 }
 

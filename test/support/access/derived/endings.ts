@@ -1,7 +1,7 @@
 import { scopesOfRole } from '../../../../src/domain/access.ts'
 import { countedAsRequest } from '../../../../src/objects/counted.ts'
 import { rotateOwnKey } from '../../../../src/services/accounts/own-keys.ts'
-import { forgetVerdicts } from '../../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import { signOut } from '../../../../src/services/sessions/console-sessions.ts'
 import { admin, api, env, expect } from '../../harness.ts'
 import { VISIT, type World, where } from './world.ts'
@@ -92,5 +92,5 @@ export const ENDING_NAMES = Object.keys(ENDINGS) as EndingName[]
 /** Ends a parent of a world, visibly to all isolates at once. */
 export async function endIn(world: World, name: EndingName): Promise<void> {
   await ENDINGS[name].end(world)
-  forgetVerdicts()
+  dropCachedDecisions()
 }

@@ -8,7 +8,7 @@ import { act, compute, placed, readPod } from '../../../support/pods/pods.ts'
 /** A GPU type that only the hosts of one test have. */
 const OTHER = 'NVIDIA A40'
 
-const former = ({ id }: FakeHost) => podHost(env, id)
+const previous = ({ id }: FakeHost) => podHost(env, id)
 
 describe('the life of a pod', () => {
   it('[POD-2] [POD-14] [PP-81] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {
@@ -72,7 +72,7 @@ describe('the life of a pod', () => {
     await host.waitFor((w) => w.id === `${id}-1`)
     await host.report(`${id}-1`, { state: 'running' })
     const lastHeardMs = Date.now()
-    expect(await loseHostOfPods(env, former(host), lastHeardMs)).toBe(0)
+    expect(await loseHostOfPods(env, previous(host), lastHeardMs)).toBe(0)
     const lost = await readPod(id)
     expect(lost).toMatchObject({ status: 'ERROR', hostLost: true, chargedFromMs: null })
     expect(lost.statusReason).toContain('has been silent since')
@@ -91,10 +91,10 @@ describe('the life of a pod', () => {
     const id = await placed(first, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
     await first.waitFor((w) => w.id === `${id}-1`)
     await first.report(`${id}-1`, { state: 'running' })
-    expect(await loseHostOfPods(env, former(first), Date.now())).toBe(1)
+    expect(await loseHostOfPods(env, previous(first), Date.now())).toBe(1)
     expect(await readPod(id)).toMatchObject({ status: 'ERROR', hostLost: true, hostId: first.id })
     const second = await FakeHost.join(gpus(1, OTHER))
-    expect(await loseHostOfPods(env, former(first), Date.now())).toBe(0)
+    expect(await loseHostOfPods(env, previous(first), Date.now())).toBe(0)
     expect(await readPod(id)).toMatchObject({ status: 'STARTING', hostLost: false, hostId: second.id, generation: 2 })
     expect(await second.waitFor((w) => w.id === `${id}-2`)).toMatchObject({ desired: 'running' })
     await first.waitFor((w) => w.id === `${id}-1` && w.desired === 'stopped')
@@ -105,7 +105,7 @@ describe('the life of a pod', () => {
     expect((await readPod(id)).status).toBe('RUNNING')
 
     const third = await FakeHost.join(gpus(1, OTHER))
-    expect(await drainPods(env, former(second), Date.now())).toBe(0)
+    expect(await drainPods(env, previous(second), Date.now())).toBe(0)
     expect((await readPod(id)).hostId).not.toBe(second.id)
     for (const host of [first, second, third]) host.leave()
   })

@@ -118,10 +118,10 @@ class MeteredPod {
 
   /** Repeats the last report under a new sequence number, as an agent does that has lost its memory. */
   /** Ends a container of an earlier generation, which the agent stops in its own time. */
-  async endFormer(): Promise<void> {
+  async endPrevious(): Promise<void> {
     const present = `${this.id}-${this.oracle.containers.length}`
-    const former = (await this.workloads()).find(({ id }) => id !== present && !this.down.has(id))
-    if (former) await this.report(former.id, 'exited', nowMs)
+    const previous = (await this.workloads()).find(({ id }) => id !== present && !this.down.has(id))
+    if (previous) await this.report(previous.id, 'exited', nowMs)
   }
 
   async sayAgain(): Promise<void> {
@@ -226,7 +226,7 @@ function play(pod: MeteredPod, next: Step): Promise<void> {
     case 'again':
       return pod.sayAgain()
     case 'former':
-      return pod.endFormer()
+      return pod.endPrevious()
     case 'evict':
       return pod.evictHost()
     case 'lose':

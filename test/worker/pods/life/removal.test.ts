@@ -118,9 +118,9 @@ describe('a host that is lost', () => {
     await runInDurableObject(hostStub(env, host.id), async (object) => {
       const { pods } = object as unknown as { pods: HostPods }
       await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE', lost_at = 1 WHERE id = ?").bind(host.id).run()
-      const look = pods.moveAway(host.id)
+      const check = pods.moveAway(host.id)
       const report = { workloadId: `${id}-1`, state: 'running', exitCode: null, reason: null, at: Date.now(), sequence: 1 } as const
-      await Promise.all([look, pods.returned(host.id, [report])])
+      await Promise.all([check, pods.returned(host.id, [report])])
     })
     expect(await readPod(id)).toMatchObject({ status: 'RUNNING', hostLost: false })
     expect(await freeGpus(host.id)).toBe(0)

@@ -41,7 +41,7 @@ function pass(ms: number): void {
 }
 
 /** Runs the alarm of the host's object. */
-async function look({ host }: PodScene): Promise<void> {
+async function check({ host }: PodScene): Promise<void> {
   await runDurableObjectAlarm(hostStub(env, host.id))
 }
 
@@ -60,7 +60,7 @@ async function runningPod() {
   const startedAtMs = nowMs
   pass(60_000)
   await scene.host.beat()
-  await look(scene)
+  await check(scene)
   return { scene, id, startedAtMs, heardAtMs: nowMs }
 }
 
@@ -112,12 +112,12 @@ describe('a pod whose host is silent', () => {
     const nothing = { perHour: 0, costSoFar: heard.listed.costSoFar }
     expect(silent).toEqual({ ...heard, cost: 0, listed: nothing, perHour: 0, item: nothing })
     await scene.host.beat()
-    await look(scene)
+    await check(scene)
     expect(await spent()).toMatchObject({ cost: 0.44, listed: { perHour: rate }, perHour: rate })
     pass(OFFLINE_AFTER_MS)
-    await look(scene)
+    await check(scene)
     pass(LOST_AFTER_MS)
-    await look(scene)
+    await check(scene)
     expect(await spent()).toMatchObject({ cost: 0, listed: { perHour: 0 }, perHour: 0, item: { perHour: 0 } })
     // The host may return at any time, so the limits count the pod.
     expect((await scene.call.get('/v2/billing/summary')).body.rate.perHour).toBe(rate)
@@ -155,9 +155,9 @@ describe('a pod whose host is silent', () => {
       const { scene, id, startedAtMs, heardAtMs } = await runningPod()
       const before = await readPod(id)
       pass(silentMs)
-      await look(scene)
+      await check(scene)
       await scene.host[sign]()
-      await look(scene)
+      await check(scene)
       const after = await readPod(id)
       expect(after).toEqual({ ...before, version: before.version + 1, chargedFromMs: nowMs, changedAtMs: nowMs })
       expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
@@ -173,7 +173,7 @@ describe('a pod whose host is silent', () => {
       expect(await linesOf(id)).toContain(line)
       pass(5_000)
       await scene.host.beat()
-      await look(scene)
+      await check(scene)
       expect(await readPod(id)).toEqual(after)
     },
   )
@@ -202,7 +202,7 @@ describe('a pod whose host is silent', () => {
     await scene.host.beat()
     const heardAgainMs = nowMs
     pass(1_000)
-    await look(scene)
+    await check(scene)
     expect(batch).toHaveBeenCalledTimes(1)
     expect(await usageOf(id)).toEqual([])
     await scene.host.report(`${id}-1`, { state: 'exited', at: nowMs })
@@ -215,10 +215,10 @@ describe('a pod whose host is silent', () => {
   it('[POD-23] [PP-113] is ERROR when its host is lost; when that returns, the start time is that of the container', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(OFFLINE_AFTER_MS)
-    await look(scene)
+    await check(scene)
     expect(await scene.get(id)).toMatchObject({ status: 'RUNNING', runtime: null, cost: 0 })
     pass(LOST_AFTER_MS)
-    await look(scene)
+    await check(scene)
     expect(await scene.get(id)).toMatchObject({ status: 'ERROR', startedAt: null, runtime: null, cost: 0 })
     expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
     await scene.host.link()
@@ -233,7 +233,7 @@ describe('a pod whose host is silent', () => {
     pass(1_800_000)
     expect(await scene.get(id)).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44 })
     await scene.host.beat()
-    await look(scene)
+    await check(scene)
     expect(await usageOf(id)).toEqual([])
   })
 })

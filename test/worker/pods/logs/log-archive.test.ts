@@ -1,5 +1,5 @@
 import { LOG_RETENTION_MS } from '../../../../durable-objects/pod-log.ts'
-import { BACKLOG_FACTOR, LOG_KEPT_LINES, SEGMENT_LINES, type StoredLine } from '../../../../src/domain/text/log-stream.ts'
+import { BACKLOG_FACTOR, LOG_RETAINED_LINES, SEGMENT_LINES, type StoredLine } from '../../../../src/domain/text/log-stream.ts'
 import {
   afterEach,
   beforeEach,
@@ -61,7 +61,7 @@ const useBucket = (use: R2Bucket | null) =>
   })
 
 /** One segment more than the tail retains. */
-const FULL = LOG_KEPT_LINES + SEGMENT_LINES
+const FULL = LOG_RETAINED_LINES + SEGMENT_LINES
 
 describe('writing', () => {
   it('[PP-117] lines are written to the bucket a segment at a time, before the tail drops them', async () => {
@@ -107,8 +107,8 @@ describe('writing', () => {
 
   it('[PP-117] lines that a bucket refuses for long are dropped in the end, because a log is limited', async () => {
     await useBucket(refusing('put'))
-    await write(1, BACKLOG_FACTOR * LOG_KEPT_LINES + 10)
-    expect(await inTail()).toEqual([11, BACKLOG_FACTOR * LOG_KEPT_LINES + 10])
+    await write(1, BACKLOG_FACTOR * LOG_RETAINED_LINES + 10)
+    expect(await inTail()).toEqual([11, BACKLOG_FACTOR * LOG_RETAINED_LINES + 10])
   })
 
   it('[PP-60] without a bucket the tail drops lines beyond its limits, and readers get a gap', async () => {
@@ -171,8 +171,8 @@ describe('the end of a log', () => {
   it('[PP-61, PP-117] its segments are deleted with it, also unrecorded ones; not before the bucket is reachable', async () => {
     await write(1, FULL)
     await bucket.put(segmentName(7_001, 8_000), 'an orphan')
-    const stranger = `logs/pod/${id}x/000000000001-000000001000.ndjson`
-    await bucket.put(stranger, "somebody else's")
+    const otherTenant = `logs/pod/${id}x/000000000001-000000001000.ndjson`
+    await bucket.put(otherTenant, "somebody else's")
     await act(id, 'terminate')
     await useBucket(refusing('delete'))
     await passRetention()
@@ -182,6 +182,6 @@ describe('the end of a log', () => {
     await passRetention()
     expect(await inBucket()).toEqual([])
     expect(await inTail()).toEqual([0, 0])
-    expect(await bucket.head(stranger)).not.toBeNull()
+    expect(await bucket.head(otherTenant)).not.toBeNull()
   })
 })

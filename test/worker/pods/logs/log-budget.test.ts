@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { LOG_KEPT_LINES, SEGMENT_LINES } from '../../../../src/domain/text/log-stream.ts'
+import { LOG_RETAINED_LINES, SEGMENT_LINES } from '../../../../src/domain/text/log-stream.ts'
 import { admin, api, beforeEach, describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
 import { FakeHost } from '../../../support/hosts/fake-host.ts'
 import { GPU, gpus } from '../../../support/hosts/gpus.ts'
@@ -9,7 +9,7 @@ const { LOGS } = env
 if (!LOGS) throw new Error('the tests are to have a bucket')
 const bucket: R2Bucket = LOGS
 /** One segment more than the tail retains. */
-const FULL = LOG_KEPT_LINES + SEGMENT_LINES
+const FULL = LOG_RETAINED_LINES + SEGMENT_LINES
 
 let pod: HostedPod
 beforeEach(async () => {
@@ -54,9 +54,9 @@ describe('[M8][JL-50] older lines of an account', () => {
   })
 
   it('beyond the limit are deleted first from the log with the oldest write, then from the log itself, and other accounts keep theirs', async () => {
-    const stranger = await hostedPod()
-    onTestFinished(() => stranger.host.leave())
-    await write(stranger.id, 1, FULL)
+    const otherTenant = await hostedPod()
+    onTestFinished(() => otherTenant.host.leave())
+    await write(otherTenant.id, 1, FULL)
     const second = await another()
     await write(second, 1, FULL)
     await write(pod.id, 1, FULL)
@@ -68,9 +68,11 @@ describe('[M8][JL-50] older lines of an account', () => {
     expect((await segmentsOf(pod.id)).length).toBe(2)
     expect(await firstLineOf(pod.id)).toBe(SEGMENT_LINES + 1)
     expect(await limit('logBytes')).toMatchObject({ used: await bytesOf(pod.id), bound: Math.floor(2.5 * each) })
-    expect((await segmentsOf(stranger.id)).length).toBe(1)
+    expect((await segmentsOf(otherTenant.id)).length).toBe(1)
     // Lines in the tail do not count.
-    expect(await runInDurableObject(logOf(second), ({ store }) => store.newest().n - (store.oldest(1)[0]?.n ?? 0))).toBe(LOG_KEPT_LINES - 1)
+    expect(await runInDurableObject(logOf(second), ({ store }) => store.newest().n - (store.oldest(1)[0]?.n ?? 0))).toBe(
+      LOG_RETAINED_LINES - 1,
+    )
   })
 
   it('are not stored under a limit of zero, and the log continues', async () => {

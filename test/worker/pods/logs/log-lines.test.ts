@@ -1,5 +1,5 @@
-import { MAX_LOOKED_LINES, MAX_READS } from '../../../../durable-objects/pod-log/line-reader.ts'
-import { LOG_KEPT_LINES } from '../../../../src/domain/text/log-stream.ts'
+import { MAX_READS, MAX_SCANNED_LINES } from '../../../../durable-objects/pod-log/line-reader.ts'
+import { LOG_RETAINED_LINES } from '../../../../src/domain/text/log-stream.ts'
 import { api, createAccount, describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
 import { type HostedPod, hostedPod, logOf, readLog } from '../../../support/pods/pods.ts'
 
@@ -46,7 +46,7 @@ const cursor = (text: string | null) => `cursor=${encodeURIComponent(text ?? '')
 
 describe('pages of a log', () => {
   it('[JL-10] lead both ways from the newest lines, including the bucket, without gap or repeat', async () => {
-    const count = LOG_KEPT_LINES + 2_500
+    const count = LOG_RETAINED_LINES + 2_500
     const pod = await podWithLines(count)
     const first = await read(pod, 'limit=1000')
     expect(first).toMatchObject({ newer: `>${count}`, atEnd: true, truncatedAt: null })
@@ -99,7 +99,7 @@ describe('pages of a log', () => {
   })
 
   it('[JL-12] a search reads a limited number of lines, returns where it stopped, and continues from there', async () => {
-    const pod = await podWithLines(MAX_LOOKED_LINES + 3_000)
+    const pod = await podWithLines(MAX_SCANNED_LINES + 3_000)
     const first = await read(pod, 'q=line+7+&source=container')
     expect([first.lines, first.truncatedAt, first.older]).toEqual([[], '<3001', '<3001'])
     const rest = await read(pod, `q=line+1000+&${cursor(first.truncatedAt)}`)
@@ -108,22 +108,22 @@ describe('pages of a log', () => {
   })
 
   it('[JL-12] a search does not block new lines, and the number of simultaneous searches is limited', async () => {
-    const pod = await podWithLines(LOG_KEPT_LINES)
+    const pod = await podWithLines(LOG_RETAINED_LINES)
     const searches = range(1, MAX_READS + 1).map(() => api(pod.account.key).get(`/v2/pods/${pod.id}/logs/lines?q=nowhere`))
-    await write(pod, LOG_KEPT_LINES + 1, LOG_KEPT_LINES + 1)
+    await write(pod, LOG_RETAINED_LINES + 1, LOG_RETAINED_LINES + 1)
     const statuses = (await Promise.all(searches)).map(({ status }) => status)
     expect(
       statuses.every((status) => status === 200 || status === 429),
       String(statuses),
     ).toBe(true)
     await runInDurableObject(logOf(pod.id), async ({ reader }) => {
-      const wish = {
+      const requested = {
         filter: { source: null, text: 'nowhere', sinceMs: null, untilMs: null },
         direction: 'older',
         fromN: null,
         limit: 1,
       } as const
-      const reads = range(1, MAX_READS).map(() => reader.read(wish))
+      const reads = range(1, MAX_READS).map(() => reader.read(requested))
       expect(reader.isBusy()).toBe(true)
       await Promise.all(reads)
       expect(reader.isBusy()).toBe(false)

@@ -65,10 +65,10 @@ describe('reading', () => {
   it('[LOG-2, LOG-6, POD-16] refusals come before any byte; logs of members of a cluster are read like others', async () => {
     const { account, host, id, path, first, read } = await setUpPod()
     await host.ship(first, ['secret'])
-    const stranger = await createAccount()
+    const otherTenant = await createAccount()
     const noPods = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['serverless:read'] })
     const tries: [string | null, string, number][] = [
-      [stranger.key, path, 404],
+      [otherTenant.key, path, 404],
       [account.key, '/v2/pods/nosuchpod/logs', 404],
       [account.key, `/v2/pods/${id}-1/logs`, 404],
       [account.key, `${path}?tail=5001`, 422],

@@ -1,4 +1,4 @@
-import { forgetDelegatedTokens } from '../../../../src/effects/ecr/delegated-token.ts'
+import { dropDelegatedTokens } from '../../../../src/effects/ecr/delegated-token.ts'
 import { sessionName } from '../../../../src/effects/ecr/session-name.ts'
 import { pullWith } from '../../../../src/effects/registry-login.ts'
 import type { Env } from '../../../../src/env.ts'
@@ -32,7 +32,7 @@ const WITHOUT = { ok: true, login: null }
 
 let plane: Env
 beforeEach(() => {
-  forgetDelegatedTokens()
+  dropDelegatedTokens()
   plane = { ...env, ...AWS_VARS }
 })
 afterEach(() => vi.restoreAllMocks())
@@ -79,7 +79,7 @@ describe('pulls by delegation', () => {
   })
 
   it('[REG-5] are not used for other images, other accounts and containers with a credential of their own', async () => {
-    const [account, stranger] = [await createAccount(), await createAccount()]
+    const [account, otherTenant] = [await createAccount(), await createAccount()]
     await delegate(account)
     const aws = FakeAws.start()
     const others = [
@@ -92,7 +92,7 @@ describe('pulls by delegation', () => {
       'ghcr.io/team/models:v1',
     ]
     for (const image of others) expect(await pull(account, image), image).toEqual(WITHOUT)
-    expect(await pull(stranger)).toEqual(WITHOUT)
+    expect(await pull(otherTenant)).toEqual(WITHOUT)
     expect(await pull(account, IMAGE, 'nosuchcredential')).toEqual(WITHOUT)
     expect(aws.calls).toEqual([])
   })
@@ -115,7 +115,7 @@ describe('pulls by delegation', () => {
     expect(aws.calls).toHaveLength(2)
     expect(await pull(other)).not.toEqual(first)
     expect(aws.calls).toHaveLength(4)
-    forgetDelegatedTokens()
+    dropDelegatedTokens()
     aws.expiresAtMs = Date.now() + 14 * 60_000
     await pull(account)
     await pull(account)
@@ -220,7 +220,7 @@ describe('a delegation in an organization', () => {
     expect([(await start(team)).ok, (await pull(neighbour)).ok, await listed()]).toEqual([true, true, [null]])
     const asked = aws.calls.length
     expect((await api(owner.key).delete(`/v2/organizations/${team}/members/${member.userId}`)).status).toBe(204)
-    forgetDelegatedTokens()
+    dropDelegatedTokens()
     expect([await start(team), aws.calls.length, await listed()]).toEqual([ended(GONE), asked, [GONE]])
     expect((await pull(neighbour)).ok).toBe(true)
     // A member who has rejoined has not delegated anything yet.

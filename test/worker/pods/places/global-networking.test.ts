@@ -35,10 +35,10 @@ describe('global networking', () => {
       { enabled: true, ip: `${range}.3`, internalDns: `${second.id}.podplane.internal` },
     ])
     await until(() => [one, two].every(({ overlays }) => overlays[0]?.members.length === 2))
-    const told = [first, second].map(({ id, globalNetworking }, index) => {
+    const received = [first, second].map(({ id, globalNetworking }, index) => {
       return { podId: id, address: globalNetworking.ip, hostAddress: `192.0.2.${index + 1}`, names: [globalNetworking.internalDns] }
     })
-    const members = told.toSorted((a, b) => (a.podId < b.podId ? -1 : 1))
+    const members = received.toSorted((a, b) => (a.podId < b.podId ? -1 : 1))
     for (const host of [one, two])
       expect(host.overlays).toEqual([
         { id: expect.any(String), vni: expect.any(Number), cidr: `${range}.0/22`, domain: 'podplane.internal', members },

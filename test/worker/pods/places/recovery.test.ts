@@ -6,7 +6,7 @@ import { createAccount, describe, env, evictDurableObject, expect, it, runInDura
 import { FakeHost } from '../../../support/hosts/fake-host.ts'
 import { freeGpus, gpus } from '../../../support/hosts/gpus.ts'
 import { envOf } from '../../../support/hosts/hosts.ts'
-import { act, compute, draftPod, hostedPod, placed, readPod, ringForMarks } from '../../../support/pods/pods.ts'
+import { act, compute, draftPod, hostedPod, placed, readPod, ringForIntents } from '../../../support/pods/pods.ts'
 import { hostStub } from '../../../support/runner/stubs.ts'
 
 const TYPE = 'NVIDIA L40S'
@@ -36,23 +36,23 @@ describe('a request that ends midway', () => {
   it('[PP-77] after a create was recorded: the host object finds the pod and starts it', async () => {
     const { host, teamId, stub } = await joined()
     const id = `podx${Date.now()}`
-    expect(await stub.markPod(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
+    expect(await stub.recordPodIntent(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
     expect(await insertPod(openRecords(env), rowOn(host, teamId, id), RESOURCES)).toBe('done')
     await evictDurableObject(stub)
-    await ringForMarks(host.id)
+    await ringForIntents(host.id)
     expect(await host.waitFor((w) => w.id === `${id}-1`)).toMatchObject({ desired: 'running' })
     host.leave()
   })
 
   it('[PP-77] before anything was recorded: the intent record has no effect and is dropped', async () => {
     const { host, stub } = await joined()
-    await stub.markPod(host.id, 'podnever')
-    await ringForMarks(host.id)
+    await stub.recordPodIntent(host.id, 'podnever')
+    await ringForIntents(host.id)
     expect(await freeGpus(host.id)).toBe(1)
     const marks = () => runInDurableObject(stub, (_object, state) => state.storage.sql.exec('SELECT * FROM pod_marks').toArray().length)
     expect(await marks()).toBe(1)
     await runInDurableObject(stub, (_object, state) => void state.storage.sql.exec('UPDATE pod_marks SET marked_at = 0'))
-    await ringForMarks(host.id)
+    await ringForIntents(host.id)
     expect(await marks()).toBe(0)
     host.leave()
   })
@@ -65,9 +65,9 @@ describe('a request that ends midway', () => {
     const before = await readPod(id)
     const stop = decideAction(before, 'stop', Date.now())
     if (!stop.ok) throw new Error(stop.detail)
-    await stub.markPod(host.id, id)
+    await stub.recordPodIntent(host.id, id)
     expect(await updatePod(openRecords(env), before, stop.change.pod, stop.change.usage)).toBe(true)
-    await ringForMarks(host.id)
+    await ringForIntents(host.id)
     await host.waitFor((w) => w.id === `${id}-1` && w.desired === 'held')
     await host.report(`${id}-1`, { state: 'exited' })
     expect(await freeGpus(host.id)).toBe(1)

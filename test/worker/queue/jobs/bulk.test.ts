@@ -148,8 +148,8 @@ describe('a bulk change of jobs', () => {
     for (const body of [{}, { expected: 1 }, { status: [] }, { status: ['DONE'] }, { ids: many }, { all: true }]) {
       expect((await queue.post('/requests/cancel', body)).status, JSON.stringify(body).slice(0, 50)).toBe(400)
     }
-    const stranger = api((await createAccount()).key)
-    expect((await stranger.post(`/v2/${queue.endpointId}/requests/cancel`, { status: ['IN_QUEUE'] })).status).toBe(404)
+    const otherTenant = api((await createAccount()).key)
+    expect((await otherTenant.post(`/v2/${queue.endpointId}/requests/cancel`, { status: ['IN_QUEUE'] })).status).toBe(404)
     expect((await queue.get('/requests/bulk/none')).status).toBe(404)
     await run(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => {

@@ -105,10 +105,11 @@ describe('[HLT-6] explain', () => {
     const hosts = [await FakeHost.join({ gpus: [gpu('NVIDIA H200', '12.4')] }), await FakeHost.join({ gpus: [gpu('NVIDIA H200')] })]
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(hosts[1]?.id).run()
     const wants = { gpu: { pools: ['HOPPER_141'], count: 2, minCudaVersion: '12.8' } }
-    const [queue, stranger] = [await setUpQueue(wants), await setUpQueue(wants)]
-    const jobs = [await run(queue), await run(stranger)]
+    const [queue, otherTenant] = [await setUpQueue(wants), await setUpQueue(wants)]
+    const jobs = [await run(queue), await run(otherTenant)]
     await until(
-      async () => (await queue.get('/health')).body.workers.throttled === 1 && (await stranger.get('/health')).body.workers.throttled === 1,
+      async () =>
+        (await queue.get('/health')).body.workers.throttled === 1 && (await otherTenant.get('/health')).body.workers.throttled === 1,
     )
     const body = await explain(queue, jobs[0] ?? '')
     expect(body.reason).toBe('NO_CAPACITY')
@@ -117,7 +118,7 @@ describe('[HLT-6] explain', () => {
     expect(failed).toContainEqual(['needs 2 free NVIDIA H200', 'needs CUDA 12.8'])
     expect(failed).toContainEqual(['needs a host that is online', 'needs 2 free NVIDIA H200'])
     expect(JSON.stringify(body.placement)).not.toContain(' > ')
-    const other = await explain(stranger, jobs[1] ?? '')
+    const other = await explain(otherTenant, jobs[1] ?? '')
     const ids = (reply: ExplainReply) => (reply.placement ?? []).map((host) => host.hostId)
     expect(new Set([...ids(body), ...ids(other)]).size).toBe(6)
     expect(ids(await explain(queue, jobs[0] ?? ''))).toEqual(ids(body))
@@ -138,10 +139,10 @@ describe('[HLT-6] explain', () => {
     expect((await queue.get('/explain/nosuchjob')).status).toBe(404)
     expect((await queue.get('/explain')).status).toBe(404)
     expect((await queue.post(`/explain/${jobId}`)).status).toBe(405)
-    const stranger = await createAccount()
-    const own = await createEndpoint(stranger.key)
-    expect((await api(stranger.key).get(`/v2/${queue.endpointId}/explain/${jobId}`)).status).toBe(404)
-    expect((await api(stranger.key).get(`/v2/${own}/explain/${jobId}`)).status).toBe(404)
+    const otherTenant = await createAccount()
+    const own = await createEndpoint(otherTenant.key)
+    expect((await api(otherTenant.key).get(`/v2/${queue.endpointId}/explain/${jobId}`)).status).toBe(404)
+    expect((await api(otherTenant.key).get(`/v2/${own}/explain/${jobId}`)).status).toBe(404)
   })
 
   it('an idle worker: the job is next', async () => {

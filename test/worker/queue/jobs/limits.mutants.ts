@@ -3,7 +3,7 @@ import type { Mutant } from '../../../support/mutant.ts'
 export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a small call holds its slot for ever',
-    file: 'durable-objects/endpoint/client/entrance.ts',
+    file: 'durable-objects/endpoint/client/client-call.ts',
     find: '    entry?.release()\n',
     replace: '',
   },

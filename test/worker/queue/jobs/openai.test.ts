@@ -127,12 +127,12 @@ describe('a call that waits for its answer', () => {
     const { id } = await takeNext(queue)
     await queue.post(`/cancel/${id}`)
     expect(await cancelled).toMatchObject({ status: 410, body: { error: { message: 'the job was cancelled' } } })
-    const forgotten = queue.post(CHAT, ASK)
+    const dropped = queue.post(CHAT, ASK)
     await jobsOf(queue, 2)
     await advance(queue.endpointId, 3_600_000 - 60_000)
     expect((await jobsOf(queue, 1))[0]?.status).toBe('IN_QUEUE')
     await advance(queue.endpointId, 60_001)
-    expect((await forgotten).status).toBe(504)
+    expect((await dropped).status).toBe(504)
   })
 
   it('[OAI-8] a client that disconnects cancels the job', async () => {
@@ -183,7 +183,7 @@ describe('a streamed reply', () => {
     const { worker, id } = await takeNext(queue)
     await worker.stream(id, { output: 'data: {"a' })
     const pings = (await reader.until((text) => text.includes('{"a'))).length
-    await looksAgain(queue)
+    await pollsAgain(queue)
     await worker.stream(id, { output: '":1}\n\n' })
     expect((await reader.until((text) => text.includes(':1'))).slice(pings)).toBe('":1}\n\n')
     await reader.until((text) => text.endsWith(': ping\n\n'))
@@ -304,7 +304,7 @@ describe('refusals', () => {
 
   it('[API-5, PP-42] key, scope, endpoint, path and method are refused in the members of both APIs', async () => {
     const queue = await setUpQueue()
-    const stranger = await createAccount()
+    const otherTenant = await createAccount()
     const readOnly = await createKey(queue.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
     const refused = async (key: string, method = 'POST') => {
       const reply = await send(`/v2/${queue.endpointId}${CHAT}`, { method, headers: { Authorization: `Bearer ${key}` } })
@@ -314,7 +314,7 @@ describe('refusals', () => {
     }
     expect(await refused('wrong')).toEqual([401, 'authentication_error'])
     expect(await refused(readOnly.key)).toEqual([401, 'authentication_error'])
-    expect(await refused(stranger.key)).toEqual([404, 'not_found_error'])
+    expect(await refused(otherTenant.key)).toEqual([404, 'not_found_error'])
     expect(await refused(queue.account.key, 'OPTIONS')).toEqual([405, 'invalid_request_error'])
   })
 
@@ -382,11 +382,11 @@ function shortenKeepalive(queue: QueueSetup): Promise<void> {
 }
 
 /** Waits until the stream has found nothing new three times in a row; each time it sends a comment if one is due. */
-async function looksAgain(queue: QueueSetup): Promise<void> {
+async function pollsAgain(queue: QueueSetup): Promise<void> {
   const stub = endpointStub(env, queue.endpointId)
-  const looks = await runInDurableObject(stub, ({ core: { parking } }) => vi.spyOn(parking, 'waitForJob'))
-  await until(() => looks.mock.calls.length > 3)
-  looks.mockRestore()
+  const checks = await runInDurableObject(stub, ({ core: { parking } }) => vi.spyOn(parking, 'waitForJob'))
+  await until(() => checks.mock.calls.length > 3)
+  checks.mockRestore()
 }
 
 function storedChunks(queue: QueueSetup): Promise<number> {

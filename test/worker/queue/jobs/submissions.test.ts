@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEEP_MS } from '../../../../src/domain/idempotency.ts'
+import { IDEMPOTENCY_RETENTION_MS } from '../../../../src/domain/idempotency.ts'
 import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
 import { advance, freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
 import { endpointStub } from '../../../support/runner/stubs.ts'
@@ -76,12 +76,12 @@ describe('Idempotency-Key', () => {
   it('[PP-72] after 24 hours the key is free again and its row is deleted', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const first = await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })
-    await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS - 60_000)
+    await advance(queue.endpointId, IDEMPOTENCY_RETENTION_MS - 60_000)
     expect((await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })).body.id).toBe(first.body.id)
     await advance(queue.endpointId, 120_000)
     const later = await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })
     expect(later.body.id).not.toBe(first.body.id)
-    await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS)
+    await advance(queue.endpointId, IDEMPOTENCY_RETENTION_MS)
     await submit(queue, 'another')
     expect((await rowsOf(queue, 'SELECT key FROM idempotency_keys')).map((row) => row.key)).toEqual(['another'])
   })
@@ -199,7 +199,7 @@ it('[PP-72, PP-75] expired keys are deleted although the storage is full, becaus
   const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
   const submit = (key: string) => api(queue.account.key).post(`/v2/${queue.endpointId}/run`, { input: {} }, { 'Idempotency-Key': key })
   for (const key of ['a', 'b', 'c']) await submit(key)
-  await advance(queue.endpointId, IDEMPOTENCY_KEEP_MS)
+  await advance(queue.endpointId, IDEMPOTENCY_RETENTION_MS)
   await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
     object.core.state.maxStoredBytes = 1
   })

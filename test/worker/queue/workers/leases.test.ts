@@ -377,9 +377,9 @@ describe('failing workers', () => {
   it("[API-5] another account's endpoint gets the same replies as an unknown one", async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
-    const stranger = api((await createAccount()).key)
-    const foreign = await stranger.get(`/v2/${queue.endpointId}/status/${jobId}`)
-    const unknown = await stranger.get(`/v2/aaaaaaaaaaaaaa/status/${jobId}`)
+    const otherTenant = api((await createAccount()).key)
+    const foreign = await otherTenant.get(`/v2/${queue.endpointId}/status/${jobId}`)
+    const unknown = await otherTenant.get(`/v2/aaaaaaaaaaaaaa/status/${jobId}`)
     expect([foreign.status, foreign.body]).toEqual([404, unknown.body])
     expect(foreign.headers.get('content-type')).toBe('application/json')
   })

@@ -35,7 +35,7 @@ async function busy() {
     async load() {
       await evictDurableObject(endpointStub(env, queue.endpointId))
       await setClock(queue, nowMs)
-      await look(queue)
+      await check(queue)
     },
   }
 }
@@ -44,7 +44,7 @@ const setClock = (queue: QueueSetup, nowMs: number) =>
   inside(queue, ({ core }) => {
     core.now = () => nowMs
   })
-const look = (queue: QueueSetup) => inside(queue, ({ core }) => core.transact(() => undefined))
+const check = (queue: QueueSetup) => inside(queue, ({ core }) => core.transact(() => undefined))
 const jobOf = (queue: QueueSetup, jobId: string) => inside(queue, ({ core }) => peekJob(core.state, jobId))
 const rowOf = (queue: QueueSetup) =>
   inside(queue, ({ core }) => core.ctx.storage.sql.exec('SELECT lease_until FROM jobs').one().lease_until)

@@ -126,8 +126,9 @@ describe('[PP-180] an idle worker is preempted for work of its account that fits
     const busy = await busyWorker(first, [idle.worker.id])
     await idle.worker.done(idle.jobId, { output: 1 })
     await advance(first.endpointId, 5_000)
-    const asker = { endpointId: second.endpointId, own: true }
-    const order = (workers: FakeWorker[]) => endpointStub(env, first.endpointId).giveWay({ asker, workerIds: workers.map(({ id }) => id) })
+    const requester = { endpointId: second.endpointId, own: true }
+    const order = (workers: FakeWorker[]) =>
+      endpointStub(env, first.endpointId).preempt({ seeker: requester, workerIds: workers.map(({ id }) => id) })
     expect(await order([idle.worker, busy.worker])).toBe(false)
     await settled(first)
     expect(isAskedToStop(host, idle.worker)).toBe(false)
@@ -176,9 +177,9 @@ describe('[PP-183] between accounts', () => {
     await advance(first.endpointId, 5_000)
     const jobId = await run(second)
     await waits(second)
-    const told = JSON.stringify([await status(second, jobId), (await second.get(`/explain/${jobId}`)).body])
-    expect(told).toContain('; the room is held by 1 worker of other accounts')
-    for (const foreign of [first.endpointId, 'secret-name', worker.id, host.id]) expect(told).not.toContain(foreign)
+    const received = JSON.stringify([await status(second, jobId), (await second.get(`/explain/${jobId}`)).body])
+    expect(received).toContain('; the room is held by 1 worker of other accounts')
+    for (const foreign of [first.endpointId, 'secret-name', worker.id, host.id]) expect(received).not.toContain(foreign)
     await advance(first.endpointId, 4_999)
     await settled(second)
     expect(isAskedToStop(host, worker)).toBe(false)

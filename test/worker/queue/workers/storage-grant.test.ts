@@ -74,7 +74,7 @@ describe('the storage of queues', () => {
     const idle = endpointStub(env, await createEndpoint(queue.account.key, { workers: { max: 0 } }))
     for (const begun of [stub, idle]) {
       await begun.destroy()
-      await begun.forget()
+      await begun.discard()
       expect(await runInDurableObject(begun, ({ core }) => core.state.meta.deleted())).toBe(true)
     }
     expect((await api(queue.account.key).delete(`/v2/serverless/${queue.endpointId}`)).status).toBe(204)

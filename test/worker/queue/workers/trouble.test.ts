@@ -137,15 +137,15 @@ describe('polls', () => {
     const { jobId, worker } = await runAndTake(queue)
     const stopUrl = worker.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-stop/')
     const cancelUrl = `/v2/${queue.endpointId}/cancel/${jobId}`
-    const told = await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
+    const received = await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
       const poll = object.fetch(new Request(ORIGIN + stopUrl))
       const cancel = object.fetch(new Request(ORIGIN + cancelUrl, { method: 'POST' }))
       await (await cancel).text()
       const cancelledAtMs = Date.now()
       return { text: await (await poll).text(), afterMs: Date.now() - cancelledAtMs }
     })
-    expect(told.text).toBe(JSON.stringify({ jobsToStop: [jobId] }))
-    expect(told.afterMs, 'told, not found by the end of the hold').toBeLessThan(10_000)
+    expect(received.text).toBe(JSON.stringify({ jobsToStop: [jobId] }))
+    expect(received.afterMs, 'told, not found by the end of the hold').toBeLessThan(10_000)
   })
 
   it('[LSE-1, INV-23] a take whose connection broke gets no job', async () => {

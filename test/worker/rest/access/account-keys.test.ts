@@ -1,4 +1,4 @@
-import { forgetVerdicts } from '../../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import {
   type Account,
   admin,
@@ -134,9 +134,9 @@ describe('keys of an account', () => {
     expect(rotated).toMatchObject({ status: 201, body: { name: 'test', permission: 'ALL', expiresAt: null } })
     expect((await api(rotated.body.key).get(PATH)).status).toBe(200)
     expect((await api(owner.key).get(PATH)).status).toBe(200)
-    const former = (await api(rotated.body.key).get(PATH)).body.keys.find(({ id }: { id: string }) => id === owner.keyId)
-    expect(former.replacedBy).toBe(rotated.body.id)
-    expect(Math.abs(Date.parse(former.expiresAt) - Date.now() - 3_600_000)).toBeLessThan(60_000)
+    const previous = (await api(rotated.body.key).get(PATH)).body.keys.find(({ id }: { id: string }) => id === owner.keyId)
+    expect(previous.replacedBy).toBe(rotated.body.id)
+    expect(Math.abs(Date.parse(previous.expiresAt) - Date.now() - 3_600_000)).toBeLessThan(60_000)
     expect((await api(owner.key).post(`${PATH}/${owner.keyId}/rotate`, {})).status).toBe(409)
     expect((await api(rotated.body.key).post(`${PATH}/${rotated.body.id}/rotate`, { overlapSeconds: 0 })).status).toBe(201)
     expect((await api(rotated.body.key).get(PATH)).status).toBe(401)
@@ -166,7 +166,7 @@ describe('keys of an account', () => {
     const { body } = await api(owner.key).post(PATH, { name: 'ci' })
     const next = await api(owner.key).post(`${PATH}/${body.id}/rotate`, { overlapSeconds: 0 })
     await api(owner.key).delete(`${PATH}/${next.body.id}`)
-    forgetVerdicts()
+    dropCachedDecisions()
     const { results } = await env.DB.prepare(
       `SELECT action, resource_id AS id, before, after FROM audit WHERE team_id = ? AND actor_kind = 'KEY' ORDER BY rowid`,
     )

@@ -1,7 +1,7 @@
 import type { Role } from '../../../../src/domain/access.ts'
 import { formatApiKey } from '../../../../src/domain/key-text.ts'
 import { authenticate } from '../../../../src/services/authenticate.ts'
-import { forgetVerdicts, VERDICT_TTL_MS } from '../../../../src/services/credentials/verdicts.ts'
+import { DECISION_TTL_MS, dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import {
   type Account,
   admin,
@@ -98,7 +98,7 @@ describe('a key of a team', () => {
     const { body } = await api(key).post('/v2/serverless', endpointBody())
     expect((await api(owner.key).get(`/v2/serverless/${body.id}`)).status).toBe(200)
     await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, member.userId).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     expect(await withHeader(`Bearer ${key}`)).toMatchObject(unauthorized('invalid bearer token'))
     expect((await api(owner.key).get(`/v2/serverless/${body.id}`)).status).toBe(200)
   })
@@ -107,7 +107,7 @@ describe('a key of a team', () => {
     const { key, team, member } = await keyInTeam('DEV')
     expect((await api(key).post('/v2/serverless', endpointBody())).status).toBe(201)
     await joinTeam(team, member, 'BASIC')
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await api(key).post('/v2/serverless', endpointBody())).body.errors).toEqual(['the key lacks the scope serverless:write'])
     expect((await api(key).get('/v2/serverless')).status).toBe(200)
   })
@@ -121,8 +121,8 @@ describe('cache of decisions', () => {
     const header = `Bearer ${key}`
     expect((await authenticate(env, header, NOW)).ok).toBe(true)
     await env.DB.prepare('UPDATE api_keys SET revoked_at = 1 WHERE id = ?').bind(keyId).run()
-    expect((await authenticate(env, header, NOW + VERDICT_TTL_MS - 1)).ok).toBe(true)
-    expect(await authenticate(env, header, NOW + VERDICT_TTL_MS)).toEqual({ ok: false, problem: 'invalidToken' })
+    expect((await authenticate(env, header, NOW + DECISION_TTL_MS - 1)).ok).toBe(true)
+    expect(await authenticate(env, header, NOW + DECISION_TTL_MS)).toEqual({ ok: false, problem: 'invalidToken' })
   })
 
   it('[KEY-2] an expiry within the cached minute is noticed at once', async () => {
@@ -135,7 +135,7 @@ describe('cache of decisions', () => {
 
   it('a warm key causes no D1 query, and a malformed one never does', async () => {
     const { key } = await createAccount()
-    forgetVerdicts()
+    dropCachedDecisions()
     const prepare = vi.spyOn(env.DB, 'prepare')
     const watched = { ...env, DB: env.DB }
     await authenticate(watched, `Bearer ${key}`, NOW)

@@ -49,7 +49,7 @@ const ifHeld = (scopes: ReadonlySet<string>) => (scope: string) =>
 const restricted = async ({ userId }: Account, scopes: readonly string[]) =>
   bearer((await createKey(userId, { permission: 'RESTRICTED', scopes })).key)
 
-async function strangers(account: Account): Promise<Caller[]> {
+async function otherTenants(account: Account): Promise<Caller[]> {
   const revoked = await createKey(account.userId)
   await admin().delete(`/admin/v1/keys/${revoked.id}`)
   const expired = await createKey(account.userId, { expiresAt: '2020-01-01T00:00:00Z' })
@@ -208,14 +208,14 @@ const scopesNeeded = ({ scope, body }: Operation) => [scope, ...((body as { scop
 /** API-5: the job API replies 401 to a key without the permission; a suspended account gets the reason on both surfaces. */
 const onSurface = ({ path }: Operation, verdict: Verdict): Verdict =>
   verdict === 'a scope is missing' ? (path.startsWith('/v2/{endpointId}/') ? '401' : '403') : verdict
-const told = (status: number): Verdict => (status === 401 || status === 403 ? `${status}` : 'let in')
+const received = (status: number): Verdict => (status === 401 || status === 403 ? `${status}` : 'let in')
 
 describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () => {
   const callers: Caller[] = []
 
   beforeAll(async () => {
     const account = await createAccount()
-    const makers = [strangers, keysOf, keysByScope, keysByRole, sessions, browsers]
+    const makers = [otherTenants, keysOf, keysByScope, keysByRole, sessions, browsers]
     for (const make of makers) callers.push(...(await make(account)))
   }, 600_000)
 
@@ -232,11 +232,11 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
       const got: Record<string, Verdict> = {}
       for (const operation of DOCUMENTED) {
         const label = `${operation.method} ${operation.path}`
-        const verdicts = scopesNeeded(operation).map((scope) => expected(scope, operation.method))
-        const held = verdicts.find((verdict) => verdict !== 'let in') ?? 'let in'
+        const decisions = scopesNeeded(operation).map((scope) => expected(scope, operation.method))
+        const held = decisions.find((verdict) => verdict !== 'let in') ?? 'let in'
         const isOwn = team !== undefined && OF_ONESELF.test(label)
         want[label] = isGuest && IN_OWN_ACCOUNT.includes(label) ? '403' : onSurface(operation, isOwn ? 'let in' : held)
-        got[label] = told((await call(header, operation, team, cookies)).status)
+        got[label] = received((await call(header, operation, team, cookies)).status)
         cells += 1
       }
       expect(got, name).toEqual(want)
@@ -247,7 +247,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
 
   it('[AUT-4a] [CS-4] every operation of the operator API lets in the operator, and no others', async () => {
     for (const { name, header, team, cookies, isOperator = header === OPERATOR } of callers) {
-      const got = await Promise.all(OF_OPERATORS.map(async (operation) => told((await call(header, operation, team, cookies)).status)))
+      const got = await Promise.all(OF_OPERATORS.map(async (operation) => received((await call(header, operation, team, cookies)).status)))
       const isLetIn = (method: string) => isOperator === true || (isOperator === 'reads' && method === 'get')
       expect(got, name).toEqual(OF_OPERATORS.map(({ method }) => (isLetIn(method) ? 'let in' : '401')))
     }

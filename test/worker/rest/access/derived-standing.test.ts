@@ -1,7 +1,7 @@
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import { KEY_KINDS } from '../../../../src/contract/key-kinds.ts'
 import * as schema from '../../../../src/db/schema.ts'
-import { forgetDelegatedTokens } from '../../../../src/effects/ecr/delegated-token.ts'
+import { dropDelegatedTokens } from '../../../../src/effects/ecr/delegated-token.ts'
 import { STREAM_CHECKS } from '../../../../src/http/watched/watched-stream.ts'
 import {
   DERIVED_KINDS,
@@ -25,7 +25,7 @@ const MACHINES = 'NONE: it is derived from no machine or workload'
 const MEMBERS = 'NONE: it is derived from the account, whichever member has made the workload'
 const KEPT = 'NONE: an organization with a pod or an endpoint is not deleted (TEAM-13)'
 const USED = 'NONE: a machine with a workload is not removed (ADM-2)'
-const WORDS = 'NONE: it says that a host was given a workload; the account’s end stops the workload, whose last lines are taken'
+const LABELS = 'NONE: it says that a host was given a workload; the account’s end stops the workload, whose last lines are taken'
 const PLANE = 'NONE: the operator’s machines are derived from no account'
 const OTHERS = 'NONE: it is derived from another thing'
 
@@ -144,14 +144,14 @@ const MATRIX: Record<DerivedKind, Record<ParentEnd, Cell>> = {
     hostRemoved: USED,
   },
   logGrant: {
-    userSuspended: WORDS,
+    userSuspended: LABELS,
     accountSuspended: 'STAYS: its workers are stopped, and their last lines are taken',
     memberRemoved: MEMBERS,
     memberLeft: MEMBERS,
     roleDemoted: MEMBERS,
     handedOver: MEMBERS,
     organizationDeleted: KEPT,
-    userDeleted: WORDS,
+    userDeleted: LABELS,
     podTerminated: OTHERS,
     endpointDeleted: 'STAYS: the last lines of its workers are taken, and the log goes a day after them (PP-61)',
     workerGone: 'STAYS: its last lines come after its end (HOST-10)',
@@ -188,13 +188,13 @@ let machine: Machine
 beforeAll(async () => {
   machine = await machineOf('NVIDIA A40', 'AMPERE_48')
 })
-const FORMER = { ...STREAM_CHECKS }
+const PREVIOUS = { ...STREAM_CHECKS }
 beforeEach(() => {
   STREAM_CHECKS.everyMs = 20
-  forgetDelegatedTokens()
+  dropDelegatedTokens()
 })
 afterEach(() => {
-  STREAM_CHECKS.everyMs = FORMER.everyMs
+  STREAM_CHECKS.everyMs = PREVIOUS.everyMs
   vi.restoreAllMocks()
 })
 

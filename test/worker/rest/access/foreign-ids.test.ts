@@ -21,15 +21,15 @@ describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
   })
 
   it.each(KINDS)('%s{…} gets the reply for an unknown id from every route, and nothing of it changes', async (kind) => {
-    const [victim, stranger] = [await victimOf(kind), await createAccount()]
+    const [victim, otherTenant] = [await victimOf(kind), await createAccount()]
     const before = await snapshot(victim)
     const [[name, id] = ['', '']] = Object.entries(victim.params)
     const unknownId = unknownOf(id)
     for (const operation of operationsOf(kind)) {
       const label = `${operation.method} ${operation.path}`
-      const foreign = await ask(`Bearer ${stranger.key}`, operation, fill(operation.path, victim.params), id)
+      const foreign = await ask(`Bearer ${otherTenant.key}`, operation, fill(operation.path, victim.params), id)
       const unknown = await ask(
-        `Bearer ${stranger.key}`,
+        `Bearer ${otherTenant.key}`,
         operation,
         fill(operation.path, { ...victim.params, [name]: unknownId }),
         unknownId,
@@ -41,17 +41,17 @@ describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
   })
 
   it.each(KINDS_WITH_PARTS)('%s{…}/…/{…}: a foreign part of an own resource gets the reply for an unknown one', async (kind) => {
-    const [victim, stranger] = [await victimOf(kind), await createAccount()]
+    const [victim, otherTenant] = [await victimOf(kind), await createAccount()]
     const [[name] = [''], ...parts] = Object.entries(victim.params)
     const before = await snapshot(victim)
     for (const [part, id] of parts.filter(([part]) => part !== 'route')) {
       const createOwn = kind === '/v2/organizations/' ? createOrganization : createEndpoint
-      const own = { ...victim.params, [name]: await createOwn(stranger.key) }
+      const own = { ...victim.params, [name]: await createOwn(otherTenant.key) }
       for (const operation of operationsOf(kind).filter(({ path }) => path.includes(`{${part}}`))) {
         const label = `${operation.method} ${operation.path}`
         const unknownId = unknownOf(id)
-        const foreign = await ask(`Bearer ${stranger.key}`, operation, fill(operation.path, own), id)
-        const unknown = await ask(`Bearer ${stranger.key}`, operation, fill(operation.path, { ...own, [part]: unknownId }), unknownId)
+        const foreign = await ask(`Bearer ${otherTenant.key}`, operation, fill(operation.path, own), id)
+        const unknown = await ask(`Bearer ${otherTenant.key}`, operation, fill(operation.path, { ...own, [part]: unknownId }), unknownId)
         expect(foreign.status, label).toBe(404)
         expect(foreign, label).toEqual(unknown)
         expect(await snapshot(victim), label).toEqual(before)

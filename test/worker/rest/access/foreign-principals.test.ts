@@ -1,6 +1,6 @@
 import { issueWorkerToken } from '../../../../src/effects/workers/worker-token.ts'
 import { V1_ROUTES } from '../../../../src/http/v1/v1-api.ts'
-import { forgetVerdicts } from '../../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import {
   type Answer,
   ask,
@@ -51,12 +51,12 @@ interface Principal {
   collections: 'own' | 'read' | 'none'
 }
 
-let stranger: Account
+let otherTenant: Account
 let provider: FakeProvider
-let strangersSession: string
-let strangersEndpoint: string
-let strangersPod: string
-let strangersHost: string
+let otherTenantsSession: string
+let otherTenantsEndpoint: string
+let otherTenantsPod: string
+let otherTenantsHost: string
 const victims = new Map<string, Victim>()
 
 const bearer = (key: string) => `Bearer ${key}`
@@ -65,21 +65,22 @@ const NOUNS = ['pods', 'serverless', 'templates', 'volumes', 'registries', 'acco
 const SCOPES = [...NOUNS.flatMap((noun) => [`${noun}:read`, `${noun}:write`]), 'organizations:read']
 
 const PRINCIPALS: readonly Principal[] = [
-  { name: 'the full key of another team', headerFor: async () => bearer(stranger.key), collections: 'own' },
+  { name: 'the full key of another team', headerFor: async () => bearer(otherTenant.key), collections: 'own' },
   {
     name: 'a read-only key of another team',
-    headerFor: () => keyOf(stranger.userId, { permission: 'READ_ONLY' }),
+    headerFor: () => keyOf(otherTenant.userId, { permission: 'READ_ONLY' }),
     collections: 'read',
   },
   {
     name: 'a key of another team that is restricted to this very id',
-    headerFor: (_, id) => keyOf(stranger.userId, { permission: 'RESTRICTED', scopes: [...SCOPES, `jobs:read@${id}`, `jobs:write@${id}`] }),
+    headerFor: (_, id) =>
+      keyOf(otherTenant.userId, { permission: 'RESTRICTED', scopes: [...SCOPES, `jobs:read@${id}`, `jobs:write@${id}`] }),
     collections: 'own',
   },
-  { name: 'a session of another user', headerFor: async () => strangersSession, collections: 'own' },
+  { name: 'a session of another user', headerFor: async () => otherTenantsSession, collections: 'own' },
   {
     name: 'a session of another user that names the owner’s account',
-    headerFor: async () => strangersSession,
+    headerFor: async () => otherTenantsSession,
     teamFor: ({ owner }) => teamOf(owner),
     collections: 'own',
   },
@@ -87,12 +88,12 @@ const PRINCIPALS: readonly Principal[] = [
     name: 'a session of a user who was a member there',
     async headerFor({ owner }) {
       const team = await teamOf(owner)
-      await joinTeam(team, stranger, 'ADMIN')
-      const header = bearer(await provider.token({ email: stranger.email, sub: stranger.userId }))
+      await joinTeam(team, otherTenant, 'ADMIN')
+      const header = bearer(await provider.token({ email: otherTenant.email, sub: otherTenant.userId }))
       const acting = await send('/v2/user', { headers: { Authorization: header, 'X-Team-Id': team } })
       expect([acting.status, acting.headers.get('x-account-id')], 'it was one').toEqual([200, team])
-      await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, stranger.userId).run()
-      forgetVerdicts()
+      await env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(team, otherTenant.userId).run()
+      dropCachedDecisions()
       return header
     },
     teamFor: ({ owner }) => teamOf(owner),
@@ -100,7 +101,7 @@ const PRINCIPALS: readonly Principal[] = [
   },
   {
     name: 'a worker of another endpoint',
-    headerFor: () => issueWorkerToken(env, strangersEndpoint, 'w1'),
+    headerFor: () => issueWorkerToken(env, otherTenantsEndpoint, 'w1'),
     collections: 'none',
   },
   {
@@ -108,8 +109,8 @@ const PRINCIPALS: readonly Principal[] = [
     headerFor: (_, id) => issueWorkerToken(env, id, 'another'),
     collections: 'none',
   },
-  { name: 'a pod of another team', headerFor: async () => strangersPod, collections: 'none' },
-  { name: 'a host', headerFor: async () => strangersHost, collections: 'none' },
+  { name: 'a pod of another team', headerFor: async () => otherTenantsPod, collections: 'none' },
+  { name: 'a host', headerFor: async () => otherTenantsHost, collections: 'none' },
   { name: 'the operator', headerFor: async () => bearer(env.OPERATOR_KEY), collections: 'none' },
   { name: 'a caller without a key', headerFor: async () => null, collections: 'none' },
   {
@@ -125,16 +126,16 @@ const PRINCIPALS: readonly Principal[] = [
 
 beforeAll(async () => {
   provider = await FakeProvider.start()
-  stranger = await createAccount()
-  strangersSession = bearer(await provider.token({ email: stranger.email, sub: stranger.userId }))
+  otherTenant = await createAccount()
+  otherTenantsSession = bearer(await provider.token({ email: otherTenant.email, sub: otherTenant.userId }))
   // This call caches the provider's keys; then the mock of the plane's calls is removed.
-  expect((await send('/v2/user', { headers: { Authorization: strangersSession } })).status).toBe(200)
+  expect((await send('/v2/user', { headers: { Authorization: otherTenantsSession } })).status).toBe(200)
   vi.restoreAllMocks()
-  strangersEndpoint = await createEndpoint(stranger.key)
+  otherTenantsEndpoint = await createEndpoint(otherTenant.key)
   const scene = await podScene(gpus(1))
   const { id } = await scene.create()
-  strangersPod = bearer((await scene.host.waitFor((workload) => workload.id === `${id}-1`)).platformEnv.RUNPOD_API_KEY ?? '')
-  strangersHost = bearer((await FakeHost.enrol()).accessToken)
+  otherTenantsPod = bearer((await scene.host.waitFor((workload) => workload.id === `${id}-1`)).platformEnv.RUNPOD_API_KEY ?? '')
+  otherTenantsHost = bearer((await FakeHost.enrol()).accessToken)
   for (const [kind, create] of Object.entries(VICTIMS)) victims.set(kind, await create())
 }, 600_000)
 
@@ -234,15 +235,15 @@ describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collecti
 
 describe('an id that does not exist', () => {
   it('[M6] [PP-160] [PP-191] creates no object in any call', async () => {
-    const header = bearer(stranger.key)
+    const header = bearer(otherTenant.key)
     // These first calls create the objects that belong to the caller.
     await readAll(header, { method: 'get', path: '/v2/webhooks/deliveries', scope: '', body: undefined })
-    await readAll(header, { method: 'get', path: `/v2/serverless/${strangersEndpoint}/workers`, scope: '', body: undefined })
+    await readAll(header, { method: 'get', path: `/v2/serverless/${otherTenantsEndpoint}/workers`, scope: '', body: undefined })
     const before = await objects()
     for (const kind of KINDS) {
       const { params } = victimOf(kind)
       const unknown = Object.fromEntries(Object.entries(params).map(([name, id]) => [name, unknownOf(id)]))
-      const ofOwnEndpoint = kind === '/v2/serverless/' ? [{ ...unknown, id: strangersEndpoint }] : []
+      const ofOwnEndpoint = kind === '/v2/serverless/' ? [{ ...unknown, id: otherTenantsEndpoint }] : []
       for (const operation of [...operationsOf(kind), ...OF_WORKERS.filter(() => kind === '/v2/')]) {
         await ask(header, operation, fill(operation.path, unknown), 'none')
         if (!operation.path.includes('{workerId}')) continue

@@ -5,8 +5,8 @@ import { MAX_MISSES, MISS_WINDOW_MS } from '../../../../src/domain/misses.ts'
 import { clientSource } from '../../../../src/http/callers/client-address.ts'
 import { authenticate } from '../../../../src/services/authenticate.ts'
 import type { Visit } from '../../../../src/services/credentials/authentication.ts'
+import { DECISION_TTL_MS, dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import { rememberedKeys } from '../../../../src/services/credentials/key-callers.ts'
-import { forgetVerdicts, VERDICT_TTL_MS } from '../../../../src/services/credentials/verdicts.ts'
 import { renewHostToken } from '../../../../src/services/hosts/host-enrolment.ts'
 import { api, beforeEach, createAccount, createEndpoint, describe, env, expect, it, send, vi } from '../../../support/harness.ts'
 import { FakeHost } from '../../../support/hosts/fake-host.ts'
@@ -35,14 +35,14 @@ async function queriesOf(run: () => Promise<unknown>): Promise<number> {
 const inOneWindow = (run: () => Promise<void>) =>
   vi.waitFor(
     () => {
-      forgetVerdicts()
+      dropCachedDecisions()
       return run()
     },
     { timeout: WAIT_MS },
   )
 
 describe('floods of keys', () => {
-  beforeEach(forgetVerdicts)
+  beforeEach(dropCachedDecisions)
 
   it('[H6][PP-200] a thousand spellings of a header are one key in memory, one read and one write', async () => {
     const { key } = await createAccount()
@@ -71,7 +71,7 @@ describe('floods of keys', () => {
     const { key, keyId } = await createAccount()
     const lastUse = () => env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first('at')
     for (const nowMs of [NOW, NOW + 59_999, NOW + 60_000]) {
-      forgetVerdicts()
+      dropCachedDecisions()
       const visit = visitFrom('a')
       await authenticate(env, `Bearer ${key}`, nowMs, visit)
       await visit.ended()
@@ -91,7 +91,7 @@ describe('floods of keys', () => {
   it('[M3][PP-200] an address with too many unknown keys causes no more D1 queries, and others are not affected', async () => {
     const honest = await createAccount()
     const header = `Bearer ${honest.key}`
-    expect((await authenticate(env, header, NOW - VERDICT_TTL_MS, visitFrom('a'))).ok).toBe(true)
+    expect((await authenticate(env, header, NOW - DECISION_TTL_MS, visitFrom('a'))).ok).toBe(true)
     const flood = (length: number) =>
       Promise.all(Array.from({ length }, () => authenticate(env, `Bearer ${unknownKey()}`, NOW, visitFrom('a'))))
     const queries = await queriesOf(async () => {
@@ -130,8 +130,8 @@ describe('floods of keys', () => {
   it('[M3][PP-200] senders with unknown addresses do not lock one another out', async () => {
     const ask = (key: string) => authenticate(env, `Bearer ${key}`, NOW, visitFrom(null))
     const { key } = await createAccount()
-    const strangers = await Promise.all(Array.from({ length: 2 * MAX_MISSES }, () => ask(unknownKey())))
-    expect(new Set(strangers.map((answer) => !answer.ok && answer.problem))).toEqual(new Set(['invalidToken']))
+    const otherTenants = await Promise.all(Array.from({ length: 2 * MAX_MISSES }, () => ask(unknownKey())))
+    expect(new Set(otherTenants.map((answer) => !answer.ok && answer.problem))).toEqual(new Set(['invalidToken']))
     expect((await ask(key)).ok).toBe(true)
   })
 
@@ -152,7 +152,7 @@ describe('floods of keys', () => {
 })
 
 it('[M3][PP-200] a key that names random endpoints is throttled, and reaches its own meanwhile', { timeout: TEST_MS }, async () => {
-  forgetVerdicts()
+  dropCachedDecisions()
   const { key } = await createAccount()
   const id = await createEndpoint(key)
   const call = api(key)
@@ -169,7 +169,7 @@ it('[M3][PP-200] a key that names random endpoints is throttled, and reaches its
 it('[PP-200] many valid simultaneous calls are no flood, whatever the isolate has cached', { timeout: TEST_MS }, async () => {
   const { key } = await createAccount()
   const id = await createEndpoint(key)
-  forgetVerdicts()
+  dropCachedDecisions()
   const replies = await Promise.all(Array.from({ length: 2 * MAX_MISSES }, () => api(key).get(`/v2/${id}/health`)))
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
 })

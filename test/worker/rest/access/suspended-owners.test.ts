@@ -1,5 +1,5 @@
 import { authenticate } from '../../../../src/services/authenticate.ts'
-import { findHttpDoor } from '../../../../src/services/pods/doors/http-door.ts'
+import { findHttpPort } from '../../../../src/services/pods/ingress/http-port.ts'
 import { FakeProvider } from '../../../support/access/provider.ts'
 import {
   type Account,
@@ -48,12 +48,12 @@ async function running(by: Account): Promise<Running> {
 /** The state of an organization: its pod, the address of a port, its key and the key of its pod. */
 async function stateOf({ key, podId, podKey }: Running) {
   const row = await env.DB.prepare('SELECT status FROM pods WHERE id = ?').bind(podId).first<{ status: string }>()
-  const door = await findHttpDoor(env, podId, 8888, null, Date.now() + 60_000 * ++minutes).then(
+  const connection = await findHttpPort(env, podId, 8888, null, Date.now() + 60_000 * ++minutes).then(
     () => 200,
     ({ status }: { status: number }) => status,
   )
   const [keys, pods] = await Promise.all([key, podKey].map(async (one) => (await api(one).get(`${PODS}/${podId}`)).status))
-  return [row?.status, door, keys, pods]
+  return [row?.status, connection, keys, pods]
 }
 const WORKS = ['RUNNING', 200, 200, 200]
 

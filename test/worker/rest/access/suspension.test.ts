@@ -1,6 +1,6 @@
 import { STREAM_CHECKS } from '../../../../src/http/watched/watched-stream.ts'
 import { authenticate, isStillGood } from '../../../../src/services/authenticate.ts'
-import { forgetVerdicts } from '../../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import { FakeProvider } from '../../../support/access/provider.ts'
 import {
   admin,
@@ -27,7 +27,7 @@ import { type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/q
 import { until } from '../../../support/time.ts'
 
 const suspend = (userId: string, word = 'suspend') => admin().post(`/admin/v1/users/${userId}/${word}`)
-const FORMER = { ...STREAM_CHECKS }
+const PREVIOUS = { ...STREAM_CHECKS }
 const usageOf = async (podId: string) =>
   (await env.DB.prepare('SELECT ended_at FROM usage WHERE workload_id = ?').bind(podId).all()).results
 
@@ -63,7 +63,7 @@ describe('a suspended account', () => {
     await joinTeam(team, owner, 'OWNER')
     const ownersKey = await createKey(owner.userId)
     for (const { id } of [key, ownersKey]) await env.DB.prepare('UPDATE api_keys SET team_id = ? WHERE id = ?').bind(team, id).run()
-    forgetVerdicts()
+    dropCachedDecisions()
     expect((await api(key.key).get('/v2/pods')).status).toBe(200)
     await suspend(member.userId)
     expect((await api(key.key).get('/v2/pods')).status).toBe(403)
@@ -164,7 +164,7 @@ describe('open streams', () => {
     STREAM_CHECKS.everyMs = 20
   })
   afterEach(() => {
-    STREAM_CHECKS.everyMs = FORMER.everyMs
+    STREAM_CHECKS.everyMs = PREVIOUS.everyMs
   })
 
   it('[M5][PP-215] of a job end when their key is revoked, and continue for others', async () => {
@@ -212,11 +212,11 @@ describe('open streams', () => {
 
   it('[M5][PP-232] of one key cost one D1 query a minute together, and all end with it', async () => {
     const { key, keyId } = await createAccount()
-    const { everyMs: tickMs, maxAgeMs } = FORMER
+    const { everyMs: tickMs, maxAgeMs } = PREVIOUS
     const header = `Bearer ${key}`
     const caller = await authenticate(env, header, Date.now())
     if (!caller.ok) throw new Error(caller.problem)
-    forgetVerdicts()
+    dropCachedDecisions()
     const ask = (nowMs: number) =>
       Promise.all(Array.from({ length: 100 }, () => isStillGood(env, header, caller.principal, nowMs, maxAgeMs)))
     const prepare = vi.spyOn(env.DB, 'prepare')

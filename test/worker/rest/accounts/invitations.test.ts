@@ -93,14 +93,14 @@ describe('an invitation', () => {
 
   it('[TEAM-8] has no effect for other users, with the same reply as a wrong token', async () => {
     const { token } = await invite()
-    const stranger = await createAccount()
+    const otherTenant = await createAccount()
     const before = await rows()
-    const foreign = await accept(token, stranger)
+    const foreign = await accept(token, otherTenant)
     expect(foreign.status).toBe(404)
     for (const reply of [await accept(`${token.slice(0, -1)}${token.endsWith('a') ? 'b' : 'a'}`), await accept('ppi_x')]) {
       expect(reply).toMatchObject({ status: 404, body: foreign.body })
     }
-    expect((await api(stranger.key).post(DECLINE, { token })).body).toEqual(foreign.body)
+    expect((await api(otherTenant.key).post(DECLINE, { token })).body).toEqual(foreign.body)
     expect(await rows()).toEqual(before)
     expect((await accept(token)).status).toBe(200)
   })

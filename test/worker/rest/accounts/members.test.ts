@@ -1,7 +1,7 @@
 import { BUDGETS } from '../../../../src/contract/accounts/budgets.ts'
 import { ROLES, type Role } from '../../../../src/domain/access.ts'
 import { authenticate } from '../../../../src/services/authenticate.ts'
-import { VERDICT_TTL_MS } from '../../../../src/services/credentials/verdicts.ts'
+import { DECISION_TTL_MS } from '../../../../src/services/credentials/cached-decisions.ts'
 import {
   type Account,
   api,
@@ -106,10 +106,10 @@ describe('roles', () => {
   })
 
   it('[TEAM-5] a user who is no member is 404, an invalid role 422', async () => {
-    const stranger = await createAccount()
-    expect((await api(owner.key).patch(memberPath(stranger), { role: 'DEV' })).status).toBe(404)
+    const otherTenant = await createAccount()
+    expect((await api(owner.key).patch(memberPath(otherTenant), { role: 'DEV' })).status).toBe(404)
     expect((await api(owner.key).patch(memberPath(member), { role: 'KING' })).status).toBe(422)
-    expect((await api(stranger.key).patch(memberPath(member), { role: 'DEV' })).status).toBe(404)
+    expect((await api(otherTenant.key).patch(memberPath(member), { role: 'DEV' })).status).toBe(404)
     expect((await rolesNow())[member.userId]).toBe('DEV')
   })
 
@@ -174,9 +174,9 @@ describe('[TEAM-12] ownership', () => {
   })
 
   it('goes to no user outside the organization and not to the owner themselves', async () => {
-    const stranger = await createAccount()
+    const otherTenant = await createAccount()
     const before = await stateOf()
-    for (const { userId } of [stranger, owner]) {
+    for (const { userId } of [otherTenant, owner]) {
       expect(await api(owner.key).post(`${path}/hand-over`, { userId })).toMatchObject({ status: 400, body: { code: 'RULE' } })
     }
     expect(await stateOf()).toEqual(before)
@@ -209,13 +209,13 @@ describe('[TEAM-10] a member who leaves', () => {
     // The Worker gets new modules, so the modules that this file has imported keep their own cache, as another isolate does.
     vi.resetModules()
     const now = Date.now()
-    const look = async (atMs: number) => (await authenticate(env, `Bearer ${key}`, atMs)).ok
-    expect(await look(now)).toBe(true)
+    const check = async (atMs: number) => (await authenticate(env, `Bearer ${key}`, atMs)).ok
+    expect(await check(now)).toBe(true)
     expect((await api(key).get(PATH)).status).toBe(200)
     expect((await api(owner.key).delete(memberPath(member))).status).toBe(204)
     expect((await api(key).get(PATH)).status).toBe(401)
-    expect(await look(now + VERDICT_TTL_MS - 1)).toBe(true)
-    expect(await look(now + VERDICT_TTL_MS)).toBe(false)
+    expect(await check(now + DECISION_TTL_MS - 1)).toBe(true)
+    expect(await check(now + DECISION_TTL_MS)).toBe(false)
   })
 
   it('[TEAM-15] is in the audit log, with the fate of the keys', async () => {
@@ -273,11 +273,11 @@ describe('[TEAM-11] keys that are handed on', () => {
   })
 
   it('go to no user outside, not to the leaving member, not from a member who leaves by themselves, and to no owner by an administrator', async () => {
-    const [stranger, admin] = [await createAccount(), await join('ADMIN')]
+    const [otherTenant, admin] = [await createAccount(), await join('ADMIN')]
     await createKeyIn(id, member)
     const before = await stateOf()
     for (const [caller, heir, status] of [
-      [owner, stranger, 400],
+      [owner, otherTenant, 400],
       [owner, member, 400],
       [member, owner, 403],
       [admin, owner, 403],

@@ -69,9 +69,9 @@ describe('organizations', () => {
     expect((await api(member.key).get(path)).body.members.map(({ email }: { email: string }) => email).sort()).toEqual(
       [owner.email, member.email].sort(),
     )
-    const stranger = await createAccount()
-    expect((await api(stranger.key).get(PATH)).body).toEqual({ organizations: [] })
-    expect((await api(stranger.key).get(path)).status).toBe(404)
+    const otherTenant = await createAccount()
+    expect((await api(otherTenant.key).get(PATH)).body).toEqual({ organizations: [] })
+    expect((await api(otherTenant.key).get(path)).status).toBe(404)
     expect((await api(owner.key).get(`${PATH}/${await teamOf(owner)}`)).status).toBe(404)
   })
 

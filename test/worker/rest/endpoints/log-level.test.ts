@@ -37,7 +37,7 @@ describe('LOG_LEVEL', () => {
     ['a log', () => runInDurableObject(podLogStub(env, 'pod', 'fresh'), isQuiet)],
     ['the rate limiter', () => runInDurableObject(rateLimiterStub(env, 'fresh'), isQuiet)],
     ['the sender of webhooks', () => runInDurableObject(webhookSenderStub(env, 'fresh'), isQuiet)],
-  ])('[PP-170] applies to the isolate of %s before any request does', async (_object, look) => {
-    expect(await look()).toBe(true)
+  ])('[PP-170] applies to the isolate of %s before any request does', async (_object, check) => {
+    expect(await check()).toBe(true)
   })
 })

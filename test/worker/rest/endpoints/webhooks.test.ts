@@ -116,8 +116,8 @@ describe('the delivery log', () => {
   it("[PP-33, AUT-5] is the account's own, and for keys that may read jobs", async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_mine', url: `https://${setup.host}/ok` })
-    const stranger = await createAccount()
-    expect((await api(stranger.key).get(LOG_PATH)).body.deliveries).toEqual([])
+    const otherTenant = await createAccount()
+    expect((await api(otherTenant.key).get(LOG_PATH)).body.deliveries).toEqual([])
     const { userId } = setup.queue.account
     const reader = api((await createKey(userId, { permission: 'READ_ONLY' })).key)
     expect((await reader.get(LOG_PATH)).body.deliveries).toHaveLength(1)
@@ -153,8 +153,8 @@ describe('redelivery', () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_foreign', url: `https://${setup.host}/ok` })
     await waitForDelivery(setup, 'job', 'DELIVERED', 1)
-    const stranger = await createAccount()
-    expect((await api(stranger.key).post(`${LOG_PATH}/msg_foreign/redeliver`)).status).toBe(404)
+    const otherTenant = await createAccount()
+    expect((await api(otherTenant.key).post(`${LOG_PATH}/msg_foreign/redeliver`)).status).toBe(404)
     expect((await api(setup.queue.account.key).post(`${LOG_PATH}/msg_unknown/redeliver`)).status).toBe(404)
     const reader = api((await createKey(setup.queue.account.userId, { permission: 'READ_ONLY' })).key)
     expect((await reader.post(`${LOG_PATH}/msg_foreign/redeliver`)).status).toBe(403)

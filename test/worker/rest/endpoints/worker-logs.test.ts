@@ -1,5 +1,5 @@
 import { LOG_RETENTION_MS } from '../../../../durable-objects/pod-log.ts'
-import { LOG_KEPT_LINES } from '../../../../src/domain/text/log-stream.ts'
+import { LOG_RETAINED_LINES } from '../../../../src/domain/text/log-stream.ts'
 import {
   api,
   createAccount,
@@ -83,9 +83,9 @@ describe('shipping', () => {
 
   it('[HOST-10] another host cannot use the proof, and a host without a token is 401', async () => {
     const { worker } = await setUpLog()
-    const stranger = await (await import('../../../support/hosts/fake-host.ts')).FakeHost.join()
-    expect(await stranger.ship(worker.workload, ['x'])).toEqual([{ workloadId: worker.id, refused: expect.any(String) }])
-    stranger.leave()
+    const otherTenant = await (await import('../../../support/hosts/fake-host.ts')).FakeHost.join()
+    expect(await otherTenant.ship(worker.workload, ['x'])).toEqual([{ workloadId: worker.id, refused: expect.any(String) }])
+    otherTenant.leave()
     expect((await api(null).post('/host/v1/logs', { batches: [] })).status).toBe(401)
   })
 
@@ -94,16 +94,16 @@ describe('shipping', () => {
     await runInDurableObject(logOf(worker), (log) => {
       log.archive.bucket = null
     })
-    for (let first = 1; first <= LOG_KEPT_LINES + 64; first += 128) {
-      await host.ship(worker.workload, numbers(first, Math.min(first + 127, LOG_KEPT_LINES + 64)), first)
+    for (let first = 1; first <= LOG_RETAINED_LINES + 64; first += 128) {
+      await host.ship(worker.workload, numbers(first, Math.min(first + 127, LOG_RETAINED_LINES + 64)), first)
     }
     const count = () => runInDurableObject(logOf(worker), (_, state) => state.storage.sql.exec('SELECT COUNT(*) AS c FROM lines').one().c)
-    expect(await count()).toBe(LOG_KEPT_LINES)
+    expect(await count()).toBe(LOG_RETAINED_LINES)
     const reader = await read('?tail=5000')
     const [first] = await reader.events(1)
     expect(first).toMatchObject({ line: '65', id: expect.stringMatching(/\/000000000065$/) })
-    const rest = await reader.lines(LOG_KEPT_LINES - 1)
-    expect(rest).toEqual(numbers(66, LOG_KEPT_LINES + 64))
+    const rest = await reader.lines(LOG_RETAINED_LINES - 1)
+    expect(rest).toEqual(numbers(66, LOG_RETAINED_LINES + 64))
     // 5 MB of text: the oldest lines go until 4 MiB remain.
     for (let n = 0; n < 10; n += 1) {
       const lines = Array.from({ length: 32 }, () => 'x'.repeat(16_384))
@@ -198,12 +198,12 @@ describe('reading', () => {
   it('[LOG-6] unknown endpoints and workers, foreign ones too, are 404 as a problem', async () => {
     const { account, host, worker, path, endpointId } = await setUpLog()
     await host.ship(worker.workload, ['secret'])
-    const stranger = await createAccount()
-    const own = await createEndpoint(stranger.key)
+    const otherTenant = await createAccount()
+    const own = await createEndpoint(otherTenant.key)
     const ownToo = await createEndpoint(account.key)
     const tries: [string, string][] = [
-      [stranger.key, path],
-      [stranger.key, `/v2/serverless/${own}/workers/${worker.id}/logs`],
+      [otherTenant.key, path],
+      [otherTenant.key, `/v2/serverless/${own}/workers/${worker.id}/logs`],
       [account.key, `/v2/serverless/${ownToo}/workers/${worker.id}/logs`],
       [account.key, `/v2/serverless/${endpointId}/workers/nosuchworker/logs`],
       [account.key, `/v2/serverless/${endpointId}/workers/${'x'.repeat(65)}/logs`],
@@ -348,13 +348,13 @@ describe('the end of a log', () => {
     })
     await runDurableObjectAlarm(logOf(worker))
   }
-  const forget = (endpointId: string, worker: FakeWorker) =>
+  const discard = (endpointId: string, worker: FakeWorker) =>
     runInDurableObject(endpointStub(env, endpointId), (object) => object.core.state.workers.remove(worker.id))
 
   it('[PP-61] it outlives its worker by a day, then it is deleted and its readers are notified', async () => {
     const { account, endpointId, host, worker, path, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
-    await forget(endpointId, worker)
+    await discard(endpointId, worker)
     await advance(worker, LOG_RETENTION_MS - 60_000)
     const reader = await read()
     expect(await reader.lines(1)).toEqual(['a'])
@@ -367,7 +367,7 @@ describe('the end of a log', () => {
   it('[PP-194] an endpoint knows its past workers for three days', async () => {
     const { account, endpointId, host, worker, path } = await setUpLog()
     await host.ship(worker.workload, ['a'])
-    await forget(endpointId, worker)
+    await discard(endpointId, worker)
     const laterLeaves = (days: number) =>
       runInDurableObject(endpointStub(env, endpointId), ({ core: { state } }) => {
         state.begin(Date.now() + days * 24 * 3_600_000)
@@ -382,14 +382,14 @@ describe('the end of a log', () => {
   it('[PP-61, HOST-11] lines that arrive while the plane checks whether its worker exists are kept', async () => {
     const { host, worker, endpointId } = await setUpLog()
     await host.ship(worker.workload, ['old'])
-    await forget(endpointId, worker)
+    await discard(endpointId, worker)
     const kept = await runInDurableObject(logOf(worker), async (log) => {
       const later = Date.now() + LOG_RETENTION_MS
       log.now = () => later
-      const looked = log.alarm()
+      const checked = log.alarm()
       const line = { seq: 2, at: later, source: 'container' as const, line: 'new' }
       await log.append({ kind: 'worker', ownerId: endpointId, workloadId: worker.id }, [line])
-      await looked
+      await checked
       return log.store.after(0, undefined, 10).map((stored) => stored.line)
     })
     expect(kept).toEqual(['old', 'new'])

@@ -24,8 +24,8 @@ describe('the cost of items in lists', () => {
     const [item] = (await scene.call.get('/v2/spend')).body.items
     expect(pods[1].spend).toEqual({ perHour: item.perHour, costSoFar: expect.closeTo(item.costSoFar, 3) })
     expect((await scene.get(id)).spend).toBeUndefined()
-    const stranger = await createAccount()
-    expect((await api(stranger.key).get(PODS)).body.pods).toEqual([])
+    const otherTenant = await createAccount()
+    expect((await api(otherTenant.key).get(PODS)).body.pods).toEqual([])
     scene.leave()
   })
 

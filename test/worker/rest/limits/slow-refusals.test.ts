@@ -2,8 +2,8 @@ import { onTestFinished } from 'vitest'
 import { formatApiKey } from '../../../../src/domain/key-text.ts'
 import { MAX_MISSES } from '../../../../src/domain/misses.ts'
 import { PROMPT_REFUSALS, REFUSAL_WAIT_MS } from '../../../../src/domain/refusals.ts'
-import { forgetRefusals } from '../../../../src/services/credentials/refusals.ts'
-import { forgetVerdicts } from '../../../../src/services/credentials/verdicts.ts'
+import { dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
+import { dropRefusals } from '../../../../src/services/credentials/refusals.ts'
 import { api, beforeEach, createAccount, describe, expect, it, vi } from '../../../support/harness.ts'
 
 const unknownKey = () => formatApiKey('0000000000', crypto.getRandomValues(new Uint8Array(32)))
@@ -29,8 +29,8 @@ const statusesOf = async (count: number, call: () => Promise<{ status: number }>
 
 describe('[SEC-11] refusals', () => {
   beforeEach(() => {
-    forgetVerdicts()
-    forgetRefusals()
+    dropCachedDecisions()
+    dropRefusals()
   })
 
   it('are delayed for an address that continues, with unknown keys or without one, and for no other', async () => {

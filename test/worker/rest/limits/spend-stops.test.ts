@@ -185,8 +185,8 @@ describe('a stop', () => {
   it('[SPD-11] takes the scopes of both, and stops of other accounts are 404', async () => {
     const account = await createAccount()
     const own = (await api(account.key).post(STOP, {})).body
-    const stranger = await createAccount()
-    expect((await api(stranger.key).post(`${STOPS}/${own.id}/undo`)).status).toBe(404)
+    const otherTenant = await createAccount()
+    expect((await api(otherTenant.key).post(`${STOPS}/${own.id}/undo`)).status).toBe(404)
     const narrow = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })
     const ids = [await createEndpoint(account.key)]
     expect((await api(narrow.key).post(PLAN, { ids })).status).toBe(403)

@@ -11,19 +11,19 @@ describe('other accounts', () => {
   it('[AUT-5] [POD-12] a pod of another account is 404 for every call, as an unknown one is, and is not changed', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
-    const stranger = api((await createAccount()).key)
+    const otherTenant = api((await createAccount()).key)
     for (const pod of [id, 'nosuchpod0000a', '%2e%2e', 'a'.repeat(2_000)]) {
       const replies = [
-        await stranger.get(`${PODS}/${pod}`),
-        await stranger.get(`${PODS}/${pod}?waitFor=RUNNING`),
-        await stranger.patch(`${PODS}/${pod}`, { name: 'mine' }),
-        await stranger.post(`${PODS}/${pod}/action`, { action: 'stop' }),
-        await stranger.post(`${PODS}/${pod}/action`, { action: 'terminate' }),
-        await stranger.delete(`${PODS}/${pod}`),
+        await otherTenant.get(`${PODS}/${pod}`),
+        await otherTenant.get(`${PODS}/${pod}?waitFor=RUNNING`),
+        await otherTenant.patch(`${PODS}/${pod}`, { name: 'mine' }),
+        await otherTenant.post(`${PODS}/${pod}/action`, { action: 'stop' }),
+        await otherTenant.post(`${PODS}/${pod}/action`, { action: 'terminate' }),
+        await otherTenant.delete(`${PODS}/${pod}`),
       ]
       for (const reply of replies) expect(reply).toMatchObject({ status: 404, body: { title: 'Not Found', status: 404 } })
     }
-    expect((await stranger.get(PODS)).body.pods).toEqual([])
+    expect((await otherTenant.get(PODS)).body.pods).toEqual([])
     expect(await scene.get(id)).toMatchObject({ name: 'p', status: 'PROVISIONING' })
     scene.leave()
   })

@@ -4,7 +4,7 @@ import worker from '../../../../src/worker.ts'
 import { api, createAccount, createEndpoint, createExecutionContext, env, expect, it, ORIGIN, send } from '../../../support/harness.ts'
 
 const OWN_HEADERS = ['podplane-version', 'podplane-oldest-cli']
-const told = ({ headers }: Response) => OWN_HEADERS.map((name) => headers.get(name))
+const received = ({ headers }: Response) => OWN_HEADERS.map((name) => headers.get(name))
 const as = (agent: string, key: string, init: RequestInit = {}): RequestInit => ({
   ...init,
   headers: { authorization: `Bearer ${key}`, 'user-agent': agent, 'content-type': 'application/json' },
@@ -15,8 +15,8 @@ it('[CL-9] the command line gets the versions, also from the job API; other clie
   const endpointId = await createEndpoint(key)
   for (const path of ['/healthz', '/v2/pods', `/v2/${endpointId}/health`]) {
     const reply = await send(path, as('podplane-cli/0.1.0', key))
-    expect({ path, status: reply.status, told: told(reply) }).toEqual({ path, status: 200, told: [VERSION, OLDEST_CLI] })
-    expect(told(await send(path, as('curl/8.5.0', key)))).toEqual([null, null])
+    expect({ path, status: reply.status, told: received(reply) }).toEqual({ path, status: 200, told: [VERSION, OLDEST_CLI] })
+    expect(received(await send(path, as('curl/8.5.0', key)))).toEqual([null, null])
   }
 })
 
@@ -26,7 +26,7 @@ it('[CL-9] a version that is too old is refused, and nothing is made', async () 
   const request = new Request(`${ORIGIN}/v2/templates`, as('podplane-cli/0.0.9', key, { method: 'POST', body }))
   // `Request` directly, because the documents of operations do not describe the headers for the command line.
   const reply = await worker.fetch(request as never, env, createExecutionContext())
-  expect({ status: reply.status, told: told(reply), body: await reply.json() }).toEqual({
+  expect({ status: reply.status, told: received(reply), body: await reply.json() }).toEqual({
     status: 426,
     told: [VERSION, OLDEST_CLI],
     body: {

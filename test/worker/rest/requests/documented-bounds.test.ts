@@ -52,24 +52,24 @@ function alternativesOf({ steps }: Bound): string {
 const world = new World()
 let held = new AbortController()
 
-interface Told {
+interface Received {
   status: number
   /** The places that the reply names as wrong. */
   named: string[]
   text: string
 }
 
-const HELD: Told = { status: 200, named: [], text: 'held' }
+const HELD: Received = { status: 200, named: [], text: 'held' }
 
 /** Sends a value at the place of a bound; repeats with another caller if an earlier call has ended the caller's key or object. */
-async function ask(asked: Asked, value: unknown, heldMs: number): Promise<Told> {
+async function ask(asked: Asked, value: unknown, heldMs: number): Promise<Received> {
   const first = await askOnce(asked, value, heldMs)
   if (first.status !== 401 && first.status !== 404) return first
   world.renew(asked.operation)
   return askOnce(asked, value, heldMs)
 }
 
-async function askOnce({ operation, bound }: Asked, value: unknown, heldMs: number): Promise<Told> {
+async function askOnce({ operation, bound }: Asked, value: unknown, heldMs: number): Promise<Received> {
   const caller = await callerOf(operation)
   const { path, init } = requestOf(operation, bound, caller, value)
   const response = await Promise.race([send(path, init), ...(mayBeHeld(operation) ? [late(heldMs)] : [])])
@@ -154,7 +154,7 @@ function placesIn(text: string): string[] {
 }
 
 /** Whether a reply refuses the value at the place of a bound. */
-function isRefused({ bound, operation }: Asked, { status, named }: Told): boolean {
+function isRefused({ bound, operation }: Asked, { status, named }: Received): boolean {
   const isJob = operation.path.startsWith('/v2/{endpointId}')
   // In the job API 422 means that the idempotency key was used for another job.
   if (status !== 400 && (status !== 422 || isJob)) return false
@@ -178,13 +178,13 @@ async function faultsOf(asked: Asked): Promise<string[]> {
   const faults: string[] = []
   for (const { side, value } of cases) {
     const about = `${name}: ${JSON.stringify(value).slice(0, 100)}, ${side} the bound`
-    const told = await Promise.race([ask(asked, value, HELD_MS[isClamped ? 'within' : side]), noAnswer()])
-    if (told === null) {
+    const received = await Promise.race([ask(asked, value, HELD_MS[isClamped ? 'within' : side]), noAnswer()])
+    if (received === null) {
       faults.push(`${about}, has no answer within ${CASE_MS / 1000} s`)
       continue
     }
-    const isWrong = told.status >= 500 || isRefused(asked, told) !== (side === 'beyond' && !isClamped)
-    if (isWrong) faults.push(`${about}, is ${told.status} ${told.text}`)
+    const isWrong = received.status >= 500 || isRefused(asked, received) !== (side === 'beyond' && !isClamped)
+    if (isWrong) faults.push(`${about}, is ${received.status} ${received.text}`)
   }
   return faults
 }

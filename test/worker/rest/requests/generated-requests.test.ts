@@ -14,7 +14,7 @@ const AT_A_TIME = 24
 /** The test stops to collect faults after this number of kinds. */
 const MOST_FAULTS = 20
 const TIME_MS = 1_200_000
-const NOBODY = 'zzzzzzzzzzzzzz'
+const UNKNOWN_ID = 'zzzzzzzzzzzzzz'
 
 /** Shortens `wait` of calls that are held, and skips calls that wait for a worker. */
 function unheld(request: GeneratedRequest): GeneratedRequest {
@@ -29,8 +29,8 @@ function unheld(request: GeneratedRequest): GeneratedRequest {
 function pathOf({ operation, params, query }: GeneratedRequest, caller: Caller): string {
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = params[name] ?? UNKNOWN
-    if (value === REAL) return caller.params[name] ?? NOBODY
-    return value === UNKNOWN ? NOBODY : value
+    if (value === REAL) return caller.params[name] ?? UNKNOWN_ID
+    return value === UNKNOWN ? UNKNOWN_ID : value
   })
   return query === '' ? path : `${path}?${query}`
 }
@@ -40,7 +40,7 @@ function bodyOf({ body }: GeneratedRequest, caller: Caller): string | null {
   return (
     body?.replaceAll(/"(@\w+)"/g, (text, token: string) => {
       const name = OWN_ID.exec(token)?.[1]
-      return name === undefined ? text : JSON.stringify(caller.params[name] ?? NOBODY)
+      return name === undefined ? text : JSON.stringify(caller.params[name] ?? UNKNOWN_ID)
     }) ?? null
   )
 }

@@ -78,7 +78,7 @@ describe('Idempotency-Key of every create', () => {
   })
 
   it.each(CREATES)('[PP-125] $path: a repeat gets the first reply, another body 422, another account its own', async (create) => {
-    const [account, stranger] = [await createAccount(), await createAccount()]
+    const [account, otherTenant] = [await createAccount(), await createAccount()]
     const post = (body: object, { key } = account) => api(key).post(create.path, body, WITH('k-1'))
     const first = await post(create.body)
     expect(first.status).toBe(201)
@@ -88,7 +88,7 @@ describe('Idempotency-Key of every create', () => {
       body: { errors: ['$.Idempotency-Key: was already used with a different request'] },
     })
     expect(await count(account, create)).toBe(1)
-    const foreign = await post(create.body, stranger)
+    const foreign = await post(create.body, otherTenant)
     expect(foreign.status).toBe(201)
     expect(foreign.body.id).not.toBe(first.body.id)
   })

@@ -167,7 +167,7 @@ describe('request id', () => {
       noWorker: await asked(`${none}/job-take/none`, {}, 'wrong'),
       document: await asked('/graphql', { method: 'POST', body: '{"query":"{ myself { id } }"}' }),
       noServer: await asked(`/lb/${endpointId}/`),
-      noDoor: await asked('/proxy/nosuchpod/8888/'),
+      noEntry: await asked('/proxy/nosuchpod/8888/'),
     }).toEqual({
       accepted: [200, 'mine'],
       health: [200, 'mine'],
@@ -178,7 +178,7 @@ describe('request id', () => {
       noWorker: [429, 'mine'],
       document: [200, 'mine'],
       noServer: [400, 'mine'],
-      noDoor: [404, 'mine'],
+      noEntry: [404, 'mine'],
     })
   })
 })

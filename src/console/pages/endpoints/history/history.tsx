@@ -3,12 +3,12 @@ import type { EndpointTimeline } from '../../../../contract/endpoints/timeline.t
 import { useLive } from '../../../hooks/live.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import type { ChartData } from '../../../parts/charts/figures.ts'
-import { Face, Loading } from '../../../parts/faces.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { money } from '../../../parts/format.ts'
 import { Panel } from '../../../parts/page.tsx'
 import { Facts } from '../../../parts/table.tsx'
-import { eventsBefore, eventWords, seriesWords, timeOf } from './moments.ts'
+import { Loading, ViewState } from '../../../parts/view-state.tsx'
+import { eventsBefore, eventText, seriesLabel, timeOf } from './moments.ts'
 
 const Chart = lazy(() => import('../../../parts/charts/chart.tsx'))
 const HOUR_MS = 3_600_000
@@ -37,7 +37,7 @@ export function History({ endpointId }: { endpointId: string }) {
           <option value="7d">The last 7 days</option>
         </SelectField>
       </div>
-      <Face of={timeline}>{(data) => <Moments of={data} />}</Face>
+      <ViewState of={timeline}>{(data) => <Moments of={data} />}</ViewState>
     </div>
   )
 }
@@ -73,18 +73,18 @@ function Moments({ of: timeline }: { of: EndpointTimeline }) {
             value={at}
             onChange={({ target }) => setChosen(Number(target.value))}
           />
-          <Facts rows={timeline.series.map(({ name, unit, points: values }) => [seriesWords(name), figureOf(values[at], unit)] as const)} />
+          <Facts rows={timeline.series.map(({ name, unit, points: values }) => [seriesLabel(name), figureOf(values[at], unit)] as const)} />
           <h3 className="font-medium">Events before it</h3>
           {events.length === 0 ? (
             <p className="text-soft">No recorded events.</p>
           ) : (
             <ul className="flex flex-col gap-1">
               {events.map((event) => (
-                <li key={`${event.at} ${eventWords(event)}`}>
+                <li key={`${event.at} ${eventText(event)}`}>
                   <time dateTime={event.at} className="text-soft mr-2 tabular-nums">
                     {new Date(event.at).toLocaleTimeString()}
                   </time>
-                  {eventWords(event)}
+                  {eventText(event)}
                 </li>
               ))}
             </ul>
@@ -103,5 +103,5 @@ function figureOf(value: number | null | undefined, unit: 'count' | 'usd'): stri
 function chartOf(timeline: EndpointTimeline, title: string, names: readonly string[]): ChartData {
   const series = timeline.series.filter(({ name, points }) => names.includes(name) && points.some((value) => value !== null))
   const times = (series[0]?.points ?? []).map((_, index) => timeOf(timeline, index) / 1_000)
-  return { title, unit: 'count', times, lines: series.map(({ name, points }) => ({ title: seriesWords(name), points })) }
+  return { title, unit: 'count', times, lines: series.map(({ name, points }) => ({ title: seriesLabel(name), points })) }
 }

@@ -2,7 +2,7 @@ import type { EndpointTimeline, TimelineEvent } from '../../../../contract/endpo
 
 type Name = EndpointTimeline['series'][number]['name']
 
-const WORDS: Record<Name, string> = {
+const LABELS: Record<Name, string> = {
   queued: 'waiting',
   inProgress: 'running',
   starting: 'starting',
@@ -12,7 +12,7 @@ const WORDS: Record<Name, string> = {
   spend: 'cost in this interval',
 }
 
-export const seriesWords = (name: Name): string => WORDS[name]
+export const seriesLabel = (name: Name): string => LABELS[name]
 
 /** Time of a point, milliseconds since 1970. */
 export const timeOf = ({ from, step }: Pick<EndpointTimeline, 'from' | 'step'>, point: number): number =>
@@ -25,7 +25,7 @@ export function eventsBefore(timeline: Pick<EndpointTimeline, 'from' | 'step' | 
 }
 
 /** One event in words. */
-export function eventWords({ kind, workerId, phase, reason, release, decision }: TimelineEvent): string {
+export function eventText({ kind, workerId, phase, reason, release, decision }: TimelineEvent): string {
   const why = reason === null ? '' : `: ${reason}`
   if (kind === 'RELEASE') return `Release ${release ?? ''} became active${why}`
   if (decision !== null)

@@ -1,10 +1,10 @@
 import type { CreateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
 import type { EndpointPlacementPreview } from '../../../../contract/endpoints/placement-preview.ts'
+import { useDebounced } from '../../../hooks/debounced.ts'
 import { type Live, useLive } from '../../../hooks/live.ts'
-import { useSettled } from '../../../hooks/settled.ts'
+import { Nearest } from '../../../parts/explain/nearest.tsx'
+import { Foretold, InTheWay } from '../../../parts/explain/preview.tsx'
 import { perHour } from '../../../parts/format.ts'
-import { Foretold, InTheWay } from '../../../parts/why/foretold.tsx'
-import { Nearest } from '../../../parts/why/nearest.tsx'
 
 /** Free capacity changes while the user reads. */
 const EVERY_MS = 10_000
@@ -12,7 +12,7 @@ const EVERY_MS = 10_000
 /** Current placement of a worker: a dry run of the create request, sent after the user stops typing (DRY-18). */
 export function useEndpointPreview(body: CreateEndpointRequest, isComplete: boolean): Live<EndpointPlacementPreview> {
   // The name does not affect placement, so a change of it sends no new dry run.
-  const text = useSettled(JSON.stringify({ ...body, name: 'endpoint' }))
+  const text = useDebounced(JSON.stringify({ ...body, name: 'endpoint' }))
   return useLive(
     ['endpoint-preview', text],
     async (api, signal) =>

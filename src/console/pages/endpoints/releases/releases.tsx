@@ -4,12 +4,12 @@ import { useAct } from '../../../hooks/act.ts'
 import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
-import { Empty, Face } from '../../../parts/faces.tsx'
 import { count } from '../../../parts/format.ts'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Pre } from '../../../parts/pre.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
+import { Empty, ViewState } from '../../../parts/view-state.tsx'
 import { rollbackTo } from './rollback.ts'
 
 const MAY_NOT = 'Your role in this account may not change endpoints.'
@@ -22,7 +22,7 @@ export function Releases({ endpointId }: { endpointId: string }) {
   )
   const [target, setTarget] = useState<Release | null>(null)
   return (
-    <Face of={releases} empty={{ when: ({ releases: { length } }) => length === 0, show: <Empty title="No releases yet" /> }}>
+    <ViewState of={releases} empty={{ when: ({ releases: { length } }) => length === 0, show: <Empty title="No releases yet" /> }}>
       {({ endpointVersion, rollout, releases: rows }) => (
         <div className="flex flex-col gap-3">
           <p>
@@ -54,7 +54,7 @@ export function Releases({ endpointId }: { endpointId: string }) {
           {target && <GoBackDialog endpointId={endpointId} target={target} releases={rows} onClose={() => setTarget(null)} />}
         </div>
       )}
-    </Face>
+    </ViewState>
   )
 }
 

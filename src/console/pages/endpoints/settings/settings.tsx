@@ -1,8 +1,8 @@
 import { type FormEvent, useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
+import { useDebounced } from '../../../hooks/debounced.ts'
 import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSettled } from '../../../hooks/settled.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
@@ -27,10 +27,10 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   // Holds only the fields that the user has typed; the others follow the endpoint.
   const [typed, setTyped] = useState<Partial<SettingsText>>({})
   const text = { ...before, ...typed }
-  const set = (part: Partial<SettingsText>) => setTyped((former) => ({ ...former, ...part }))
+  const set = (part: Partial<SettingsText>) => setTyped((previous) => ({ ...previous, ...part }))
   const body = settingsChanges(text, before)
   const isSame = Object.keys(body).length === 0
-  const settled = useSettled(JSON.stringify(body))
+  const settled = useDebounced(JSON.stringify(body))
   const problem = settingsProblem(text)
   const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'Nothing has been changed.' : undefined
   const submit = async (event: FormEvent) => {

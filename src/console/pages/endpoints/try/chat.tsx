@@ -3,10 +3,10 @@ import { claimStream } from '../../../hooks/one-stream.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { ErrorFace } from '../../../parts/faces.tsx'
 import { TextArea, TextField } from '../../../parts/form/field.tsx'
 import { Panel } from '../../../parts/page.tsx'
-import { chatWords } from './try-input.ts'
+import { ErrorState } from '../../../parts/view-state.tsx'
+import { chatText } from './try-input.ts'
 
 interface Message {
   role: 'user' | 'assistant'
@@ -42,7 +42,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
     let answer = ''
     try {
       for await (const { data } of api.events('POST', path, body, { signal: abort.signal })) {
-        answer += chatWords(data) ?? ''
+        answer += chatText(data) ?? ''
         setMessages([...asked, { role: 'assistant', content: answer }])
       }
     } catch (failure) {
@@ -64,7 +64,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
             </li>
           ))}
         </ol>
-        {error && <ErrorFace error={error} />}
+        {error && <ErrorState error={error} />}
         <form className="flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
           <TextArea label="Message" rows={3} value={text} onChange={({ target }) => setText(target.value)} />
           <div className="max-w-xs">

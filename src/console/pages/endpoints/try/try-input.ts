@@ -15,7 +15,7 @@ export function readInput(text: string): ReadInput {
 /**
  * Text in one event of a chat completion; undefined if it has none. Throws an `Error` with the worker's message if the event is an error.
  */
-export function chatWords(data: string): string | undefined {
+export function chatText(data: string): string | undefined {
   if (data === '[DONE]') return undefined
   const { choices, error } = JSON.parse(data) as {
     choices?: { delta?: { content?: string }; message?: { content?: string } }[]

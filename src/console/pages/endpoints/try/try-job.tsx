@@ -5,13 +5,13 @@ import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { ErrorFace } from '../../../parts/faces.tsx'
 import { TextArea } from '../../../parts/form/field.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
+import { ErrorState } from '../../../parts/view-state.tsx'
 import { ChunkText } from '../../jobs/chunks.tsx'
 import { type JobBody, useJobStream } from '../../jobs/job-stream.ts'
 import { JsonText } from '../../jobs/json-text.tsx'
@@ -81,7 +81,7 @@ function Answer({ endpointId, jobId }: { endpointId: string; jobId: string }) {
         {record?.executionTime !== undefined && <span>ran {duration(record.executionTime)}</span>}
         <A to={paths.job(endpointId, jobId)}>Open the job</A>
       </div>
-      {stream.error && <ErrorFace error={stream.error} />}
+      {stream.error && <ErrorState error={stream.error} />}
       <ChunkText of={stream} />
       {record?.error !== undefined && <JsonText value={record.error} name="the error" />}
       {record?.output !== undefined && <JsonText value={record.output} name="the output" />}

@@ -2,7 +2,6 @@ import { useMemo } from 'react'
 import type { EndpointWorker } from '../../../../contract/endpoints/workers.ts'
 import { useParam } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Logs } from '../../../parts/logs/logs.tsx'
@@ -10,6 +9,7 @@ import { workerLog } from '../../../parts/logs/reading/origins.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Facts } from '../../../parts/table.tsx'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { useWorkers } from '../use-endpoint.ts'
 
 /** Page of one worker and its log, which outlives the worker. */
@@ -26,7 +26,7 @@ export function WorkerPage() {
       actions={<A to={`${paths.endpoint(id)}?tab=workers`}>Endpoint</A>}
     >
       <Panel title="State">
-        <Face of={workers}>{() => <Found worker={worker} />}</Face>
+        <ViewState of={workers}>{() => <Found worker={worker} />}</ViewState>
       </Panel>
       <Logs of={origin} />
     </Page>

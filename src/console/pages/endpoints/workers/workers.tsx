@@ -1,16 +1,16 @@
 import { paths } from '../../../hooks/paths.ts'
-import { Empty, Face } from '../../../parts/faces.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Table } from '../../../parts/table.tsx'
+import { Empty, ViewState } from '../../../parts/view-state.tsx'
 import { useWorkers } from '../use-endpoint.ts'
 
 /** Workers of an endpoint: state, uptime and hardware. */
 export function Workers({ endpointId }: { endpointId: string }) {
   const workers = useWorkers(endpointId)
   return (
-    <Face
+    <ViewState
       of={workers}
       empty={{
         when: ({ workers: { length } }) => length === 0,
@@ -59,6 +59,6 @@ export function Workers({ endpointId }: { endpointId: string }) {
           ]}
         />
       )}
-    </Face>
+    </ViewState>
   )
 }

@@ -8,15 +8,15 @@ import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
-import { Face } from '../../../parts/faces.tsx'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { count } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Table } from '../../../parts/table.tsx'
-import { costWords } from '../phases.ts'
+import { ViewState } from '../../../parts/view-state.tsx'
+import { costText } from '../phases.ts'
 import { bulkRequest, type ChosenJobs, listQuery, NAMED_MAX, resultsOf } from './chosen-jobs.ts'
 
-const LOOK_EVERY_MS = 500
+const REFRESH_EVERY_MS = 500
 const VERBS = { cancel: 'Cancel', retry: 'Retry' } as const
 
 interface BulkDialogProps {
@@ -51,15 +51,15 @@ export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogPr
   )
   const carryOut = async ({ body, plan }: Planned) => {
     const { signal } = closed.current
-    const wish = { path: { endpointId }, body: { ...body, expected: plan.matched } }
-    const started = await send(() => (action === 'cancel' ? api.cancelJobs(wish) : api.retryJobs(wish)), 'The jobs are being changed')
+    const call = { path: { endpointId }, body: { ...body, expected: plan.matched } }
+    const started = await send(() => (action === 'cancel' ? api.cancelJobs(call) : api.retryJobs(call)), 'The jobs are being changed')
     // The refusal may be due to a stale plan, so the plan is requested again.
     if (started === undefined) planned.refetch()
     for (let bulk = started; bulk !== undefined; ) {
       setDone(bulk)
       const { id, status } = bulk
       if (status === 'DONE' || id === null || signal.aborted) break
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+      await new Promise((resolve) => setTimeout(resolve, REFRESH_EVERY_MS))
       bulk = await api.getJobBulk({ path: { endpointId, bulkId: id } }, { signal }).catch(() => undefined)
     }
     await refresh('jobs', endpointId)
@@ -92,7 +92,7 @@ export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogPr
     >
       <Refusal text={refusal} />
       {done === null ? (
-        <Face of={planned}>{({ plan }) => <PlanView endpointId={endpointId} plan={plan} />}</Face>
+        <ViewState of={planned}>{({ plan }) => <PlanView endpointId={endpointId} plan={plan} />}</ViewState>
       ) : (
         <Results endpointId={endpointId} of={done} />
       )}
@@ -122,8 +122,8 @@ async function planOf(api: ApiClient, { endpointId, chosen, action, nowMs }: Pla
   const path = { endpointId }
   const ids = chosen.idStart === '' ? null : await idsOf(api, endpointId, listQuery(chosen, nowMs), signal)
   const body = bulkRequest(chosen, nowMs, ids)
-  const wish = { path, body, query: { dryRun: true } }
-  return { body, plan: await (action === 'cancel' ? api.cancelJobs(wish, { signal }) : api.retryJobs(wish, { signal })) }
+  const call = { path, body, query: { dryRun: true } }
+  return { body, plan: await (action === 'cancel' ? api.cancelJobs(call, { signal }) : api.retryJobs(call, { signal })) }
 }
 
 /** Ids that match the query's id prefix. Throws an `Error` if there are none or more than `NAMED_MAX`. */
@@ -149,7 +149,7 @@ function PlanView({ endpointId, plan }: { endpointId: string; plan: JobBulk }) {
         {plan.matched === 0
           ? 'None of these jobs can be changed this way.'
           : `${count(plan.matched, 'job')}: ${parts.join(', ')}. Later jobs are not included.`}
-        {plan.estimatedCostUsd !== null && plan.matched > 0 && ` Running them again costs about ${costWords(plan.estimatedCostUsd)}.`}
+        {plan.estimatedCostUsd !== null && plan.matched > 0 && ` Running them again costs about ${costText(plan.estimatedCostUsd)}.`}
       </p>
       {plan.refused.length > 0 && (
         <section aria-label="Unchanged jobs">
@@ -169,11 +169,11 @@ function PlanView({ endpointId, plan }: { endpointId: string; plan: JobBulk }) {
 }
 
 function Results({ endpointId, of: bulk }: { endpointId: string; of: JobBulk }) {
-  const words = bulk.action === 'cancel' ? 'cancelled' : 'queued again'
+  const outcome = bulk.action === 'cancel' ? 'cancelled' : 'queued again'
   return (
     <>
       <p aria-live="polite">
-        {bulk.looked} of {bulk.matched} processed: {bulk.changed} {words}, {bulk.skipped} unchanged.
+        {bulk.looked} of {bulk.matched} processed: {bulk.changed} {outcome}, {bulk.skipped} unchanged.
       </p>
       <Named endpointId={endpointId} of={bulk} />
     </>

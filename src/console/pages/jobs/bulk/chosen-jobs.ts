@@ -36,8 +36,8 @@ export function bulkRequest({ status, span }: ChosenJobs, nowMs: number, ids: re
 
 /** Result for each job that a change names, in words; null if not known yet. */
 export function resultsOf({ action, ids, left, status }: JobBulk): { id: string; result: string | null }[] {
-  const words = action === 'cancel' ? 'cancelled' : 'queued again'
+  const outcome = action === 'cancel' ? 'cancelled' : 'queued again'
   const stays = new Map(left.map(({ id, reason }) => [id, `unchanged: ${reason}`]))
   const named = [...ids, ...left.map(({ id }) => id).filter((id) => !ids.includes(id))]
-  return named.map((id) => ({ id, result: status === 'DONE' ? (stays.get(id) ?? words) : null }))
+  return named.map((id) => ({ id, result: status === 'DONE' ? (stays.get(id) ?? outcome) : null }))
 }

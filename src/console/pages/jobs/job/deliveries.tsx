@@ -1,14 +1,14 @@
 import { useLive } from '../../../hooks/live.ts'
-import { Empty, Face } from '../../../parts/faces.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
+import { Empty, ViewState } from '../../../parts/view-state.tsx'
 
 /** Webhook deliveries of a job. */
 export function Deliveries({ jobId }: { jobId: string }) {
   const deliveries = useLive(['deliveries', jobId], (api, signal) => api.listWebhookDeliveries({ query: { jobId } }, { signal }))
   return (
-    <Face
+    <ViewState
       of={deliveries}
       empty={{
         when: (data) => data.deliveries.length === 0,
@@ -35,6 +35,6 @@ export function Deliveries({ jobId }: { jobId: string }) {
           ]}
         />
       )}
-    </Face>
+    </ViewState>
   )
 }

@@ -1,6 +1,6 @@
-import { Face } from '../../../parts/faces.tsx'
 import { bytes } from '../../../parts/format.ts'
 import { Panel } from '../../../parts/page.tsx'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { JsonText } from '../json-text.tsx'
 import { useTimeline } from './use-timeline.ts'
 
@@ -9,7 +9,7 @@ export function JobInput({ endpointId, jobId }: { endpointId: string; jobId: str
   const timeline = useTimeline(endpointId, jobId)
   return (
     <Panel title="Input">
-      <Face
+      <ViewState
         of={timeline}
         empty={{
           when: ({ input }) => input === null,
@@ -24,7 +24,7 @@ export function JobInput({ endpointId, jobId }: { endpointId: string; jobId: str
             </div>
           )
         }
-      </Face>
+      </ViewState>
     </Panel>
   )
 }

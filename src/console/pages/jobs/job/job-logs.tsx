@@ -2,11 +2,11 @@ import { useMemo } from 'react'
 import type { JobAttempt } from '../../../../contract/jobs/timeline.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { SelectField } from '../../../parts/form/field.tsx'
 import { A } from '../../../parts/link.tsx'
 import { Logs } from '../../../parts/logs/logs.tsx'
 import { workerLog } from '../../../parts/logs/reading/origins.ts'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { useTimeline } from './use-timeline.ts'
 
 /** Log of the worker during each attempt of the job; the worker may have ended (UI-54). */
@@ -14,7 +14,7 @@ export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: stri
   const [chosen, setChosen] = useUrlState('attempt', '')
   const timeline = useTimeline(endpointId, jobId)
   return (
-    <Face
+    <ViewState
       of={timeline}
       empty={{
         when: ({ attempts }) => attempts.length === 0,
@@ -42,7 +42,7 @@ export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: stri
           </div>
         )
       }}
-    </Face>
+    </ViewState>
   )
 }
 

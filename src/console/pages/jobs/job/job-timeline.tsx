@@ -1,11 +1,11 @@
 import type { JobAttempt, JobTimeline } from '../../../../contract/jobs/timeline.ts'
 import { paths } from '../../../hooks/paths.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
-import { costWords, phaseWords, sharesOf } from '../phases.ts'
+import { ViewState } from '../../../parts/view-state.tsx'
+import { costText, phaseLabel, sharesOf } from '../phases.ts'
 import { useTimeline } from './use-timeline.ts'
 
 /** Attempts of a job and their phases, compared with the usual durations, and the cost of the job. */
@@ -13,7 +13,7 @@ export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jo
   const timeline = useTimeline(endpointId, jobId)
   return (
     <Panel title="Timeline">
-      <Face
+      <ViewState
         of={timeline}
         empty={{ when: ({ attempts }) => attempts.length === 0, show: <p className="text-soft">No worker has taken the job yet.</p> }}
       >
@@ -26,10 +26,10 @@ export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jo
                 </li>
               ))}
             </ol>
-            <p>{data.costUsd === null ? 'The cost is unknown.' : `The job has cost ${costWords(data.costUsd)}.`}</p>
+            <p>{data.costUsd === null ? 'The cost is unknown.' : `The job has cost ${costText(data.costUsd)}.`}</p>
           </div>
         )}
-      </Face>
+      </ViewState>
     </Panel>
   )
 }
@@ -63,7 +63,7 @@ function Attempt({ endpointId, jobId, of: attempt, medians }: AttemptProps) {
             {worker.gpuCount} × {worker.gpuTypeId}
           </span>
         )}
-        {attempt.costUsd !== null && <span>{costWords(attempt.costUsd)}</span>}
+        {attempt.costUsd !== null && <span>{costText(attempt.costUsd)}</span>}
         <A to={log}>Log</A>
       </div>
       {attempt.reason !== null && <p className="text-bad">{attempt.reason}</p>}
@@ -77,7 +77,7 @@ function Attempt({ endpointId, jobId, of: attempt, medians }: AttemptProps) {
         {phases.map(({ phase, ms, from }) => (
           <li key={`${phase} ${from}`} className="flex items-center gap-1.5">
             <span aria-hidden="true" className="size-2.5 rounded-full" style={{ backgroundColor: COLOURS[phase] }} />
-            {phaseWords(phase)} {duration(ms)}
+            {phaseLabel(phase)} {duration(ms)}
             {medians[phase] !== null && <span className="text-soft">(usually {duration(medians[phase])})</span>}
           </li>
         ))}

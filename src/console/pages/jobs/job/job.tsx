@@ -3,23 +3,23 @@ import { useParam } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { Face } from '../../../parts/faces.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Facts } from '../../../parts/table.tsx'
 import { type Tab, Tabs } from '../../../parts/tabs.tsx'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { Chunks } from '../chunks.tsx'
 import { cancelOff, isOver, retryOff } from '../job-acts.ts'
 import type { JobRecord } from '../job-stream.ts'
 import { JsonText } from '../json-text.tsx'
 import { useJobActs } from '../use-job-acts.ts'
 import { Deliveries } from './deliveries.tsx'
+import { JobExplanation } from './job-explanation.tsx'
 import { JobInput } from './job-input.tsx'
 import { JobLogs } from './job-logs.tsx'
 import { JobTimelinePanel } from './job-timeline.tsx'
-import { WhyJob } from './why-job.tsx'
 
 /** Page of one job: state and explanation, result, and the log of its worker. */
 export function JobPage() {
@@ -33,7 +33,7 @@ export function JobPage() {
       {...(data === undefined ? {} : { mark: data.status })}
       actions={data && <Actions endpointId={endpointId} job={data} />}
     >
-      <Face of={job}>
+      <ViewState of={job}>
         {(record) => {
           const tabs: Tab[] = [
             { id: 'overview', title: 'Overview', show: () => <JobOverview endpointId={endpointId} job={record} /> },
@@ -43,7 +43,7 @@ export function JobPage() {
           ]
           return <Tabs name="Views of the job" tabs={tabs} />
         }}
-      </Face>
+      </ViewState>
     </Page>
   )
 }
@@ -89,7 +89,7 @@ function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }
         />
       </Panel>
       <JobTimelinePanel endpointId={endpointId} jobId={job.id} />
-      {!isOver(job.status) && <WhyJob endpointId={endpointId} jobId={job.id} />}
+      {!isOver(job.status) && <JobExplanation endpointId={endpointId} jobId={job.id} />}
       {job.error !== undefined && (
         <Panel title="Error">
           <JsonText value={job.error} name="the error" />

@@ -5,9 +5,9 @@ import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { Face } from '../../../parts/faces.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { Page, Panel } from '../../../parts/page.tsx'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { Budgets } from './budgets.tsx'
 import { Keys } from './keys.tsx'
 import { AccountPlan } from './plan.tsx'
@@ -26,7 +26,7 @@ export function AccountPage() {
   const name = users.data?.users.find((user) => user.id === id)?.email ?? id
   return (
     <Page title={name} actions={limits.data && <Suspend id={id} name={name} isSuspended={limits.data.suspendedAt !== null} />}>
-      <Face of={limits}>
+      <ViewState of={limits}>
         {({ suspendedAt, requests, budgets, spend }) => (
           <>
             {suspendedAt !== null && (
@@ -51,7 +51,7 @@ export function AccountPage() {
             </Panel>
           </>
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

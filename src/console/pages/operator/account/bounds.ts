@@ -4,7 +4,7 @@ import type { SpendCeilings } from '../../../../contract/billing/spend.ts'
 const MIB = 2 ** 20
 
 /** Label of each bound, in the order of the form. */
-export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
+export const BUDGET_LABELS: Readonly<Record<BudgetName, string>> = {
   gpus: 'GPUs of pods and workers',
   pods: 'Pods',
   stoppedPods: 'Stopped pods',
@@ -27,7 +27,7 @@ export const BUDGET_WORDS: Readonly<Record<BudgetName, string>> = {
   formerPods: 'Retained terminated pods',
 }
 
-export const BUDGET_NAMES = Object.keys(BUDGET_WORDS) as BudgetName[]
+export const BUDGET_NAMES = Object.keys(BUDGET_LABELS) as BudgetName[]
 
 /** Bounds as form text: sizes in MiB; empty where the plan or the plane decides. */
 export type BoundTexts = Readonly<Record<string, string>>
@@ -65,13 +65,13 @@ export function ceilingsOf(texts: BoundTexts): { body: SpendCeilings; wrong: str
 }
 
 /** `12 of 256 in use`; sizes in the unit of the form. */
-export function usedWords({ used, bound, unit }: { used: number; bound: number; unit: 'count' | 'bytes' }): string {
+export function usedText({ used, bound, unit }: { used: number; bound: number; unit: 'count' | 'bytes' }): string {
   const show = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
   if (unit === 'count') return `${show.format(used)} of ${show.format(bound)} in use`
   return `${show.format(used / MIB)} of ${show.format(bound / MIB)} MiB in use`
 }
 
-const isBytes = (name: BudgetName) => BUDGET_WORDS[name].endsWith('(MiB)')
+const isBytes = (name: BudgetName) => BUDGET_LABELS[name].endsWith('(MiB)')
 
 /** Undefined for empty text; NaN for text that is not a non-negative number. */
 function numberOf(text = '', unit = 1): number | undefined {

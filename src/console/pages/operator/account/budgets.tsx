@@ -3,10 +3,10 @@ import type { AccountLimits, BudgetOverrides } from '../../../../contract/accoun
 import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { Share } from '../amounts.tsx'
-import { BUDGET_NAMES, BUDGET_WORDS, boundText, boundTexts, budgetsOf, usedWords } from './bounds.ts'
+import { BUDGET_LABELS, BUDGET_NAMES, boundText, boundTexts, budgetsOf, usedText } from './bounds.ts'
 import { LimitsForm } from './limits-form.tsx'
 
 interface BudgetsProps {
@@ -18,7 +18,7 @@ interface BudgetsProps {
 /** Form for the bounds of the account, with the current usage. */
 export function Budgets({ id, inForce }: BudgetsProps) {
   const budgets = useLive(['operator', 'budgets', id], (client, signal) => client.getBudgets({ path: { id } }, { signal }), { everyMs: 0 })
-  return <Face of={budgets}>{(own) => <BudgetsForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</Face>
+  return <ViewState of={budgets}>{(own) => <BudgetsForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</ViewState>
 }
 
 function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides }) {
@@ -48,10 +48,10 @@ function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides
         {BUDGET_NAMES.map((name) => (
           <TextField
             key={name}
-            label={BUDGET_WORDS[name]}
+            label={BUDGET_LABELS[name]}
             inputMode="decimal"
             placeholder={own[name] === undefined ? boundText(name, inForce[name].bound) : 'value of the plan or the plane'}
-            hint={<Share used={inForce[name].used} bound={inForce[name].bound} words={usedWords(inForce[name])} />}
+            hint={<Share used={inForce[name].used} bound={inForce[name].bound} label={usedText(inForce[name])} />}
             value={texts[name] ?? ''}
             error={wrong.includes(name) ? 'Enter a number, or leave it empty.' : errors.of(name)}
             onChange={({ target }) => setTexts({ ...texts, [name]: target.value })}

@@ -4,12 +4,12 @@ import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { Empty, Face } from '../../../parts/faces.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 import { SecretOnce } from '../../../parts/over/secret-once.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Table } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
+import { Empty, ViewState } from '../../../parts/view-state.tsx'
 
 /** Keys of the account; the operator can create and revoke them. */
 export function Keys({ id }: { id: string }) {
@@ -40,7 +40,7 @@ export function Keys({ id }: { id: string }) {
         </>
       }
     >
-      <Face of={keys} empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys" /> }}>
+      <ViewState of={keys} empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys" /> }}>
         {(data) => (
           <Table
             caption="Keys"
@@ -64,7 +64,7 @@ export function Keys({ id }: { id: string }) {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
       <SecretOnce
         title="The new key"
         secret={secret}

@@ -3,10 +3,10 @@ import type { LimitsPlan } from '../../../../contract/accounts/plans.ts'
 import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { SelectField } from '../../../parts/form/field.tsx'
 import { Facts } from '../../../parts/table.tsx'
-import { BUDGET_NAMES, BUDGET_WORDS, boundText } from './bounds.ts'
+import { ViewState } from '../../../parts/view-state.tsx'
+import { BUDGET_LABELS, BUDGET_NAMES, boundText } from './bounds.ts'
 import { LimitsForm } from './limits-form.tsx'
 
 /** Plan of every account that has none of its own. */
@@ -17,7 +17,9 @@ export function AccountPlan({ id }: { id: string }) {
   const own = useLive(['operator', 'plan', id], (client, signal) => client.getUserPlan({ path: { id } }, { signal }), { everyMs: 0 })
   const all = useLive(['operator', 'plans'], (client, signal) => client.listPlans({}, { signal }), { everyMs: 0 })
   return (
-    <Face of={own}>{({ plan }) => <Face of={all}>{({ plans }) => <PlanForm key={plan} id={id} plan={plan} plans={plans} />}</Face>}</Face>
+    <ViewState of={own}>
+      {({ plan }) => <ViewState of={all}>{({ plans }) => <PlanForm key={plan} id={id} plan={plan} plans={plans} />}</ViewState>}
+    </ViewState>
   )
 }
 
@@ -63,7 +65,7 @@ function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans:
 /** Limits that a plan sets; the defaults of the plane apply to the others. */
 function factsOf({ limits: { requests, budgets = {} } }: LimitsPlan): (readonly [string, string])[] {
   const bounds = BUDGET_NAMES.flatMap((name) =>
-    budgets[name] === undefined ? [] : [[BUDGET_WORDS[name], boundText(name, budgets[name])] as const],
+    budgets[name] === undefined ? [] : [[BUDGET_LABELS[name], boundText(name, budgets[name])] as const],
   )
   if (requests === undefined) return bounds
   const windows = Object.entries(requests).map(

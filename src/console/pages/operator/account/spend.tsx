@@ -3,9 +3,9 @@ import type { SpendCeilings, SpendSummary } from '../../../../contract/billing/s
 import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
-import { Face } from '../../../parts/faces.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
 import { money, perHour } from '../../../parts/format.ts'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { Share } from '../amounts.tsx'
 import { ceilingsOf } from './bounds.ts'
 import { LimitsForm } from './limits-form.tsx'
@@ -21,7 +21,7 @@ export function Spend({ id, inForce }: SpendProps) {
   const ceilings = useLive(['operator', 'ceilings', id], (client, signal) => client.getSpendCeilings({ path: { id } }, { signal }), {
     everyMs: 0,
   })
-  return <Face of={ceilings}>{(own) => <SpendForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</Face>
+  return <ViewState of={ceilings}>{(own) => <SpendForm key={JSON.stringify(own)} id={id} own={own} inForce={inForce} />}</ViewState>
 }
 
 function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & { own: SpendCeilings }) {
@@ -49,7 +49,7 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
         label="Maximum USD per hour"
         inputMode="decimal"
         placeholder={own.perHour === undefined ? String(limits.maxPerHour) : 'value of the plane'}
-        hint={<Share used={rate.perHour} bound={limits.perHour} words={`${perHour(rate.perHour)} of ${perHour(limits.perHour)} now`} />}
+        hint={<Share used={rate.perHour} bound={limits.perHour} label={`${perHour(rate.perHour)} of ${perHour(limits.perHour)} now`} />}
         value={texts.perHour}
         error={errorOf('perHour')}
         onChange={({ target }) => setTexts({ ...texts, perHour: target.value })}
@@ -62,18 +62,18 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
           <Share
             used={month.spent}
             bound={limits.perMonth}
-            words={`${money(month.spent)}${limits.perMonth === null ? '' : ` of ${money(limits.perMonth)}`} since the 1st, about ${money(month.estimate)} by its end`}
+            label={`${money(month.spent)}${limits.perMonth === null ? '' : ` of ${money(limits.perMonth)}`} since the 1st, about ${money(month.estimate)} by its end`}
           />
         }
         value={texts.perMonth}
         error={errorOf('perMonth')}
         onChange={({ target }) => setTexts({ ...texts, perMonth: target.value })}
       />
-      <p className="text-soft">The user can set lower limits, currently {limitWords(limits)}.</p>
+      <p className="text-soft">The user can set lower limits, currently {limitText(limits)}.</p>
     </LimitsForm>
   )
 }
 
-function limitWords({ perHour: hour, perMonth }: SpendSummary['limits']): string {
+function limitText({ perHour: hour, perMonth }: SpendSummary['limits']): string {
   return `${perHour(hour)}, ${perMonth === null ? 'none a month' : `${money(perMonth)} a month`}`
 }

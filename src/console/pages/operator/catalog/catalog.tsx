@@ -3,12 +3,12 @@ import type { ApiClient } from '../../../../client/client.ts'
 import type { CatalogItem } from '../../../../contract/catalog/entries.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { Button } from '../../../parts/button.tsx'
-import { Empty, Face } from '../../../parts/faces.tsx'
 import { money } from '../../../parts/format.ts'
 import { Page } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { type Column, Table } from '../../../parts/table.tsx'
 import { Tabs } from '../../../parts/tabs.tsx'
+import { Empty, ViewState } from '../../../parts/view-state.tsx'
 import { Edit } from './edit.tsx'
 import type { CATALOG_FIELDS } from './fields.ts'
 
@@ -111,7 +111,7 @@ function Entries({ of: kind }: { of: Kind }) {
   const [edited, edit] = useState<CatalogItem | null>(null)
   return (
     <>
-      <Face of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="Nothing is offered" /> }}>
+      <ViewState of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="Nothing is offered" /> }}>
         {({ entries }) => (
           <Table
             caption={kind.title}
@@ -132,7 +132,7 @@ function Entries({ of: kind }: { of: Kind }) {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
       {edited !== null && <Edit key={edited.id} kind={kind.id} of={edited} put={kind.put} onClose={() => edit(null)} />}
     </>
   )

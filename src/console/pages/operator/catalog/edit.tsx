@@ -8,7 +8,7 @@ import { Button } from '../../../parts/button.tsx'
 import { Dialog } from '../../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
 import { LimitsForm } from '../account/limits-form.tsx'
-import { type CATALOG_FIELDS, type CatalogField, entryOf, fieldsOf, keyOf, textsOf, wordsOf } from './fields.ts'
+import { type CATALOG_FIELDS, type CatalogField, entryOf, fieldsOf, keyOf, textsOf, valueText } from './fields.ts'
 
 interface EditProps {
   kind: keyof typeof CATALOG_FIELDS
@@ -50,7 +50,7 @@ export function Edit({ kind, of, put, onClose }: EditProps) {
             <Field
               key={keyOf(field)}
               of={field}
-              inForce={wordsOf(field, field.inForce(of.inForce))}
+              inForce={valueText(field, field.inForce(of.inForce))}
               text={texts[keyOf(field)] ?? ''}
               isWrong={wrong.includes(keyOf(field))}
               write={(text) => write(field, text)}

@@ -94,7 +94,7 @@ export function keyOf({ path }: CatalogField): string {
 }
 
 /** Value in force as text. */
-export function wordsOf({ none }: CatalogField, value: unknown): string {
+export function valueText({ none }: CatalogField, value: unknown): string {
   if (value === null || value === undefined) return none ?? '–'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -110,7 +110,7 @@ export function textsOf(fields: readonly CatalogField[], entry: Entry): CatalogT
 }
 
 function textOf(field: CatalogField, value: unknown): string {
-  return value === undefined ? '' : wordsOf(field, value)
+  return value === undefined ? '' : valueText(field, value)
 }
 
 /** Request body of the form; `wrong`: fields that cannot be parsed. */

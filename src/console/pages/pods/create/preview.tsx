@@ -1,10 +1,10 @@
 import type { CreatePodRequest, PodPlacementPreview } from '../../../../contract/pods/pods.ts'
+import { useDebounced } from '../../../hooks/debounced.ts'
 import { type FieldErrors, fieldErrors } from '../../../hooks/field-errors.ts'
 import { type Live, useLive } from '../../../hooks/live.ts'
-import { useSettled } from '../../../hooks/settled.ts'
+import { Nearest } from '../../../parts/explain/nearest.tsx'
+import { Foretold } from '../../../parts/explain/preview.tsx'
 import { perHour } from '../../../parts/format.ts'
-import { Foretold } from '../../../parts/why/foretold.tsx'
-import { Nearest } from '../../../parts/why/nearest.tsx'
 import { Misfit } from './misfit.tsx'
 import { askedBody, missingOf, type PodText } from './pod-form.ts'
 
@@ -18,7 +18,7 @@ interface Preview {
 
 /** Current placement of the pod: a dry run of the create request, sent after the user stops typing (POD-21). */
 export function usePodPreview(text: PodText): Preview {
-  const body = useSettled(JSON.stringify(askedBody(text)))
+  const body = useDebounced(JSON.stringify(askedBody(text)))
   const answer = useLive(
     ['pod-preview', body],
     async (api, signal) => (await api.request('POST', '/v2/pods?dryRun=true', JSON.parse(body), { signal })) as PodPlacementPreview,

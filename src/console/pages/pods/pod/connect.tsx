@@ -5,10 +5,10 @@ import { paths } from '../../../hooks/paths.ts'
 import { useSession } from '../../../hooks/session.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { Button } from '../../../parts/button.tsx'
-import { Command } from '../../../parts/faces.tsx'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Table } from '../../../parts/table.tsx'
+import { Command } from '../../../parts/view-state.tsx'
 import { portAddress } from './port-address.ts'
 
 /** Ingress of the pod: SSH, its ports, a terminal. */

@@ -3,9 +3,9 @@ import type { Pod } from '../../../../contract/pods/pods.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { chartsOf } from '../../../parts/charts/figures.ts'
-import { Face, Loading } from '../../../parts/faces.tsx'
 import { SelectField } from '../../../parts/form/field.tsx'
 import { Panel } from '../../../parts/page.tsx'
+import { Loading, ViewState } from '../../../parts/view-state.tsx'
 
 const Chart = lazy(() => import('../../../parts/charts/chart.tsx'))
 
@@ -37,7 +37,7 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
           ))}
         </SelectField>
       </div>
-      <Face
+      <ViewState
         of={metrics}
         empty={{
           when: (answer) => chartsOf(answer).length === 0,
@@ -59,7 +59,7 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
             ))}
           </div>
         )}
-      </Face>
+      </ViewState>
     </div>
   )
 }

@@ -3,13 +3,13 @@ import { useLive } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { writeLabels } from '../../../parts/container/text-lists.ts'
+import { ExplanationPanel } from '../../../parts/explain/explanation-panel.tsx'
 import { duration, money, perHour } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Facts } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { WhyPanel } from '../../../parts/why/why-panel.tsx'
 import { hardwareOf } from '../pod-acts.ts'
 import { Deadlines } from './deadlines.tsx'
 
@@ -37,7 +37,7 @@ function Why({ pod: { id } }: { pod: Pod }) {
   const why = useLive(['pods', id, 'why'], (api, signal) => api.explainPod({ path: { id } }, { signal }))
   return (
     <div className="lg:col-span-2">
-      <WhyPanel of={why} mayWrite={may('pods:write')} refresh="pods" />
+      <ExplanationPanel of={why} mayWrite={may('pods:write')} refresh="pods" />
     </div>
   )
 }

@@ -6,12 +6,12 @@ import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { Face } from '../../../parts/faces.tsx'
 import { Logs } from '../../../parts/logs/logs.tsx'
 import { podLog } from '../../../parts/logs/reading/origins.ts'
 import { Page } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { Tabs } from '../../../parts/tabs.tsx'
+import { ViewState } from '../../../parts/view-state.tsx'
 import { ACT_ORDER, POD_ACTS, whyNot } from '../pod-acts.ts'
 import { usePodActs } from '../use-pod-act.tsx'
 import { Connect } from './connect.tsx'
@@ -37,7 +37,7 @@ export function PodPage() {
         )
       }
     >
-      <Face of={pod}>
+      <ViewState of={pod}>
         {(found) => (
           <Tabs
             name={`Views of ${found.name}`}
@@ -51,7 +51,7 @@ export function PodPage() {
             ]}
           />
         )}
-      </Face>
+      </ViewState>
     </Page>
   )
 }

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react'
 import type { Pod } from '../../../../contract/pods/pods.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { Loading } from '../../../parts/faces.tsx'
+import { Loading } from '../../../parts/view-state.tsx'
 
 const Terminal = lazy(() => import('../terminal/terminal.tsx'))
 

@@ -8,7 +8,7 @@ const STDERR = 2
 const STATUS = 3
 const RESIZE = 4
 
-export type Heard = { kind: 'output'; bytes: Uint8Array } | { kind: 'ended'; words: string } | { kind: 'other' }
+export type Heard = { kind: 'output'; bytes: Uint8Array } | { kind: 'ended'; message: string } | { kind: 'other' }
 
 /** Subprotocols that the browser offers: the protocol itself and, since a browser cannot set headers, the account to act for (NET-10). */
 export function protocolsFor(accountId: string | null): string[] {
@@ -27,7 +27,7 @@ export function heard(message: Uint8Array): Heard {
   const [channel] = message
   const bytes = message.subarray(1)
   if (channel === STDOUT || channel === STDERR) return { kind: 'output', bytes }
-  return channel === STATUS ? { kind: 'ended', words: endOf(bytes) } : { kind: 'other' }
+  return channel === STATUS ? { kind: 'ended', message: endOf(bytes) } : { kind: 'other' }
 }
 
 function endOf(bytes: Uint8Array): string {

@@ -5,7 +5,7 @@ export type ShellState = 'connecting' | 'open' | 'ended'
 interface ShellEvents {
   onOutput: (bytes: Uint8Array) => void
   /** Receives each state with a text that is shown and read out. */
-  onState: (state: ShellState, words: string) => void
+  onState: (state: ShellState, message: string) => void
 }
 
 /** Shell in a pod, over a WebSocket that the session cookie authenticates. */
@@ -15,10 +15,10 @@ export class Shell {
   private wasOpen = false
 
   constructor(address: URL, accountId: string | null, { onOutput, onState }: ShellEvents) {
-    const end = (words: string) => {
+    const end = (message: string) => {
       if (this.isOver) return
       this.isOver = true
-      onState('ended', words)
+      onState('ended', message)
     }
     onState('connecting', 'Connecting')
     this.socket = new WebSocket(address, protocolsFor(accountId))
@@ -31,7 +31,7 @@ export class Shell {
       if (!(data instanceof ArrayBuffer)) return
       const said = heard(new Uint8Array(data))
       if (said.kind === 'output') onOutput(said.bytes)
-      if (said.kind === 'ended') end(said.words)
+      if (said.kind === 'ended') end(said.message)
     })
     this.socket.addEventListener('close', ({ reason }) => end(endedBy(reason, this.wasOpen)))
   }

@@ -10,7 +10,7 @@ export default function Terminal({ podId, name }: { podId: string; name: string 
   const box = useRef<HTMLDivElement>(null)
   const screen = useRef<Screen>(null)
   const after = useRef<HTMLButtonElement>(null)
-  const [{ state, words }, setSaid] = useState<{ state: ShellState; words: string }>({ state: 'connecting', words: 'Connecting' })
+  const [{ state, message }, setSaid] = useState<{ state: ShellState; message: string }>({ state: 'connecting', message: 'Connecting' })
   useEffect(() => {
     const element = box.current
     if (element === null) return
@@ -20,7 +20,7 @@ export default function Terminal({ podId, name }: { podId: string; name: string 
       shellOf: (size, onOutput) =>
         new Shell(api.execInPod({ path: { id: podId }, query: { tty: true, ...size } }), account.id, {
           onOutput,
-          onState: (next, said) => setSaid({ state: next, words: said }),
+          onState: (next, said) => setSaid({ state: next, message: said }),
         }),
     })
     screen.current = made
@@ -38,7 +38,7 @@ export default function Terminal({ podId, name }: { podId: string; name: string 
           Connect again
         </Button>
         <span aria-live="polite" data-state={state}>
-          {words}
+          {message}
         </span>
       </div>
     </div>

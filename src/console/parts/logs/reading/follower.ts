@@ -189,7 +189,7 @@ export class LogFollower {
     for await (const lines of this.source.follow(from, signal, onLink)) {
       const last = lines.at(-1)
       if (last) this.position = { lastId: last.id, newer: this.source.isNumbered ? `>${last.place.n}` : `>${last.id}` }
-      this.gaps.look(lines, signal)
+      this.gaps.scan(lines, signal)
       this.take(lines)
     }
   }

@@ -38,7 +38,7 @@ export class Gaps {
   }
 
   /** Registers lines of the stream and the gaps before them. */
-  look(lines: readonly ShownLine[], signal: AbortSignal): void {
+  scan(lines: readonly ShownLine[], signal: AbortSignal): void {
     if (!this.source.isNumbered) return
     for (const { place } of lines) {
       // Before the first line of a log nothing has been read, so its numbers before that line are a gap as well.

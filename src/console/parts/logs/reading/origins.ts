@@ -99,7 +99,7 @@ export function endpointLog(id: string): LogOrigin {
       ])
       return { ...newer, lines: [...older.lines, ...newer.lines], older: older.older }
     },
-    follow: (api, from, signal, onLink) => looks((cursor) => page(api, { limit: PAGE_LINES, cursor }, signal), from, signal, onLink),
+    follow: (api, from, signal, onLink) => pollPages((cursor) => page(api, { limit: PAGE_LINES, cursor }, signal), from, signal, onLink),
   }
 }
 
@@ -146,12 +146,12 @@ type AnsweredPage = Omit<LogPage, 'lines'> & { lines: Parameters<typeof shownLin
 
 const shownPage = (page: AnsweredPage): LogPage => ({ ...page, lines: page.lines.map(shownLine) })
 
-const LOOK_EVERY_MS = 2_000
+const REFRESH_EVERY_MS = 2_000
 /** Delay with which a worker's lines may reach the plane, milliseconds; lines of other workers with the same time may be there earlier. */
 const LATE_MS = 10_000
 
 /** Polls for newer lines. Each request starts `LATE_MS` before the newest line, so that late lines are not lost. */
-async function* looks(
+async function* pollPages(
   page: (cursor: string) => Promise<LogPage>,
   { newer }: FollowFrom,
   signal: AbortSignal,
@@ -165,7 +165,7 @@ async function* looks(
     const last = lines.at(-1)
     cursor = atEnd && last ? lateFrom(last.id) : next
     if (!atEnd) continue
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
+    await new Promise((resolve) => setTimeout(resolve, REFRESH_EVERY_MS))
     signal.throwIfAborted()
   }
 }

@@ -2,7 +2,7 @@ import { errorText } from '../../../../node/fail.ts'
 import { type RunProgram, runProgram } from '../../run-program.ts'
 import type { IpTools } from '../ip-tools.ts'
 import { type HostKey, loadHostKey } from './host-key.ts'
-import { trialDevice, wireDevice } from './wire-names.ts'
+import { probeDevice, wireDevice } from './wire-names.ts'
 import { makeWire, removeWire, setOwn, WireGuard, type WireKind } from './wireguard.ts'
 
 export const ENCRYPTION_MODES = ['auto', 'require', 'off'] as const
@@ -31,11 +31,11 @@ export async function findEncryption(deps: EncryptionDeps): Promise<WireGuard | 
 
   async function find(): Promise<WireKind | { reason: string }> {
     // An interface of a previous agent process carries traffic, so nothing is tested beside it.
-    const former = links.find(({ ifname }) => ifname === wireDevice(key))
-    if (former !== undefined) return former.linkinfo?.info_kind === 'wireguard' ? 'kernel' : 'program'
+    const previous = links.find(({ ifname }) => ifname === wireDevice(key))
+    if (previous !== undefined) return previous.linkinfo?.info_kind === 'wireguard' ? 'kernel' : 'program'
     const reasons: string[] = []
     for (const kind of mode === 'require' ? (['kernel', 'program'] as const) : (['kernel'] as const)) {
-      const reason = await tryOut({ kind, device: trialDevice(key), hostKey: loadHostKey(stateDir), run })
+      const reason = await tryOut({ kind, device: probeDevice(key), hostKey: loadHostKey(stateDir), run })
       if (reason === null) return kind
       reasons.push(reason)
     }

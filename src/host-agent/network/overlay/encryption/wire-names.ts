@@ -10,7 +10,7 @@ export function wireDevice(key: string): string {
 }
 
 /** The interface of a trial. */
-export function trialDevice(key: string): string {
+export function probeDevice(key: string): string {
   return `${wireDevice(key)}try`
 }
 

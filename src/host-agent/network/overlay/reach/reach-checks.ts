@@ -5,7 +5,7 @@ import { errorText } from '../../../../node/fail.ts'
 import type { Log } from '../../../log.ts'
 import type { HostOverlays } from '../host-overlays.ts'
 import { NetworkNamespace } from '../network-namespace.ts'
-import { whomToAsk } from './whom-to-ask.ts'
+import { probeTargets } from './probe-targets.ts'
 
 const TURN_EVERY_MS = 1_000
 const PROBE_TIMEOUT_MS = 60_000
@@ -18,7 +18,7 @@ const REASON_MAX_CHARS = 300
 export type Probe = (pid: number, addresses: readonly string[]) => Promise<string[]>
 
 export interface ReachChecksDeps {
-  overlays: Pick<HostOverlays, 'look' | 'inventory' | 'wayTo'>
+  overlays: Pick<HostOverlays, 'attached' | 'inventory' | 'wayTo'>
   probe: Probe
   /** Sends reports to the plane; true when the plane has taken them. */
   send(reports: OverlayReport[]): Promise<boolean>
@@ -36,7 +36,7 @@ interface Asked {
   reached: Map<string, Set<string>>
   gaps: OverlayReport['gaps']
   /** The last report that the plane has taken, as JSON. */
-  told: string
+  reported: string
 }
 
 /**
@@ -67,7 +67,7 @@ export class ReachChecks {
     this.prepared.add(workloadId)
   }
 
-  forget(workloadId: string): void {
+  discard(workloadId: string): void {
     this.prepared.delete(workloadId)
   }
 
@@ -76,11 +76,11 @@ export class ReachChecks {
     if (this.turning) return
     this.turning = true
     try {
-      const looked = this.deps.overlays.look()
-      const asking = looked.filter(({ overlay, members }) => overlay.check !== undefined && members.length > 0)
+      const attached = this.deps.overlays.attached()
+      const asking = attached.filter(({ overlay, members }) => overlay.check !== undefined && members.length > 0)
       for (const id of this.asked.keys()) if (!asking.some(({ overlay }) => overlay.id === id)) this.asked.delete(id)
       for (const one of asking) await this.answer(one)
-      await this.tell(asking.map(({ overlay }) => overlay))
+      await this.report(asking.map(({ overlay }) => overlay))
     } catch (error) {
       this.deps.log.warn('the reachability between members of private networks is unknown', { error: errorText(error) })
     } finally {
@@ -88,7 +88,7 @@ export class ReachChecks {
     }
   }
 
-  private async answer({ overlay, members }: ReturnType<HostOverlays['look']>[number]): Promise<void> {
+  private async answer({ overlay, members }: ReturnType<HostOverlays['attached']>[number]): Promise<void> {
     const asked = this.askedOf(overlay)
     const gaps: OverlayReport['gaps'] = []
     for (const { attachment, place } of members) {
@@ -96,7 +96,7 @@ export class ReachChecks {
       if (self === undefined || asked.ready.has(self.podId) || !this.prepared.has(attachment.workloadId)) continue
       const reached = asked.reached.get(self.podId) ?? new Set()
       asked.reached.set(self.podId, reached)
-      const others = whomToAsk(overlay, self).filter(({ address }) => !reached.has(address))
+      const others = probeTargets(overlay, self).filter(({ address }) => !reached.has(address))
       const placed = others.filter(({ hostAddress }) => hostAddress !== null).map(({ address }) => address)
       const silent = new Set(await this.deps.probe(attachment.pid, placed))
       for (const address of placed) if (!silent.has(address)) reached.add(address)
@@ -112,7 +112,7 @@ export class ReachChecks {
     const question = `${overlay.check} ${whom}`
     const known = this.asked.get(overlay.id)
     if (known?.question === question) return known
-    const asked = { question, sinceMs: this.nowMs(), ready: new Set<string>(), reached: new Map(), gaps: [], told: '' }
+    const asked = { question, sinceMs: this.nowMs(), ready: new Set<string>(), reached: new Map(), gaps: [], reported: '' }
     this.asked.set(overlay.id, asked)
     return asked
   }
@@ -121,17 +121,17 @@ export class ReachChecks {
     return this.deps.now?.() ?? performance.now()
   }
 
-  private async tell(overlays: readonly Overlay[]): Promise<void> {
+  private async report(overlays: readonly Overlay[]): Promise<void> {
     const due = overlays.flatMap(({ id, check }) => {
       const asked = this.asked.get(id)
       if (asked === undefined || check === undefined) return []
       const isPatient = this.nowMs() - asked.sinceMs < PATIENCE_MS
       const report = { overlayId: id, check, ready: [...asked.ready], gaps: isPatient ? [] : asked.gaps }
-      const isNew = report.ready.length + report.gaps.length > 0 && JSON.stringify(report) !== asked.told
+      const isNew = report.ready.length + report.gaps.length > 0 && JSON.stringify(report) !== asked.reported
       return isNew ? [{ asked, report }] : []
     })
     if (due.length === 0 || !(await this.deps.send(due.map(({ report }) => report)))) return
-    for (const { asked, report } of due) asked.told = JSON.stringify(report)
+    for (const { asked, report } of due) asked.reported = JSON.stringify(report)
   }
 
   private explain(overlay: Overlay, from: OverlayMember, to: OverlayMember): string {

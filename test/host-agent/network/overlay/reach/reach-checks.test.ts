@@ -32,7 +32,7 @@ function open() {
     overlays: {
       inventory: { address: HERE, reason: null, encryption: 'none' },
       wayTo: () => world.way,
-      look: () => [{ overlay: world.overlay, members: [{ attachment, place }] }],
+      attached: () => [{ overlay: world.overlay, members: [{ attachment, place }] }],
     },
     probe: async (_pid, addresses) => {
       world.probed += 1

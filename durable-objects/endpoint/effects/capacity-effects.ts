@@ -1,0 +1,13 @@
+import type { Env } from '../../../src/env.ts'
+import { asPlane } from '../../../src/objects/ownership/as-plane.ts'
+import { endpointStub } from '../../../src/objects/stubs.ts'
+import { logEvent } from '../../../src/platform/log.ts'
+
+/** PP-182: notifies an endpoint that needs capacity to place its workers again. Without the notice it retries by itself later. */
+export async function notifyOfCapacity(env: Env, endpointId: string): Promise<void> {
+  try {
+    await endpointStub(env, asPlane('endpoint', endpointId, 'makes room')).capacityAppeared()
+  } catch (error) {
+    logEvent('warn', 'an endpoint that looks for room could not be told', { endpointId, error })
+  }
+}

@@ -1,0 +1,97 @@
+import { useState } from 'react'
+import { useLive } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
+import { TextField } from '../../parts/form/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { DeleteButton } from './delete-button.tsx'
+import { FormDialog } from './form-dialog.tsx'
+
+const BLANK = { name: '', host: '', username: '', password: '' }
+
+/** Credentials for private images. User names and passwords can be written and never read. */
+export function RegistriesPage() {
+  const { may } = useApi()
+  const noRight = may('registries:write') ? undefined : 'Your role may view credentials but not change them.'
+  const registries = useLive(['registries'], (api, signal) => api.listRegistries({}, { signal }), { everyMs: 30_000 })
+  const first = (
+    <Empty title="No credentials yet" command="podplane registries create --help">
+      <p>A credential lets pods and workers pull images that are not public.</p>
+    </Empty>
+  )
+  return (
+    <Page title="Registries" actions={<NewRegistry noRight={noRight} />}>
+      <ViewState of={registries} empty={{ when: (answer) => answer.registries.length === 0, show: first }}>
+        {(answer) => (
+          <Table
+            caption="Registry credentials"
+            rows={answer.registries}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', show: ({ name }) => name },
+              { title: 'Registry', show: ({ host }) => host ?? 'that of the first image' },
+              { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
+              {
+                title: 'Actions',
+                show: ({ id, name }) => (
+                  <DeleteButton
+                    name={name}
+                    path={`/v2/registries/${id}`}
+                    remove={(api) => api.deleteRegistry({ path: { id } })}
+                    refresh="registries"
+                    noRight={noRight}
+                  >
+                    <p>Pods and workers that use it cannot pull their image.</p>
+                  </DeleteButton>
+                ),
+              },
+            ]}
+          />
+        )}
+      </ViewState>
+    </Page>
+  )
+}
+
+function NewRegistry({ noRight }: { noRight: string | undefined }) {
+  const { api } = useApi()
+  const [text, setText] = useState(BLANK)
+  const { host, ...rest } = text
+  const body = { ...rest, ...(host !== '' && { host }) }
+  const field = (name: keyof typeof BLANK) => ({
+    value: text[name],
+    autoComplete: 'off',
+    spellCheck: false,
+    onChange: ({ target }: { target: { value: string } }) => setText({ ...text, [name]: target.value }),
+  })
+  return (
+    <FormDialog
+      title="New credential"
+      verb="Create"
+      isPrimary
+      noRight={noRight}
+      // The copied command has a placeholder instead of the password.
+      call={{ method: 'POST', path: '/v2/registries', body: { ...body, password: '<password>' } }}
+      send={() => api.createRegistry({ body })}
+      done="The credential is saved"
+      refresh="registries"
+      onOpen={() => setText(BLANK)}
+    >
+      {(errors) => (
+        <>
+          <TextField label="Name" required error={errors.of('name')} {...field('name')} />
+          <TextField
+            label="Registry"
+            placeholder="ghcr.io"
+            hint="Empty: the registry of the first image that is pulled with it."
+            error={errors.of('host')}
+            {...field('host')}
+          />
+          <TextField label="User name" required error={errors.of('username')} {...field('username')} />
+          <TextField label="Password or token" type="password" required error={errors.of('password')} {...field('password')} />
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,136 @@
+import { useState } from 'react'
+import type { Secret } from '../../../contract/resources/secrets.ts'
+import { useLive } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
+import { CopyButton } from '../../parts/copy/copy.tsx'
+import { TextArea, TextField } from '../../parts/form/field.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Plan } from '../../parts/plan/plan.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Ago } from '../../parts/time.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { DeleteButton } from './delete-button.tsx'
+import { FormDialog } from './form-dialog.tsx'
+
+/** Named secret values for environments. A value can be written and never read. */
+export function SecretsPage() {
+  const { may } = useApi()
+  const noRight = may('account:write') ? undefined : 'Your role may view secrets but not change them.'
+  const secrets = useLive(['secrets'], (api, signal) => api.listSecrets({}, { signal }), { everyMs: 30_000 })
+  const first = (
+    <Empty title="No secrets yet" command="podplane secrets create --help">
+      <p>An environment references a secret as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>
+    </Empty>
+  )
+  return (
+    <Page title="Secrets" actions={<EditSecret noRight={noRight} />}>
+      <ViewState of={secrets} empty={{ when: (answer) => answer.secrets.length === 0, show: first }}>
+        {(answer) => (
+          <Table
+            caption="Secrets"
+            rows={answer.secrets}
+            keyOf={({ id }) => id}
+            columns={[
+              { title: 'Name', show: ({ name }) => <code>{name}</code> },
+              { title: 'Description', isMinor: true, show: ({ description }) => description ?? '–' },
+              {
+                title: 'Value set',
+                isMinor: true,
+                show: ({ valueLastUpdatedAt, createdAt }) => <Ago at={valueLastUpdatedAt ?? createdAt} />,
+              },
+              {
+                title: 'Actions',
+                show: (secret) => (
+                  <div className="flex flex-wrap gap-2">
+                    <CopyButton text={`{{ RUNPOD_SECRET_${secret.name} }}`} what={`of ${secret.name}`} label="Copy reference" />
+                    <EditSecret secret={secret} noRight={noRight} />
+                    <DeleteButton
+                      name={secret.name}
+                      path={`/v2/account/secrets/${secret.id}`}
+                      remove={(api) => api.deleteSecret({ path: { id: secret.id } })}
+                      refresh="secrets"
+                      noRight={noRight}
+                      losesData
+                    >
+                      <p>The value is lost. Containers that reference it cannot start.</p>
+                    </DeleteButton>
+                  </div>
+                ),
+              },
+            ]}
+          />
+        )}
+      </ViewState>
+    </Page>
+  )
+}
+
+/** Form that creates a secret, or changes the value or description of one; its name never changes. */
+function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | undefined }) {
+  const { api } = useApi()
+  const blank = { name: secret?.name ?? '', value: '', description: secret?.description ?? '' }
+  const [text, setText] = useState(blank)
+  const { name, value, description } = text
+  const created = { name, value, ...(description !== '' && { description }) }
+  const changed = { ...(value !== '' && { value }), ...(description !== (secret?.description ?? '') && { description }) }
+  // The copied command has a placeholder instead of the value.
+  const hidden = value === '' ? {} : { value: '<value>' }
+  return (
+    <FormDialog
+      title={secret === undefined ? 'New secret' : 'Edit'}
+      {...(secret && { name: `Edit ${secret.name}` })}
+      verb={secret === undefined ? 'Create' : 'Save'}
+      isPrimary={secret === undefined}
+      noRight={noRight}
+      call={
+        secret === undefined
+          ? { method: 'POST', path: '/v2/account/secrets', body: { ...created, value: '<value>' } }
+          : { method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { ...changed, ...hidden } }
+      }
+      send={() =>
+        secret === undefined ? api.createSecret({ body: created }) : api.updateSecret({ path: { id: secret.id }, body: changed })
+      }
+      done={secret === undefined ? 'The secret is saved' : 'The secret is changed'}
+      refresh="secrets"
+      onOpen={() => setText(blank)}
+    >
+      {(errors) => (
+        <>
+          {secret === undefined && (
+            <TextField
+              label="Name"
+              required
+              autoComplete="off"
+              spellCheck={false}
+              value={name}
+              error={errors.of('name')}
+              onChange={({ target }) => setText({ ...text, name: target.value })}
+            />
+          )}
+          <TextArea
+            label="Value"
+            rows={3}
+            required={secret === undefined}
+            autoComplete="off"
+            spellCheck={false}
+            value={value}
+            error={errors.of('value')}
+            hint={secret === undefined ? 'The value is sealed and never shown again.' : 'Empty: the value stays unchanged.'}
+            onChange={({ target }) => setText({ ...text, value: target.value })}
+          />
+          <TextField
+            label="Description"
+            autoComplete="off"
+            value={description}
+            error={errors.of('description')}
+            onChange={({ target }) => setText({ ...text, description: target.value })}
+          />
+          {/* The plan lists the readers of the secret; it is requested with a placeholder instead of the typed value. */}
+          {secret !== undefined && value !== '' && (
+            <Plan of={{ method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { value: '<value>' } }} />
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,58 @@
+import { useLive } from '../../hooks/live.ts'
+import { paths } from '../../hooks/paths.ts'
+import { useUrlState } from '../../hooks/url-state.ts'
+import { LinkButton } from '../../parts/button.tsx'
+import { A } from '../../parts/link.tsx'
+import { Pages } from '../../parts/more.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Table } from '../../parts/table.tsx'
+import { Empty, ViewState } from '../../parts/view-state.tsx'
+
+/** Container configurations stored under a name. */
+export function TemplatesPage() {
+  const [cursor, setCursor] = useUrlState('cursor', '')
+  const templates = useLive(
+    ['templates', 'page', cursor],
+    (api, signal) => api.listTemplates({ query: { limit: 100, ...(cursor !== '' && { cursor }) } }, { signal }),
+    { everyMs: 30_000 },
+  )
+  const first = (
+    <Empty title="No templates yet" command="podplane templates create --help">
+      <p>A template has a name and stores an image with its command, ports and environment. You create pods and endpoints from it.</p>
+    </Empty>
+  )
+  return (
+    <Page
+      title="Templates"
+      actions={
+        <LinkButton to={paths.template('new')} kind="primary">
+          New template
+        </LinkButton>
+      }
+    >
+      <ViewState of={templates} empty={{ when: (answer) => answer.templates.length === 0, show: first }}>
+        {(answer) => (
+          <>
+            <Table
+              caption="Templates"
+              rows={answer.templates}
+              keyOf={({ id }) => id}
+              columns={[
+                { title: 'Name', show: ({ id, name }) => <A to={paths.template(id)}>{name}</A> },
+                { title: 'Image', show: ({ image }) => <code className="break-all">{image}</code> },
+                { title: 'For', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
+                { title: 'Visible to', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
+                { title: 'Use', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
+              ]}
+            />
+            <Pages cursor={cursor} next={answer.pagination.nextCursor} go={setCursor} />
+          </>
+        )}
+      </ViewState>
+    </Page>
+  )
+}
+
+function Use({ id, name }: { id: string; name: string }) {
+  return <A to={`${paths.newPod()}?template=${encodeURIComponent(id)}`}>New pod from {name}</A>
+}

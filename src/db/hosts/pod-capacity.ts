@@ -1,0 +1,43 @@
+import { and, eq } from 'drizzle-orm'
+import { diskRoom } from '../../domain/host/disk-share.ts'
+import type { Database } from '../client.ts'
+import { allocations, hostGpus, hosts } from '../schema.ts'
+import type { PodRow } from '../sealed-pod.ts'
+import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
+
+/** Capacity that a pod could have on its host: the free capacity plus its own. */
+export interface PodCapacity {
+  gpus: number
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+  /** Disk that the account may use on this host besides other accounts (SHR-41), in GB. */
+  diskShareGb: number
+}
+
+/** Null for a pod without an allocation, and on a removed host. */
+export async function readPodCapacity(
+  db: Database,
+  { id, teamId, hostId }: Pick<PodRow, 'id' | 'teamId' | 'hostId'>,
+  gpuTypeId: string | null,
+): Promise<PodCapacity | null> {
+  const [[host], [held], [gpus], shared, own] = await db.batch([
+    db.select().from(hosts).where(eq(hosts.id, hostId)),
+    db.select().from(allocations).where(eq(allocations.id, id)),
+    db
+      .select({ free: hostGpus.free })
+      .from(hostGpus)
+      .where(and(eq(hostGpus.hostId, hostId), eq(hostGpus.gpuTypeId, gpuTypeId ?? ''))),
+    selectHasOthers(db, teamId),
+    selectOwnDisk(db, teamId),
+  ])
+  if (!host || !held || host.status === 'REMOVED') return null
+  const use = diskUses(shared, own, [host]).get(hostId)
+  return {
+    gpus: (gpus?.free ?? 0) + held.gpuCount,
+    vcpus: host.vcpuFree + held.vcpu,
+    memoryMb: host.memoryMbFree + held.memoryMb,
+    diskGb: host.diskGbFree + held.diskGb,
+    diskShareGb: use ? held.diskGb + diskRoom(use) : Number.POSITIVE_INFINITY,
+  }
+}

@@ -1,0 +1,44 @@
+import { HOST_STATUSES } from '../../contract/enums.ts'
+import { openDatabase } from '../../db/client.ts'
+import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import type { Env } from '../../env.ts'
+import { asPlane } from '../../objects/ownership/as-plane.ts'
+import { hostStub } from '../../objects/stubs.ts'
+import { knownHosts, type Snapshot } from './memory.ts'
+
+/** Time after which a host's object that has not answered counts as silent. */
+const WAIT_MS = 1_000
+
+const KEY = 'hosts'
+
+/** Returns all enrolled hosts, including offline ones, at most `EXPLANATION_TTL_MS` old. */
+export async function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
+  const remembered = knownHosts.get(KEY, nowMs)
+  if (remembered) return remembered
+  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs: nowMs }
+  knownHosts.set(KEY, snapshot, nowMs)
+  return snapshot
+}
+
+/** Whether any of these hosts misses heartbeats: its data may be out of date, so no advice depends on it (WHY-5). */
+export async function isAnySilent(env: Env, hostIds: readonly string[]): Promise<boolean> {
+  const silences = await Promise.all([...new Set(hostIds)].map((id) => isSilent(env, id)))
+  return silences.includes(true)
+}
+
+async function isSilent(env: Env, hostId: string): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  const timeout = new Promise<true>((resolve) => {
+    timer = setTimeout(() => resolve(true), WAIT_MS)
+  })
+  const asked = hostStub(env, asPlane('host', hostId, 'explains')).presence()
+  const answer = asked.then(
+    (presence) => presence === null || presence.suspect,
+    () => true,
+  )
+  try {
+    return await Promise.race([answer, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,9 +1,0 @@
-import type { Isolation } from '../../host-protocol/messages.ts'
-
-/**
- * Whether a host is shared by accounts that do not trust one another. Other hosts (one account at a time, or trusted tenants) do not divide
- * resources into shares.
- */
-export function isAmongStrangers({ network, trustedTenants }: Isolation): boolean {
-  return network === true && trustedTenants !== true
-}

@@ -1,0 +1,28 @@
+import type { Mutant } from '../../support/mutant.ts'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    id: 'a key is accepted from any address',
+    file: 'src/host-agent/relay/admission/callers.ts',
+    find: 'isStill && caller.addresses.includes(address) ? caller.id : undefined',
+    replace: 'isStill ? caller.id : undefined',
+  },
+  {
+    id: 'a connection carries any number of requests at a time',
+    file: 'src/host-agent/relay/admission/admission.ts',
+    find: 'return former === undefined || former.writableEnded',
+    replace: 'return former !== response',
+  },
+  {
+    id: 'H1: the relay serves unknown callers',
+    file: 'src/host-agent/relay/admission/admission.ts',
+    find: 'if (caller === undefined) {',
+    replace: "if (caller === 'nobody') {",
+  },
+  {
+    id: 'M2: requests are read before others are answered',
+    file: 'src/host-agent/relay/admission/admission.ts',
+    find: 'return former === undefined || former.writableEnded',
+    replace: 'return former === undefined || former !== response',
+  },
+]
