@@ -98,7 +98,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     await cancelQueued(this.core)
   }
 
-  /** PP-208: deletes the object's data once the endpoint's row is marked deleted. Jobs in progress retain their rows until they end. */
+  /** END-33: deletes the object's data once the endpoint's row is marked deleted. Jobs in progress retain their rows until they end. */
   async discard(): Promise<void> {
     await this.core.discard()
   }
@@ -140,8 +140,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   }
 
   /**
-   * A workload needs capacity (PP-180): returns the capacity that this endpoint could free. The asker is notified when more becomes free
-   * (PP-182).
+   * A workload needs capacity (PREEMPT-1): returns the capacity that this endpoint could free. The asker is notified when more becomes free
+   * (PREEMPT-3).
    */
   async requestCapacity(seeker: SeekingEndpoint): Promise<CapacityOffer> {
     return this.core.transact((tx) => requestCapacity(tx, seeker))
@@ -152,12 +152,12 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     return this.core.transact((tx) => preempt(tx, order))
   }
 
-  /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (PP-194). */
+  /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (LOG-21). */
   async recallWorker(workerId: string): Promise<'present' | 'former' | null> {
     return this.core.isStored ? this.core.state.workers.recall(workerId) : null
   }
 
-  /** Worker lifetimes for the log of a job or of the endpoint (JL-14). */
+  /** Worker lifetimes for the log of a job or of the endpoint (LOG-34). */
   async workerSpans(jobId: string | null): Promise<WorkerSpan[] | null> {
     return this.core.isStored ? workerSpans(this.core, jobId) : []
   }
@@ -194,12 +194,12 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     if (this.core.isStored) this.core.slots.renew(slots)
   }
 
-  /** PP-214: the operator suspends the account, or lifts the suspension. */
+  /** DER-40: the operator suspends the account, or lifts the suspension. */
   async suspend(isSuspended: boolean): Promise<void> {
     await this.core.transact((tx) => suspendEndpoint(tx, isSuspended))
   }
 
-  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (SEAL-3). */
   async reseal(): Promise<void> {
     const config = this.core.config()
     if (config) await this.core.transact(() => this.core.state.meta.setConfig(config))

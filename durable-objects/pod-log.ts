@@ -18,7 +18,7 @@ import { LogHistory } from './pod-log/history.ts'
 import { LineReader } from './pod-log/line-reader.ts'
 import { type LogOwner, LogStore } from './pod-log/log-store.ts'
 
-/** How long a log is retained after its last line once its worker or pod has ended (PP-61); also the interval of that check. */
+/** How long a log is retained after its last line once its worker or pod has ended (LOG-11); also the interval of that check. */
 export const LOG_RETENTION_MS = 24 * 3_600_000
 const ALARM_RETRY_MS = 60_000
 
@@ -69,7 +69,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     return new Response(cursor === null ? TIMEOUT_EVENT : this.followers.follow(cursor, source, request.signal))
   }
 
-  /** Pages of the log (JL-10). */
+  /** Pages of the log (LOG-30). */
   async readLines(log: LogName, queries: readonly LineQuery[]): Promise<LinesReply> {
     if (!this.isReadable(log)) return 'unknown'
     if (this.reader.isBusy()) return 'busy'
@@ -102,7 +102,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
     }
   }
 
-  /** Deletes the log once it had no new line for the retention time and its worker or pod is gone (PP-61). */
+  /** Deletes the log once it had no new line for the retention time and its worker or pod is gone (LOG-11). */
   override async alarm(): Promise<void> {
     try {
       if ((await this.isWanted()) || !(await this.delete())) await this.ctx.storage.setAlarm(this.now() + LOG_RETENTION_MS)

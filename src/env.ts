@@ -19,7 +19,7 @@ import { masterSecrets, requireSecret } from './platform/seal.ts'
 export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   DB: D1Database
   ASSETS: Fetcher
-  /** The disk facts of a plane on one machine (PLC-3); absent in a deployed plane. */
+  /** The disk facts of a plane on one machine (PLANE-12); absent in a deployed plane. */
   MACHINE?: Fetcher
   ENDPOINT: DurableObjectNamespace<EndpointRpc>
   HOST: DurableObjectNamespace<HostRpc>
@@ -85,19 +85,19 @@ export interface Settings {
   internalDomain: string
   /** Address of the SSH proxy, for pods without an SSH port of their own (NET-2); null: no proxy. */
   sshProxy: { host: string; port: number } | null
-  /** The only host (with its port, if not the scheme's default) that serves the operator API; null: every host (PP-222). */
+  /** The only host (with its port, if not the scheme's default) that serves the operator API; null: every host (ADM-10). */
   adminHost: string | null
-  /** E-mail addresses of the users whose webhooks may call private hosts; null: all users (PP-224). */
+  /** E-mail addresses of the users whose webhooks may call private hosts; null: all users (HOOK-21). */
   webhookAllowUsers: readonly string[] | null
   /** Private hosts that webhooks may call (HOOK-7). */
   webhookAllow: WebhookAllowList
-  /** Concurrent webhook attempts to one receiver (PP-31). */
+  /** Concurrent webhook attempts to one receiver (HOOK-11). */
   webhooksPerReceiver: number
   /** Time offline after which a host counts as lost, milliseconds (HOST-37). */
   hostLostAfterMs: number
   /** Longest time that a job waits for its silent host, milliseconds (HOST-36). */
   hostSilenceMaxMs: number
-  /** Time for which the row of a terminated pod is retained, milliseconds (PP-234). */
+  /** Time for which the row of a terminated pod is retained, milliseconds (POD-76). */
   terminatedPodsKeptMs: number
   /** Time for which a row of the audit log is retained, milliseconds (AUD-10). */
   auditKeptMs: number
@@ -105,7 +105,7 @@ export interface Settings {
   usageKeptMs: number
   /** Default limit on the hourly cost of all running resources of an account, millionths of a USD (BIL-20). */
   spendLimitMicrosPerHour: number
-  /** The identity provider whose tokens sign users in (SES-1). */
+  /** The identity provider whose tokens sign users in (OIDC-1). */
   sessions: SessionSettings
   console: ConsoleSettings
   /** Whether API v1 is mapped onto v2 instead of answering 410 (LEG-4). */
@@ -155,7 +155,7 @@ const known = new WeakMap<Env, Settings>()
 
 /**
  * Parses the operator's variables, once per isolate; an unusable value falls back to its documented default. Throws if the secrets for keys
- * and seals are missing: anyone could forge the credentials of such a plane (PP-210).
+ * and seals are missing: anyone could forge the credentials of such a plane (SEAL-1).
  */
 export function readSettings(env: Env): Settings {
   const read = known.get(env)

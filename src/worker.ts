@@ -38,7 +38,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>
 
-/** Returns the configuration error that keeps the plane from serving requests (PP-210); null if there is none. */
+/** Returns the configuration error that keeps the plane from serving requests (SEAL-1); null if there is none. */
 function setUp(env: Env): string | null {
   try {
     setLogLevel(readSettings(env).logLevel)

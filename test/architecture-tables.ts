@@ -64,7 +64,7 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** Files that may create a proof of ownership (PP-190), and what each proves it by. */
+/** Files that may create a proof of ownership (AUT-21), and what each proves it by. */
 export const PROVERS: Readonly<Record<string, string>> = {
   'src/objects/ownership/own.ts': "a row of the asker's team",
   'src/objects/ownership/own-queue.ts': "a row of the asker's team, as far as an isolate remembers it",

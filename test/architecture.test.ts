@@ -150,7 +150,7 @@ describe('rooms', () => {
     expect([...new Set(callers)].sort()).toEqual(['durable-objects', 'src/effects', 'src/objects', 'src/services'])
   })
 
-  it('[PP-190] [C1] only objects/stubs.ts names objects, and only for what is proven to be owned', () => {
+  it('[AUT-21] [C1] only objects/stubs.ts names objects, and only for what is proven to be owned', () => {
     const namespaces = /\b(ENDPOINT|HOST|RATE_LIMITER|WEBHOOK_SENDER|POD_LOG|CLUSTER)\b\s*\.|\bidFrom(Name|String)\b|\bgetByName\b/
     expect(SOURCES.filter((file) => namespaces.test(source(file)))).toEqual(['src/objects/stubs.ts'])
     const stubs = [...source('src/objects/stubs.ts').matchAll(/export function (\w+)\(env: Env, (.*?)\): DurableObjectStub/g)]
@@ -158,12 +158,12 @@ describe('rooms', () => {
     for (const [, name, parameter] of stubs) expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>$/)
   })
 
-  it('[PP-190] only the listed files read a proof of ownership, and none forges one', () => {
+  it('[AUT-21] only the listed files read a proof of ownership, and none forges one', () => {
     expect(SOURCES.filter((file) => source(file).includes('Owned.prove')).sort()).toEqual(Object.keys(PROVERS).sort())
     expect(SOURCES.filter((file) => /\bas (unknown as )?(Owned|OwnEndpoint|OwnPod)\b/.test(source(file)))).toEqual([])
   })
 
-  it('[PP-190] access by the plane and the operator without a tenant is listed, each with its reason', () => {
+  it('[AUT-21] access by the plane and the operator without a tenant is listed, each with its reason', () => {
     const callers = SOURCES.filter(
       (file) => GRAPH.get(file)?.includes('src/objects/ownership/as-plane.ts') && source(file).includes('asPlane('),
     )
@@ -178,7 +178,7 @@ describe('rooms', () => {
     ])
   })
 
-  it('[PP-170] every object extends the base class of the plane, which applies the settings of the operator', () => {
+  it('[CFG-10] every object extends the base class of the plane, which applies the settings of the operator', () => {
     expect(SOURCES.filter((file) => /\bextends DurableObject\b/.test(source(file)))).toEqual(['durable-objects/plane-object.ts'])
   })
 

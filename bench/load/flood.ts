@@ -27,7 +27,7 @@ interface Flood {
 
 const MEMBERS = 800_000
 /**
- * The header that a proxy in front of a plane sets: without it a plane knows no client addresses, and has no limits by address (PP-200).
+ * The header that a proxy in front of a plane sets: without it a plane knows no client addresses, and has no limits by address (KEY-10).
  */
 const FROM = { 'x-forwarded-for': '198.51.100.7' }
 const SERVER_FAULT = 500

@@ -97,7 +97,7 @@ export class EndpointCore {
     return this.engine.wake()
   }
 
-  /** PP-208: deletes what is stored, once the endpoint is deleted and nothing is in progress. */
+  /** END-33: deletes what is stored, once the endpoint is deleted and nothing is in progress. */
   discard(): Promise<void> {
     return this.engine.discard()
   }

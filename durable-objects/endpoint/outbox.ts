@@ -76,7 +76,7 @@ export class Outbox {
     return response.ok
   }
 
-  /** Notifications of a job, newest first (JL-20); null when they cannot be read. */
+  /** Notifications of a job, newest first (JOB-43); null when they cannot be read. */
   async deliveriesOf({ id, webhook }: Job): Promise<JobTimeline['webhooks']> {
     const { env, state } = this.deps
     const config = state.meta.config()

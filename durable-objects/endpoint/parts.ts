@@ -83,7 +83,7 @@ export interface Limits {
   readonly limits: CallLimits
 }
 
-/** Space for texts within the quota of the team (PP-205). */
+/** Space for texts within the quota of the team (BUDGET-3). */
 export interface Room {
   readonly grant: StorageGrant
 }

@@ -2,7 +2,7 @@ import type { LegacySeal, Place } from '../../src/platform/seal.ts'
 
 // Vault places of sealed values in an endpoint object.
 
-/** The `s3Config` of one job (PP-73). */
+/** The `s3Config` of one job (RUN-11). */
 export function s3ConfigSealPlace(endpointId: string, jobId: string): Place {
   return ['s3Config', endpointId, jobId]
 }

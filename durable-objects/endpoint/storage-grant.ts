@@ -10,7 +10,9 @@ import type { Refused } from '../../src/queue/accept.ts'
 const KEY = 'grantedBytes'
 const RETRY_SECONDS = '60'
 
-/** The part of its team's storage quota that an endpoint's queue may fill (PP-205). D1 stores the sums; the object stores its own grant. */
+/**
+ * The part of its team's storage quota that an endpoint's queue may fill (BUDGET-3). D1 stores the sums; the object stores its own grant.
+ */
 export class StorageGrant {
   private readonly env: Env
   private readonly storage: DurableObjectStorage

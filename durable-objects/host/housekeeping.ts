@@ -30,7 +30,7 @@ export interface HousekeepingDeps {
 }
 
 /**
- * Deletes rows past their retention time: terminated pods (PP-234), idempotency records (PP-235), the audit log (AUD-10) and usage
+ * Deletes rows past their retention time: terminated pods (POD-76), idempotency records (IDEM-3), the audit log (AUD-10) and usage
  * (BIL-42). Host objects do it because their alarms are the timers that a plane has wherever it runs, and without a host there is no pod.
  */
 export class Housekeeping {
@@ -45,7 +45,7 @@ export class Housekeeping {
     await this.deps.alarms.setBy(MINUTE_TIMER, this.deps.now() + MINUTE_MS)
   }
 
-  /** Applies deadlines that other objects have missed (PP-252), and checks the spending of accounts (BIL-27, BIL-28). */
+  /** Applies deadlines that other objects have missed (POD-62), and checks the spending of accounts (BIL-27, BIL-28). */
   async runEachMinute(): Promise<void> {
     const { env, store, alarms, now } = this.deps
     if (store.revoked() !== null) return

@@ -145,7 +145,7 @@ export class WorkloadStore {
   }
 
   /**
-   * Reseals values that are stored under a previous secret or in plain text (PP-213); returns the ids of workloads that cannot be opened,
+   * Reseals values that are stored under a previous secret or in plain text (SEAL-3); returns the ids of workloads that cannot be opened,
    * which are left unchanged.
    */
   reseal(sealLogin: (row: HostWorkload) => string | null): string[] {

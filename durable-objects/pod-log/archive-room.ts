@@ -4,7 +4,7 @@ import type { Env } from '../../src/env.ts'
 import { asPlane } from '../../src/objects/ownership/as-plane.ts'
 import { podLogStub } from '../../src/objects/stubs.ts'
 
-/** Space of a log in the bucket, within its account's limit (JL-50). */
+/** Space of a log in the bucket, within its account's limit (LOG-35). */
 export class ArchiveRoom {
   private readonly env: Env
 

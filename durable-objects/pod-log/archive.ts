@@ -77,7 +77,7 @@ export class LogArchive {
     return true
   }
 
-  /** JL-50: reserves the account's space for one more segment, deleting older lines if needed; false: there is none. */
+  /** LOG-35: reserves the account's space for one more segment, deleting older lines if needed; false: there is none. */
   private async makeRoom(bucket: R2Bucket, prefix: string, bytes: number): Promise<boolean> {
     const log = this.store.name()
     for (let tries = 0; log && tries < MAX_TRIES; tries += 1) {

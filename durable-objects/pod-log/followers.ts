@@ -22,7 +22,7 @@ const encoder = new TextEncoder()
 export class Followers {
   /** Silence after which a comment is sent, milliseconds (LOG-4); tests set a shorter one. */
   silenceMs = 15_000
-  /** A stream ends after this time, milliseconds (PP-62): a reader that reconnects presents its key again. */
+  /** A stream ends after this time, milliseconds (LOG-12): a reader that reconnects presents its key again. */
   lifetimeMs = 3_600_000
   private readonly history: LogHistory
   private readonly timers: Pick<Timers, 'after' | 'steadyMs'>

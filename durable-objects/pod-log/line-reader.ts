@@ -5,7 +5,7 @@ import type { LogArchive } from './archive.ts'
 import type { LogHistory } from './history.ts'
 import type { LogStore } from './log-store.ts'
 
-/** Limits of one page (JL-12): lines and characters scanned, and characters returned. */
+/** Limits of one page (LOG-32): lines and characters scanned, and characters returned. */
 export const MAX_SCANNED_LINES = 10_000
 const MAX_SCANNED_CHARS = 4 * 2 ** 20
 const MAX_ANSWERED_CHARS = 2 ** 20

@@ -4,7 +4,7 @@ import { newSigningSecret } from '../../src/platform/webhook-signature.ts'
 
 const KEY = 'signingSecrets'
 
-/** A team's signing secrets: created on first use, stored only here, and sealed (PP-211). */
+/** A team's signing secrets: created on first use, stored only here, and sealed (SEAL-2). */
 export class SecretStore {
   private readonly sql: SqlStorage
   private readonly vault: Vault

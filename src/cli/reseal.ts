@@ -8,7 +8,7 @@ interface Part {
   failed: string[]
 }
 
-/** Reseals all sealed data of the plane step by step and sums up the results of each part (PP-213, PP-238). */
+/** Reseals all sealed data of the plane step by step and sums up the results of each part (SEAL-3, SEAL-4). */
 export async function resealAll(api: Pick<ApiClient, 'reseal'>): Promise<{ parts: Part[]; isComplete: boolean }> {
   const parts = new Map<string, Part>()
   let cursor: string | null | undefined
@@ -32,8 +32,8 @@ const MAX_WALKS = 10
 const OF_OBJECTS = / objects$/
 
 /**
- * Repeats the walk until nothing in D1 is sealed under a previous TOKEN_SECRET, which can then be removed (SEC-7): the next walk finds rows
- * that changed during a walk or were written by an isolate with a previous secret. Durable Objects seal all their data in every walk.
+ * Repeats the walk until nothing in D1 is sealed under a previous TOKEN_SECRET, which can then be removed (SECRET-7): the next walk finds
+ * rows that changed during a walk or were written by an isolate with a previous secret. Durable Objects seal all their data in every walk.
  */
 export async function rotateMaster(api: Pick<ApiClient, 'reseal'>): Promise<{ parts: Part[]; walks: number; done: boolean }> {
   for (let walks = 1; ; walks += 1) {

@@ -9,7 +9,7 @@ import type { Io } from './core/io.ts'
 import { buildProgram } from './program.ts'
 import { bindRun, type Run } from './session/act.ts'
 
-/** Runs one command line and resolves to its exit code (CL-2). */
+/** Runs one command line and resolves to its exit code (CMD-2). */
 export async function runPodplane(argv: readonly string[], io: Io, interrupted?: AbortSignal): Promise<number> {
   const args = normalizeArguments(argv)
   const ended = new AbortController()
@@ -82,7 +82,7 @@ function nameOf(command: Command, args: readonly string[]): string {
   return command.name()
 }
 
-/** Prints an error: one object with `--json`, else a sentence and the next step (CL-3). */
+/** Prints an error: one object with `--json`, else a sentence and the next step (CMD-3). */
 function reportError(error: unknown, args: readonly string[], { io, command }: Run): number {
   const { hint = command && nextStep(command, error), ...known } = failureOf(error)
   const failure = { ...known, detail: command && error instanceof ApiError ? withName(command, known.detail) : known.detail }

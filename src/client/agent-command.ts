@@ -13,7 +13,7 @@ export function isPlainHttp(url: string): boolean {
 }
 
 /**
- * Shell command that starts the agent of a new host (CL-61). `insecure`: the operator accepts plain `http`, because the network to the
+ * Shell command that starts the agent of a new host (CMD-61). `insecure`: the operator accepts plain `http`, because the network to the
  * plane is private.
  */
 export function agentCommand(url: string, token: string, insecure = false): string {

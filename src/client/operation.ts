@@ -14,7 +14,7 @@ export interface Typed<Type> {
 export interface Operation<Path extends string = string, Answer = unknown, Body = never> {
   method: Method
   path: Path
-  /** Whether it creates a resource; repeats with the same `Idempotency-Key` create it once (PP-125). */
+  /** Whether it creates a resource; repeats with the same `Idempotency-Key` create it once (IDEM-2). */
   isCreate: boolean
   /** Form of the answer: JSON, server-sent events, or a WebSocket that the caller opens. */
   by: 'json' | 'events' | 'socket'

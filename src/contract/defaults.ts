@@ -1,5 +1,5 @@
 /**
- * Defaults that apply whatever else a create contains: the document names them as `default` (PP-122), and decisions use them. Members that
+ * Defaults that apply whatever else a create contains: the document names them as `default` (DOC-10), and decisions use them. Members that
  * a template may fill have no default here.
  */
 export const POD_DEFAULTS = { cloud: 'SECURE', onHostLoss: 'WAIT', gpuCount: 1, globalNetworking: false } as const
@@ -33,7 +33,7 @@ export const TEMPLATE_DEFAULTS = {
   startJupyter: true,
 } as const
 
-/** Defaults of jobs: their policy (TMO-1); the wait of a held call (RUN-4) in milliseconds; the page size of `/requests` (PP-47). */
+/** Defaults of jobs: their policy (TMO-1); the wait of a held call (RUN-4) in milliseconds; the page size of `/requests` (HLT-10). */
 export const JOB_DEFAULTS = { ttl: 86_400_000, lowPriority: false, wait: 90_000, streamWait: 10_000, requests: 100, interval: 'h' } as const
 
 /** Defaults of join tokens. */

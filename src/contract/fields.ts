@@ -3,7 +3,7 @@ import { form } from './forms.ts'
 
 /**
  * One line of text that people, logs and command lines display: without C0 and C1 control characters, and without characters that change
- * the text direction, break lines or are invisible (GEN-6, PP-223, EDG-20). Joiners are allowed, because scripts and emoji need them.
+ * the text direction, break lines or are invisible (GEN-6, GEN-10, EDG-20). Joiners are allowed, because scripts and emoji need them.
  */
 export const PLAIN_TEXT = form(
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
@@ -34,7 +34,7 @@ export const ENV_NAME = form(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'letters, digits, _, 
 /** Ids of data centers, including ids that an operator has chosen. */
 export const DATA_CENTER_ID = form(/^[A-Za-z0-9-]{2,32}$/, '2 to 32 letters, digits and hyphens')
 
-/** Longest name, characters (RES-9, PP-223). */
+/** Longest name, characters (RES-9, GEN-10). */
 const MAX_NAME_LENGTH = 191
 const MAX_NOTE_LENGTH = 200
 
@@ -43,17 +43,17 @@ const MAX_CUDA_VERSION_LENGTH = 16
 /** Most CUDA versions of a request: every host is compared with each of them, and a refusal lists them. */
 const MAX_CUDA_VERSIONS = 64
 
-/** The largest 32-bit integer, so that clients in every language can hold it (PP-121). */
+/** The largest 32-bit integer, so that clients in every language can hold it (REST-30). */
 const MAX_WHOLE = 2 ** 31 - 1
 
-/** An integer without an upper bound other than 32 bits (PP-121). */
+/** An integer without an upper bound other than 32 bits (REST-30). */
 export const wholeNumber = (min: number) => z.number().int().min(min).max(MAX_WHOLE)
 
 /** Most data centers that one request may name. */
 const MAX_DATA_CENTERS = 100
 
 const NameText = z.string().min(1).regex(PLAIN_TEXT)
-/** The name of a resource, short enough that it cannot serve as storage (PP-223). */
+/** The name of a resource, short enough that it cannot serve as storage (GEN-10). */
 export const Name = NameText.max(MAX_NAME_LENGTH)
 /** The reason for an action, shown beside it. */
 export const Note = NameText.max(MAX_NOTE_LENGTH)

@@ -1,4 +1,4 @@
-/** Descriptions of patterns for messages of refusals, by the pattern's source (PP-177). */
+/** Descriptions of patterns for messages of refusals, by the pattern's source (ERR-22). */
 const WANTED = new Map<string, string>()
 
 /** Registers the description of a pattern ("want <words>") and returns the pattern. */

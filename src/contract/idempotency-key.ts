@@ -6,7 +6,7 @@ const MAX_IDEMPOTENCY_KEY_LENGTH = 128
 
 const VISIBLE_ASCII = form(/^[\x21-\x7e]+$/, 'visible ASCII characters without spaces')
 
-/** Headers of every create (POD-22, PP-125). */
+/** Headers of every create (POD-22, IDEM-2). */
 export const CreateHeaders = z.object({
   'Idempotency-Key': z
     .string()

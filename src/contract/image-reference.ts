@@ -17,7 +17,7 @@ const REFERENCE = new RegExp(
 const IMAGE_ID = /^[0-9a-f]{64}$/
 
 /**
- * Whether a text is an image reference in the grammar of the registries, `domain/name[:tag][@digest]` (PP-161). Such a text is safe in the
+ * Whether a text is an image reference in the grammar of the registries, `domain/name[:tag][@digest]` (CON-20). Such a text is safe in the
  * path of a URL: it has no scheme, no `..`, no empty part and no character that ends a path.
  */
 export function isImageReference(text: string): boolean {

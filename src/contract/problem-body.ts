@@ -22,7 +22,7 @@ export interface OpenaiError {
 
 /**
  * Returns the answer for a problem. REST sends `application/problem+json` (ERR-1); the job API sends the same body as `application/json`,
- * because its clients parse without checking the type (API-3, API-6). `/openai/*` adds the members that its clients read (PP-42), and API
+ * because its clients parse without checking the type (API-3, API-6). `/openai/*` adds the members that its clients read (OAI-11), and API
  * v1 has only a message (LEG-2). GraphQL has a list of errors (GQL-5).
  */
 export function problemReply(problem: Problem, form: ProblemForm): ProblemReply {
@@ -68,7 +68,7 @@ export function openaiErrorMember(error: OpenaiError): string {
   return `{"message":${JSON.stringify(error.message)},"type":${JSON.stringify(error.type)},"code":${JSON.stringify(error.code)}}`
 }
 
-/** PP-42: the body of an error reply for clients of either API: the member `error` for OpenAI clients, API-6 for the others. */
+/** OAI-11: the body of an error reply for clients of either API: the member `error` for OpenAI clients, API-6 for the others. */
 function openaiErrorBody(error: OpenaiError): string {
   const { status, message } = error
   const fallback = status < 500 ? PROBLEMS.badRequest : PROBLEMS.internal

@@ -28,7 +28,7 @@ export function readDigits(value: unknown): unknown {
   return typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : value
 }
 
-/** A boolean in a query: `true`, `false`, `1` or `0` in any case, as clients of different languages send them (PP-124). */
+/** A boolean in a query: `true`, `false`, `1` or `0` in any case, as clients of different languages send them (REST-31). */
 export function queryFlag() {
   return z
     .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'insensitive' })

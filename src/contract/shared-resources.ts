@@ -23,7 +23,7 @@ export interface SharedResource {
 }
 
 const OWN = 'all of its own: nothing of others is counted with it'
-const BUDGET = 'a budget, PP-203; adr/0050'
+const BUDGET = 'a budget, BUDGET-1; adr/0050'
 
 /** All finite resources that accounts share, by name. A new one needs a row: see docs/adding-things.md. */
 export const SHARED_RESOURCES = {
@@ -74,7 +74,7 @@ export const SHARED_RESOURCES = {
       'src/http/console/device-routes.ts#MAX_POLLS',
       'src/domain/session/device-login.ts',
     ],
-    rules: ['CS-18', 'DER-9', 'DER-35'],
+    rules: ['SESSION-18', 'DER-9', 'DER-35'],
     tables: ['device_logins'],
   },
   'SSH logins': {
@@ -96,14 +96,14 @@ export const SHARED_RESOURCES = {
     share: '100 in 10 s, 10 of one that goes on',
     reserve: OWN,
     at: ['src/services/credentials/lookups.ts#lookUpFor'],
-    rules: ['PP-200'],
+    rules: ['KEY-10'],
   },
   'answers to who is refused': {
     charged: 'address',
     share: '100 in 10 s, then later ones',
     reserve: OWN,
     at: ['src/domain/refusals.ts#countRefusal'],
-    rules: ['SEC-11'],
+    rules: ['RATE-30'],
   },
   'GraphQL without a key': {
     charged: 'address',
@@ -133,7 +133,7 @@ export const SHARED_RESOURCES = {
     share: BUDGET,
     reserve: OWN,
     at: ['src/db/accounts/budgets.ts#withinBudget'],
-    rules: ['PP-203', 'PLN-7'],
+    rules: ['BUDGET-1', 'PLAN-5'],
     budgets: ['pods', 'clusters', 'stoppedPods', 'endpoints', 'gpus', 'storedBytes', 'secrets', 'secretBytes'],
     tables: ['endpoints', 'endpoint/scaling_log', 'endpoint/timeline_hours'],
   },
@@ -142,7 +142,7 @@ export const SHARED_RESOURCES = {
     share: 'as many as workers, which hold GPUs or machines; forgotten after a time',
     reserve: OWN,
     at: ['src/db/accounts/budgets.ts#withinBudget'],
-    rules: ['PP-203'],
+    rules: ['BUDGET-1'],
     tables: ['endpoint/former_workers', 'endpoint/worker_changes', 'endpoint/worker_lives'],
   },
   organizations: {
@@ -150,7 +150,7 @@ export const SHARED_RESOURCES = {
     share: BUDGET,
     reserve: OWN,
     at: ['src/db/accounts/budgets.ts#withinBudget'],
-    rules: ['PLN-6', 'PP-203'],
+    rules: ['PLAN-4', 'BUDGET-1'],
     budgets: ['organizations'],
   },
   'what is kept of one account': {
@@ -158,7 +158,7 @@ export const SHARED_RESOURCES = {
     share: BUDGET,
     reserve: OWN,
     at: ['src/db/accounts/budgets.ts#withinBudget'],
-    rules: ['PP-203'],
+    rules: ['BUDGET-1'],
     budgets: ['formerPods', 'releasesPerEndpoint', 'apiKeys', 'specBytesPerHost', 'keptAnswers', 'keptAnswerBytes'],
     tables: ['api_keys', 'idempotency_keys', 'pods'],
   },
@@ -182,7 +182,7 @@ export const SHARED_RESOURCES = {
     share: BUDGET,
     reserve: 'each endpoint stores 4 MiB without asking',
     at: ['durable-objects/endpoint/storage-grant.ts#StorageGrant'],
-    rules: ['PP-205'],
+    rules: ['BUDGET-3'],
     budgets: ['queuedBytes'],
   },
   'bytes of logs': {
@@ -190,7 +190,7 @@ export const SHARED_RESOURCES = {
     share: BUDGET,
     reserve: 'lines that are at hand stay',
     at: ['durable-objects/pod-log/archive.ts#LogArchive'],
-    rules: ['JL-50'],
+    rules: ['LOG-35'],
     budgets: ['logBytes'],
     tables: ['pod-log/lines', 'pod-log/streams'],
   },
@@ -206,7 +206,7 @@ export const SHARED_RESOURCES = {
     share: BUDGET,
     reserve: OWN,
     at: ['src/effects/in-flight.ts#enterInFlight', 'src/services/heavy-reads.ts#openHeavyReads'],
-    rules: ['PP-207', 'SEC-13', 'RATE-20'],
+    rules: ['BUDGET-4', 'RATE-32', 'RATE-20'],
     budgets: ['inFlightBytes', 'readBytes', 'readRows'],
   },
   'places of webhooks': {
@@ -214,7 +214,7 @@ export const SHARED_RESOURCES = {
     share: '128 attempts in a lane, 10,000 that wait',
     reserve: OWN,
     at: ['src/domain/webhook/slots.ts#openings'],
-    rules: ['PP-140'],
+    rules: ['HOOK-18'],
     tables: ['webhook/deliveries'],
   },
   'requests that wait for a worker': {

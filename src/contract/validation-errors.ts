@@ -3,14 +3,14 @@ import { patternText } from './forms.ts'
 
 type Issue = z.core.$ZodIssue
 
-/** Most failed checks in one answer, and longest text of one, so that an answer is not larger than its request (PP-202). */
+/** Most failed checks in one answer, and longest text of one, so that an answer is not larger than its request (ERR-23). */
 const MAX_ERRORS = 50
 const MAX_ERROR_CHARS = 500
 /** Most names and options that one failed check lists. */
 const MAX_NAMES = 20
 
 /**
- * Describes each failed check as `<location>: <problem>` (ERR-4), up to `MAX_ERRORS` of them (PP-202). `input` is the value that was
+ * Describes each failed check as `<location>: <problem>` (ERR-4), up to `MAX_ERRORS` of them (ERR-23). `input` is the value that was
  * checked.
  */
 export function describeIssues(issues: readonly Issue[], input: unknown): string[] {
@@ -70,7 +70,7 @@ function describe(issue: Issue, found: unknown): string {
   }
 }
 
-/** Describes a pattern that did not match, with the wanted form (PP-177). */
+/** Describes a pattern that did not match, with the wanted form (ERR-22). */
 function mismatch(issue: Issue | undefined): string {
   const wanted = issue?.code === 'invalid_format' && 'pattern' in issue ? patternText(String(issue.pattern)) : undefined
   return wanted === undefined ? 'does not match pattern' : `does not match pattern: want ${wanted}`

@@ -15,7 +15,7 @@ export function openDatabase(binding: D1Database) {
 /** A database whose records contain sealed parts, with the vault that opens them. */
 export type Records = Database & { readonly vault: Vault }
 
-/** The client for records with sealed parts (PP-211). */
+/** The client for records with sealed parts (SEAL-2). */
 export function openRecords(env: MasterSecrets & { DB: D1Database }): Records {
   return Object.assign(openDatabase(env.DB), { vault: vaultOf(env) })
 }

@@ -20,7 +20,7 @@ export type IdempotencyRow = typeof idempotencyKeys.$inferSelect
 /** Identifies a key: account, operation and key. */
 export type KeyName = Pick<IdempotencyRow, 'teamId' | 'operation' | 'key'>
 
-/** Use of a new key of its team's budgets (PP-235). */
+/** Use of a new key of its team's budgets (IDEM-3). */
 export const KEY_TAKES = { keptAnswers: 1, keptAnswerBytes: MAX_ANSWER_BYTES } as const
 
 /**
@@ -79,7 +79,7 @@ export async function releaseKey(db: Database, name: KeyName, claim: string): Pr
   await db.delete(idempotencyKeys).where(and(named(name), eq(idempotencyKeys.claim, claim), isNull(idempotencyKeys.response)))
 }
 
-/** Deletes expired keys, at most `limit` of all teams; returns how many (PP-235). */
+/** Deletes expired keys, at most `limit` of all teams; returns how many (IDEM-3). */
 export async function deleteExpiredKeys(db: Database, nowMs: number, limit: number): Promise<number> {
   return (await deleteExpired(db, nowMs, limit)).meta.changes
 }

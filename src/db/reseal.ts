@@ -25,7 +25,7 @@ import {
 import type { SealedContainer } from './sealed-env.ts'
 import { openPod, sealPodSpec } from './sealed-pod.ts'
 
-// Reseals rows whose secrets are stored in plain text or under a previous TOKEN_SECRET (PP-213). Across teams: for the operator only.
+// Reseals rows whose secrets are stored in plain text or under a previous TOKEN_SECRET (SEAL-3). Across teams: for the operator only.
 
 /** Rows per step. */
 const STEP_ROWS = 100
@@ -263,7 +263,7 @@ export async function resealStoredAnswers(db: Records, afterId: string): Promise
   })
 }
 
-/** Hides values of variables in diffs of releases that still contain them (PP-212). */
+/** Hides values of variables in diffs of releases that still contain them (END-34). */
 export async function resealReleases(
   db: Records,
   afterId: string,

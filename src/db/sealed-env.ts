@@ -5,7 +5,7 @@ import type { Place, Vault } from '../platform/seal.ts'
 type Variables = Record<string, string>
 
 /**
- * A stored container (PP-211) with sealed variables. `env` is present in rows of a release without sealing, and where it is empty; sealed
+ * A stored container (SEAL-2) with sealed variables. `env` is present in rows of a release without sealing, and where it is empty; sealed
  * variables always come with `secretGrants`, except in rows of a release without grants (CAP-12).
  */
 export type SealedContainer = Omit<ContainerSpec, 'env'> & { env?: Variables; sealedEnv?: string }

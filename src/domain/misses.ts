@@ -1,4 +1,4 @@
-/** Failed lookups, counted by source, so that guessing has a bounded cost for the database (PP-200). Pure: the caller passes the time. */
+/** Failed lookups, counted by source, so that guessing has a bounded cost for the database (KEY-10). Pure: the caller passes the time. */
 export interface Misses {
   startMs: number
   count: number

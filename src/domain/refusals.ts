@@ -32,7 +32,7 @@ export function countRefusal(refusals: Refusals | undefined, nowMs: number): Ref
   return { startMs, count: carried + 1 }
 }
 
-/** The delay of the last of so many refusals, milliseconds: it doubles with each doubling of their number (SEC-11). */
+/** The delay of the last of so many refusals, milliseconds: it doubles with each doubling of their number (RATE-30). */
 export function refusalWaitMs({ count }: Refusals, waiting: number): number {
   if (count <= PROMPT_REFUSALS || waiting >= MAX_WAITING) return 0
   const doublings = Math.floor(Math.log2(count / PROMPT_REFUSALS))

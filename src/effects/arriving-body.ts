@@ -31,14 +31,14 @@ export interface Arrival {
 /** A NUL byte makes any JSON text invalid, inside and outside of strings. */
 const NO_JSON = new Uint8Array([0])
 
-/** The 429 for a body that exceeds the account's in-flight byte budget (PP-207). */
+/** The 429 for a body that exceeds the account's in-flight byte budget (BUDGET-4). */
 export function noRoomForBody(used: number, bytes: number, bound: number): Problem {
   const detail = describeExcess('inFlightBytes', used, bytes, bound)
   return new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } })
 }
 
 /**
- * A body without an announced length, counted by the bytes read so far (RST-20). `stream` replaces the original body. When the account's
+ * A body without an announced length, counted by the bytes read so far (REST-20). `stream` replaces the original body. When the account's
  * budget has no room for the next step, the rest is drained and `refusal` is set. A stream that does not arrive complete, because of that
  * or because its sender disconnected, fails, ends in invalid JSON (`isJson`) or never ends (`breaks`).
  */

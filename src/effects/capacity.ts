@@ -22,7 +22,7 @@ export async function freeCapacity(env: Env, workloadId: string, hostId: string)
 }
 
 /**
- * Lets the endpoints that have waited longest and fit on some host try again, one after another, because capacity became free (PP-53).
+ * Lets the endpoints that have waited longest and fit on some host try again, one after another, because capacity became free (SCALE-15).
  * Never throws, because no caller's work depends on it: a waiting endpoint that was not notified retries by itself.
  */
 export async function announceCapacity(env: Env): Promise<void> {

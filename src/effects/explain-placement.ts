@@ -16,7 +16,7 @@ const MAX_HOSTS = 50
 const OPAQUE_ID_LENGTH = 16
 
 /**
- * Returns which hosts could take a worker of an endpoint at present, and what the others lack (HLT-6, PP-128). Offline hosts are listed as
+ * Returns which hosts could take a worker of an endpoint at present, and what the others lack (HLT-6, WHY-21). Offline hosts are listed as
  * such.
  */
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {

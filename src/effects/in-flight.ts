@@ -27,7 +27,7 @@ const DRAIN_BUFFER_BYTES = 64 * 1024
 const MAX_DRAINED_BYTES = 64 * 2 ** 20
 
 const bounds = new ExpiringCache<number>(BOUND_TTL_MS, MAX_BOUNDS)
-/** The account that a team's use counts for: organizations add no further room (PLN-7). */
+/** The account that a team's use counts for: organizations add no further room (PLAN-5). */
 const payers = new ExpiringCache<string>(BOUND_TTL_MS, MAX_BOUNDS)
 
 /** Bytes that passed through this isolate in the last seconds, by team; a team without any has no entry. */
@@ -75,13 +75,13 @@ const read = new RecentBytes()
 const drained = new RecentBytes()
 const rowsRead = new RecentBytes()
 
-/** Returns the bytes of bodies that a team has sent through this isolate in the last seconds, and the bound (PP-207). */
+/** Returns the bytes of bodies that a team has sent through this isolate in the last seconds, and the bound (BUDGET-4). */
 export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const bound = await boundOf(env, teamId, 'inFlightBytes', nowMs)
   return { used: taken.of(countedWith(teamId, nowMs), nowMs), bound }
 }
 
-/** Returns the bytes of large results that a team reads, and the bound (SEC-13). */
+/** Returns the bytes of large results that a team reads, and the bound (RATE-32). */
 export async function readUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
   const bound = await boundOf(env, teamId, 'readBytes', nowMs)
   return { used: read.of(countedWith(teamId, nowMs), nowMs), bound }

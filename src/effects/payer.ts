@@ -11,7 +11,7 @@ const payers = new ExpiringCache<string>(TTL_MS, MAX_PAYERS)
 
 /**
  * Returns the account whose share covers a team's connections, images, pulls, host ports and its pods' requests: the team itself, or the
- * creator of an organization without a plan (SHR-30, SHR-45, PLN-7).
+ * creator of an organization without a plan (SHR-30, SHR-45, PLAN-5).
  */
 export async function payerOf(env: Env, teamId: string, nowMs: number): Promise<string> {
   const known = payers.get(teamId, nowMs)

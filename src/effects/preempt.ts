@@ -31,8 +31,8 @@ const MAX_HOSTS = 50
 const MAX_ASKED = 16
 
 /**
- * Preempts idle workers for a job that fits nowhere (PP-180, PP-183); the endpoint is notified of the capacity once they are gone. Returns
- * a text for the owner of the endpoint that says what holds the capacity (PP-185); null when nothing holds any that would fit.
+ * Preempts idle workers for a job that fits nowhere (PREEMPT-1, PREEMPT-4); the endpoint is notified of the capacity once they are gone.
+ * Returns a text for the owner of the endpoint that says what holds the capacity (PREEMPT-6); null when nothing holds any that would fit.
  */
 export async function preemptFor(
   env: Env,

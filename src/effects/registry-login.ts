@@ -65,7 +65,7 @@ function endedReason(repository: EcrRepository, why: string | null): string {
 }
 
 /**
- * Returns the login of a team's credential for the host that pulls `image`; null when it is unknown, belongs to another registry (PP-195)
+ * Returns the login of a team's credential for the host that pulls `image`; null when it is unknown, belongs to another registry (REG-20)
  * or was sealed under another TOKEN_SECRET.
  */
 export async function openLogin(env: Env, teamId: string, id: string, image: string): Promise<PullLogin | null> {

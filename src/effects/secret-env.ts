@@ -44,7 +44,7 @@ export async function fillEnv(env: Env, teamId: string, container: Pick<Containe
 
 /**
  * Returns why a workload with secrets may not be sent to a host: together with the account's other workloads there it would exceed
- * `specBytesPerHost` (SEC-6); null: it may.
+ * `specBytesPerHost` (SECRET-6); null: it may.
  */
 export async function refuseBytes(env: Env, teamId: string, used: number, workload: Workload): Promise<string | null> {
   const { specBytesPerHost } = await readBudgets(openDatabase(env.DB), teamId, ['specBytesPerHost'])

@@ -20,8 +20,8 @@ export async function readStorage({ MACHINE }: Env, url = STORAGE_URL): Promise<
 }
 
 /**
- * Whether the disk was full when it was last read (PLC-3). Adds no delay: the next read runs after the reply, through `later`, at most once
- * a second.
+ * Whether the disk was full when it was last read (PLANE-12). Adds no delay: the next read runs after the reply, through `later`, at most
+ * once a second.
  */
 export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unknown>) => void): boolean {
   if (env.MACHINE === undefined) return false
@@ -35,7 +35,7 @@ export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unkno
 
 /**
  * Whether the disk is full at present. Asked after a failed write that a full disk may have caused; the launcher then frees its reserve
- * (PLC-3).
+ * (PLANE-12).
  */
 export async function isFullNow(env: Env): Promise<boolean> {
   const facts = await readStorage(env, WRITE_FAILED_URL)

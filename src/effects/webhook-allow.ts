@@ -13,7 +13,7 @@ export async function webhookAllowOfBody(env: Env, endpointId: string, body: str
 
 /**
  * Returns the private hosts that the webhooks of an endpoint may call (HOOK-7): the list in `WEBHOOK_ALLOW`, which applies only to the
- * accounts in `WEBHOOK_ALLOW_USERS` where that is set (PP-224).
+ * accounts in `WEBHOOK_ALLOW_USERS` where that is set (HOOK-21).
  */
 export function webhookAllowOf(env: Env, endpointId: string): Promise<WebhookAllowList> {
   return allowOf(env, () => findEndpointUser(openDatabase(env.DB), endpointId))

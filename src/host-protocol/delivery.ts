@@ -8,7 +8,7 @@ export const DELIVERY_HEADER = 'podplane-delivery'
 
 /**
  * Set by the relay on a take that it repeats because the connection broke before an answer arrived: the jobs of that answer have reached no
- * worker (PP-175). The relay forwards no header of a worker except its key, content type and user agent.
+ * worker (LSE-30). The relay forwards no header of a worker except its key, content type and user agent.
  */
 export const TAKE_AGAIN_HEADER = 'podplane-take-again'
 

@@ -67,7 +67,7 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   return app
 }
 
-/** PP-222: where `ADMIN_HOST` names a host, the operator API answers 404 under every other host. */
+/** ADM-10: where `ADMIN_HOST` names a host, the operator API answers 404 under every other host. */
 async function requireAdminHost(c: AppContext, next: Next): Promise<void> {
   const { adminHost } = readSettings(c.env)
   if (adminHost !== null && new URL(c.req.url).host !== adminHost) throw new Problem('pathNotFound')

@@ -13,7 +13,7 @@ export interface AppEnv {
     counted?: Counted
     /** Set once a caller of the operator API is authenticated. */
     operator: Operator
-    /** The parsed `If-Match`; set by routes of resources with an ETag (RST-21). */
+    /** The parsed `If-Match`; set by routes of resources with an ETag (REST-21). */
     precondition?: Precondition
   }
 }

@@ -45,7 +45,7 @@ export interface DataDir {
   agent: string
   /** Directory of the SSH proxy's host key. */
   ssh: string
-  /** Directory of the agent's volumes that pods share (PP-151). */
+  /** Directory of the agent's volumes that pods share (PLANE-21). */
   networkVolumes: string
   globalVolumes: string
 }

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type ApiClient, ApiError, createApiClient } from '../client/client.ts'
 import type { DemoAccount } from './data-dir.ts'
 
-/** E-mail address of the demo account; only its webhooks may call this machine (PP-224). */
+/** E-mail address of the demo account; only its webhooks may call this machine (HOOK-21). */
 export const DEMO_EMAIL = 'demo@podplane.local'
-/** Out of reach for one machine, but counted, so that clients under test receive rate limit headers (PP-153). */
+/** Out of reach for one machine, but counted, so that clients under test receive rate limit headers (PLANE-23). */
 const DEMO_QUOTA = { minute: 1_000_000, hour: 10_000_000, day: 100_000_000, exempt: false }
 const ECHO_ENDPOINT = {
   name: 'echo',
@@ -35,7 +35,7 @@ export async function ensureDemoAccount(url: string, operator: ApiClient, known:
   return { apiKey, endpointId }
 }
 
-/** Returns the path of a single-use sign-in link for the demo user as an operator (CS-16). It is printed on this terminal only. */
+/** Returns the path of a single-use sign-in link for the demo user as an operator (SESSION-16). It is printed on this terminal only. */
 export async function createConsoleLink(operator: ApiClient): Promise<string> {
   const userId = await findDemoUser(operator)
   if (userId === undefined) throw new Error('the demo account has no user')

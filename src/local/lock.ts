@@ -38,7 +38,7 @@ export interface DataDirLock {
 /**
  * Locks a data directory for this process, or throws an error that names the owner. If the owner was killed, exactly the child processes
  * that it recorded are killed: pid and start time must both match. A kernel lock also works between containers, where the pid of the owner
- * is meaningless (PLC-4). A copy of a locked directory is not locked.
+ * is meaningless (PLANE-13). A copy of a locked directory is not locked.
  */
 export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
   const path = lockPath(dataDir)

@@ -48,7 +48,7 @@ export const WORKER_VARS = [
 ] as const
 /** HOOK-7: on one machine, webhook receivers under test run on the same machine. */
 const LOCAL_WEBHOOK_ALLOW = 'localhost,127.0.0.0/8,::1/128'
-/** PP-153: a local plane is bounded only by its machine. `JOB_LIMITS={}` restores the limits of a deployed plane. */
+/** PLANE-23: a local plane is bounded only by its machine. `JOB_LIMITS={}` restores the limits of a deployed plane. */
 const OUT_OF_REACH = { rate: 1_000_000, concurrent: 1_000_000 }
 const LOCAL_JOB_LIMITS = JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bucket) => [bucket, OUT_OF_REACH])))
 

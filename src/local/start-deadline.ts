@@ -12,7 +12,7 @@ export interface StartDeadline {
 }
 
 /**
- * Calls `onLate` with the step that took more than 30 s, or more than 5 min while the plane answers (PLC-1), so that a supervisor sees a
+ * Calls `onLate` with the step that took more than 30 s, or more than 5 min while the plane answers (PLANE-10), so that a supervisor sees a
  * failed start instead of a hanging process. The start of the control plane itself is limited in `startPlane`, because a migration may take
  * longer.
  */

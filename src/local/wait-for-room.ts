@@ -8,7 +8,8 @@ const AGAIN_MS = 1_000
 export type WithRoom = <T>(step: () => T | Promise<T>) => Promise<T>
 
 /**
- * Returns a function that repeats a step each second while a full disk refuses it (PLC-3), because a plane that serves reads must not end.
+ * Returns a function that repeats a step each second while a full disk refuses it (PLANE-12), because a plane that serves reads must not
+ * end.
  * `onWait` is called before the first repetition. Other errors are thrown, and so is that of a full disk once `isStopping` returns true.
  */
 export function roomWaiter(onWait: () => void, isStopping: () => boolean, againMs = AGAIN_MS): WithRoom {

@@ -49,8 +49,8 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   /** Capacity may be free on some host. False when no worker of this endpoint waits for capacity. */
   capacityAppeared(): Promise<boolean>
   /**
-   * A workload needs capacity (PP-180): returns the capacity that this endpoint could free. The asker is notified when more becomes free
-   * (PP-182).
+   * A workload needs capacity (PREEMPT-1): returns the capacity that this endpoint could free. The asker is notified when more becomes free
+   * (PREEMPT-3).
    */
   requestCapacity(requester: SeekingEndpoint): Promise<CapacityOffer>
   /** Stops idle workers to free capacity, all of the order or none. */
@@ -60,13 +60,13 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   giveBackSlot(lease: string): Promise<void>
   /** Extends the slots of requests that are still carried. */
   renewSlots(slots: SlotRef[]): Promise<void>
-  /** The operator suspends the account, or lifts the suspension (PP-214). */
+  /** The operator suspends the account, or lifts the suspension (DER-40). */
   suspend(isSuspended: boolean): Promise<void>
-  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (SEAL-3). */
   reseal(): Promise<void>
-  /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (PP-194). */
+  /** Whether the endpoint has this worker, in any state, or had it within the time that its log is retained (LOG-21). */
   recallWorker(workerId: string): Promise<'present' | 'former' | null>
-  /** Present and earlier workers, newest first; with a job, the workers of its attempts. Null: no such job (JL-14). */
+  /** Present and earlier workers, newest first; with a job, the workers of its attempts. Null: no such job (LOG-34). */
   workerSpans(jobId: string | null): Promise<WorkerSpan[] | null>
   /** Host on which a worker runs or ran; null when it has none or the host is not known any more. */
   hostOfWorker(workerId: string): Promise<string | null>

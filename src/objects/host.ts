@@ -65,7 +65,7 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   expectRemoval(hostId: string): Promise<void>
   /** Withdraws the host's identity: its links are notified, and its workloads are given up. */
   revoke(hostId: string): Promise<void>
-  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (SEAL-3). */
   reseal(): Promise<void>
   /** Passes workload reports on to the objects and rows that they concern. */
   report(hostId: string, reports: WorkloadReport[]): Promise<void>

@@ -6,7 +6,7 @@ export type OwnedKind = 'endpoint' | 'worker' | 'pod' | 'cluster' | 'host' | 'us
 
 /**
  * A resource together with the proof that it may be accessed: stubs accept nothing else, so that no bare id from a request reaches an
- * object (PP-190, adr/0017). `row` is the row that was read for the proof.
+ * object (AUT-21, adr/0017). `row` is the row that was read for the proof.
  */
 export class Owned<Kind extends OwnedKind, Row = unknown> {
   readonly id: string

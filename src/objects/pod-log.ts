@@ -11,9 +11,9 @@ export interface PodLogRpc extends Rpc.DurableObjectBranded {
    * when the log belongs to another owner.
    */
   append(writer: LogWriter, lines: readonly LogLine[]): Promise<number | null>
-  /** One page per query (JL-10). */
+  /** One page per query (LOG-30). */
   readLines(log: LogName, queries: readonly LineQuery[]): Promise<LinesReply>
-  /** Deletes the older lines from the bucket, for other logs of the account (JL-50); false while more are being written. */
+  /** Deletes the older lines from the bucket, for other logs of the account (LOG-35); false while more are being written. */
   shedArchive(): Promise<boolean>
 }
 

@@ -10,7 +10,7 @@ import type { RateLimiterRpc } from './rate-limiter.ts'
 import type { WebhookSenderRpc } from './webhook-sender.ts'
 
 // All names of Durable Objects in one place: to shard an endpoint or a team, change its name here. No stub takes a bare id: `own` proves
-// that a request's id is the caller's, and `asPlane` states the plane's own reason (PP-190).
+// that a request's id is the caller's, and `asPlane` states the plane's own reason (AUT-21).
 
 // Deriving an id hashes the name, and the job API and the REST limiter need it for every call, so these ids are cached.
 const MAX_KNOWN_IDS = 10_000

@@ -7,7 +7,7 @@ export interface WebhookSenderRpc extends Rpc.DurableObjectBranded {
   signingSecrets(): Promise<SigningSecrets>
   /** Rotates the secret; `note` becomes an audit row, as in `redeliver`. */
   rotateSigningSecret(note: AuditRow): Promise<SigningSecrets>
-  /** Reseals values that are stored under a previous secret or in plain text (PP-213). */
+  /** Reseals values that are stored under a previous secret or in plain text (SEAL-3). */
   reseal(): Promise<void>
   /** Deliveries of the filter, newest first. */
   deliveries(filter: DeliveryFilter): Promise<LoggedDelivery[]>

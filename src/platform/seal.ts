@@ -35,7 +35,7 @@ const encoder = new TextEncoder()
 
 /**
  * Returns the current master secret and the previous ones. Throws if no valid secret is set, because any secret derived from it would be
- * public (PP-210).
+ * public (SEAL-1).
  */
 export function masterSecrets({ TOKEN_SECRET, TOKEN_SECRET_PREVIOUS }: MasterSecrets): readonly [string, ...string[]] {
   requireSecret('TOKEN_SECRET', TOKEN_SECRET)
@@ -61,7 +61,7 @@ export function vaultOf(secrets: MasterSecrets): Vault {
 const vaults = new Map<string, Vault>()
 
 /**
- * Seals secrets that the plane stores (PP-211): AES-256-GCM with a fresh IV, under a key that is derived by HKDF-SHA-256 from the master
+ * Seals secrets that the plane stores (SEAL-2): AES-256-GCM with a fresh IV, under a key that is derived by HKDF-SHA-256 from the master
  * secret for one use; the place is associated data. The envelope names the master secret, `pps1.<key id>.<base64>`, so that several can be
  * in use at once. All methods are synchronous, because rows are sealed inside transactions.
  */
@@ -108,7 +108,7 @@ export class Vault {
   }
 
   /**
-   * Returns a keyed hash of a value at its place: equal values have equal hashes, and a guess cannot be tested without the secret (PP-212).
+   * Returns a keyed hash of a value at its place: equal values have equal hashes, and a guess cannot be tested without the secret (END-34).
    */
   digest(place: Place, text: string): string {
     const [master] = this.masters

@@ -18,9 +18,9 @@ export interface JobRequest {
   submission: Submission
   /** Whether its client waits for the result. */
   sync: boolean
-  /** Requested waiting time, milliseconds; 0: none requested (PP-4). */
+  /** Requested waiting time, milliseconds; 0: none requested (LIM-13). */
   waitMs: number
-  /** Seals the client's `s3Config` with the id of the job (PP-73); null without one. */
+  /** Seals the client's `s3Config` with the id of the job (RUN-11); null without one. */
   sealS3Config: ((jobId: string) => string) | null
 }
 
@@ -31,7 +31,7 @@ export interface Refused {
   headers: Record<string, string>
 }
 
-/** Idempotency key of a request, with the fingerprint of its content (PP-72). */
+/** Idempotency key of a request, with the fingerprint of its content (RUN-13). */
 export interface Idempotency {
   userId: string
   key: string
@@ -57,7 +57,7 @@ const KEY_MISUSED: Refused = {
   headers: {},
 }
 
-/** Queues a job with all its data, unless the endpoint is deleted or full (RUN-7, PP-75). */
+/** Queues a job with all its data, unless the endpoint is deleted or full (RUN-7, LIM-10). */
 export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   const { state, nowMs, effects } = tx
   const config = liveConfig(state)
@@ -77,7 +77,7 @@ export function acceptJob(tx: Tx, request: JobRequest): Accepted {
   return { job }
 }
 
-/** Stores the job and its key together, so that a repeat never finds one without the other (PP-72). */
+/** Stores the job and its key together, so that a repeat never finds one without the other (RUN-13). */
 export function acceptOnce(tx: Tx, request: JobRequest, idempotency: Idempotency | null): Accepted | { repeatOf: string } {
   if (!idempotency) return acceptJob(tx, request)
   const { userId, key, fingerprint } = idempotency

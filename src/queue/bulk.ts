@@ -4,7 +4,7 @@ import { cancelJob, requeueJob } from './jobs.ts'
 import { settleJob } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
-/** Action on many jobs (JL-30). */
+/** Action on many jobs (JOB-44). */
 export type BulkAction = 'cancel' | 'retry'
 
 /** A job that an action left unchanged, and why. */
@@ -27,7 +27,7 @@ export function mayChange(action: BulkAction, job: Job): boolean {
   return action === 'cancel' ? !isEnded(job) : canRetry(job)
 }
 
-/** Why an action does not change a job in a state that does not allow it; null state: there is no such job (JL-41). */
+/** Why an action does not change a job in a state that does not allow it; null state: there is no such job (JOB-47). */
 export function refusalOf(action: BulkAction, state: JobState | null): string {
   if (state === null) return 'there is no such job'
   if (action === 'cancel') return 'it is over'

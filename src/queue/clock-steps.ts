@@ -34,7 +34,7 @@ function moveStops({ state: { workers } }: Tx, workerId: string, byMs: number): 
 
 /**
  * Step of the clock while the object was not in memory, or the duration of an outage of the plane, milliseconds. Neither counts towards the
- * execution timeouts of running jobs (CLK-4). Apply it with `moveDeadlines` before `beginCommit`, which then restarts the leases (PP-13).
+ * execution timeouts of running jobs (CLK-4). Apply it with `moveDeadlines` before `beginCommit`, which then restarts the leases (LSE-34).
  */
 export function stepOverRestOf(tx: Tx): number {
   const { state, nowMs } = tx

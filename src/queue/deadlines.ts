@@ -96,7 +96,7 @@ export function earliest(timesMs: readonly (number | null)[]): number | null {
 }
 
 /**
- * PP-13: after an outage of the plane itself (its alarm is far overdue), the silence of workers proves nothing: their leases and deadlines
+ * LSE-34: after an outage of the plane itself (its alarm is far overdue), the silence of workers proves nothing: their leases and deadlines
  * restart once. Their hosts have to reconnect first, so each gets at least the time of a silent host (HOST-36).
  */
 export function absorbOutage(tx: Tx): void {

@@ -47,7 +47,7 @@ export function dispatch(tx: Tx): TakeReply[] {
   return lease(tx, takers, assignments)
 }
 
-// PP-176: a start that took a job is no failed start.
+// LSE-31: a start that took a job is no failed start.
 function removeFailedStarts({ state }: Tx): void {
   if (state.meta.launch().failures > 0) state.meta.setLaunch({ failures: 0, notBeforeMs: 0 })
 }
@@ -88,7 +88,7 @@ function readHead(tx: Tx, limit: number): QueuedJob[] {
 }
 
 // LSE-9: when a queued job was held before by every worker that could take it, one of these workers is replaced; otherwise the job would
-// wait forever beside idle workers (PP-15).
+// wait forever beside idle workers (LSE-32).
 function makeRoom(tx: Tx, queued: readonly QueuedJob[], takers: readonly Taker[], assignments: readonly Assignment[]): void {
   const given = new Set(assignments.map((assignment) => assignment.takerIndex))
   const idle = takers.find((taker, index) => taker.held === 0 && !given.has(index))

@@ -35,7 +35,7 @@ export function deleteEndpoint(tx: Tx): void {
 export const SUSPENDED = 'the account is suspended by the operator'
 
 /**
- * PP-214: a suspended account has no workers; their jobs return to the queue and lose no attempt. `isSuspended` false ends the suspension.
+ * DER-40: a suspended account has no workers; their jobs return to the queue and lose no attempt. `isSuspended` false ends the suspension.
  * Idempotent.
  */
 export function suspendEndpoint(tx: Tx, isSuspended: boolean): void {
@@ -55,7 +55,7 @@ export function cancelBatch(tx: Tx): { cancelled: number; more: boolean } {
   for (const job of jobs) {
     if (isEnough()) break
     checked += 1
-    // PP-18: an expired job has ended by itself, even if no alarm has settled it yet.
+    // TMO-11: an expired job has ended by itself, even if no alarm has settled it yet.
     if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
     else {
       cancelJob(tx, job)

@@ -38,7 +38,7 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
   if (isOver && after.state === 'FAILED') meta.add('failed')
 }
 
-// JL-20: the row of a job holds its last attempt only.
+// JOB-43: the row of a job holds its last attempt only.
 function rememberAttempt({ state, nowMs }: Tx, before: RunningJob | EndedJob, after: Job): void {
   const { seq, attempt, holder, startedAtMs } = before
   if (holder === null || startedAtMs === null) return

@@ -10,7 +10,7 @@ export type TakeVerdict = 'waits' | 'draining' | 'refused'
 export interface Ask {
   /** The worker reports that it holds no job (LSE-3). */
   idle: boolean
-  /** The host reports a repeated request, because the first one was not answered (PP-175). */
+  /** The host reports a repeated request, because the first one was not answered (LSE-30). */
   again: boolean
 }
 

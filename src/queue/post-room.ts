@@ -2,7 +2,7 @@ import type { Job } from '../domain/job/job.ts'
 import type { WorkerPost } from '../domain/job/worker-post.ts'
 import { INPUT, type QueueState } from './state.ts'
 
-/** Storage for the output of workers, from the budget that the account's queues share (PP-231, adr/0022). */
+/** Storage for the output of workers, from the budget that the account's queues share (WRK-49, adr/0022). */
 
 /** Answer of the account's budget for one post: why there is no room, or null when there is. */
 export interface RoomAnswer {

@@ -15,14 +15,14 @@ export interface Sender extends Holder {
   delivery: Delivery | null
 }
 
-/** A post that was applied or ignored, or the room that it needs from the account's budget (PP-231). */
+/** A post that was applied or ignored, or the room that it needs from the account's budget (WRK-49). */
 export type PostOutcome = 'done' | { requestCapacityFor: number }
 
 /** One chunk of a stream, or why it cannot be stored. */
 export type ChunkPost = { json: string } | { refusal: string }
 
 /**
- * Whether a post can change anything, by the present rows; other posts are not read (PP-230). `final`: it may be a result. A result of a
+ * Whether a post can change anything, by the present rows; other posts are not read (WRK-48). `final`: it may be a result. A result of a
  * finished job matters when its worker is active, because it may ask for the worker's stop.
  */
 export function mayMatter(state: QueueState, jobId: string, from: Holder, final: boolean): boolean {

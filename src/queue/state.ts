@@ -23,9 +23,9 @@ export interface QueueState {
   readonly requests: OpenRequests
   /** Ping interval `P` that workers are given, milliseconds. */
   readonly pingIntervalMs: number
-  /** Whether new inputs have to wait until old results are removed (PP-75). */
+  /** Whether new inputs have to wait until old results are removed (LIM-10). */
   isFull(): boolean
-  /** Reserves room for this many characters of a worker's output; false when the account's budget has to be asked first (PP-231). */
+  /** Reserves room for this many characters of a worker's output; false when the account's budget has to be asked first (WRK-49). */
   takeRoom(chars: number): boolean
   randomBytes(count: number): Uint8Array
 }
@@ -69,7 +69,7 @@ export interface JobRows {
   nextDueAtMs(): number | null
 }
 
-/** Attempts of jobs that were queued again (JL-20). */
+/** Attempts of jobs that were queued again (JOB-43). */
 export interface AttemptRows {
   add(job: number, attempt: PastAttempt): void
   clear(job: number): void
@@ -141,7 +141,7 @@ export interface MetaValues {
   setConfig(config: EndpointConfig): void
   deleted(): boolean
   setDeleted(): void
-  /** Whether the operator has suspended the account (PP-214). */
+  /** Whether the operator has suspended the account (DER-40). */
   suspended(): boolean
   setSuspended(isSuspended: boolean): void
   /** 48 random bits as two halves, which hide the number of jobs that an endpoint has had (see job-id.ts). */
@@ -153,7 +153,7 @@ export interface MetaValues {
   /** Whether the endpoint may be in the list of endpoints that wait for capacity. */
   waitsForCapacity(): boolean
   setWaitsForCapacity(waits: boolean): void
-  /** Endpoints that searched for capacity here without success (PP-182). */
+  /** Endpoints that searched for capacity here without success (PREEMPT-3). */
   capacitySeekers(): readonly CapacitySeeker[]
   setCapacitySeekers(seekers: readonly CapacitySeeker[]): void
   /** Instant for which the alarm was last set, to distinguish an outage of the plane itself from silent workers. */
@@ -161,7 +161,7 @@ export interface MetaValues {
   setAlarmAtMs(atMs: number | null): void
 }
 
-/** Idempotency keys of submits, per user (PP-72). */
+/** Idempotency keys of submits, per user (RUN-13). */
 export interface KeyRows {
   find(userId: string, key: string): KeyRecord | null
   /** Stores a key, replacing an expired record under it. */

@@ -52,7 +52,7 @@ export function currentJob(tx: Tx, jobId: string): Job | null {
 }
 
 // LSE-9: this boot may not hold the job again, so a worker that lost a job is replaced rather than barred from it. A worker that never
-// received the job is healthy and stays; it is replaced only when no other worker can take the job (PP-15).
+// received the job is healthy and stays; it is replaced only when no other worker can take the job (LSE-32).
 function replaceLoser(tx: Tx, job: Job, reason: string): void {
   const worker = job.holder ? tx.state.workers.get(job.holder.workerId) : null
   if (worker?.phase !== 'READY') return
@@ -118,7 +118,7 @@ export function failWorker(tx: Tx, worker: Worker, reason: string, losses: Losse
   giveUpWorker(tx, worker, reason, losses)
 }
 
-/** Ends a worker whose container ended by itself: its jobs are the likely cause (PP-176). */
+/** Ends a worker whose container ended by itself: its jobs are the likely cause (LSE-31). */
 export function crashWorker(tx: Tx, worker: Worker, reason: string): void {
   giveUpWorker(tx, worker, reason, CRASHED)
 }
@@ -131,7 +131,7 @@ function giveUpWorker(tx: Tx, { id, worked }: Worker, reason: string, losses: Lo
   sendAway(tx, id)
 }
 
-// PP-176: only starts that never took a job count. A worker that took one shows that the image starts, so its replacement starts at once.
+// LSE-31: only starts that never took a job count. A worker that took one shows that the image starts, so its replacement starts at once.
 function backOff({ state, nowMs }: Tx): void {
   const failures = state.meta.launch().failures + 1
   state.meta.setLaunch({ failures, notBeforeMs: nowMs + launchBackoffMs(failures) })

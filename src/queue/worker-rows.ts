@@ -35,7 +35,7 @@ export function workerOf(state: QueueState, from: Holder): Worker | null {
 
 /**
  * Number of jobs that occupy each worker: its leases, or 1 for a stopped job that it has not released. A worker with an open take has
- * released every stopped job, even if an order still exists (PP-29).
+ * released every stopped job, even if an order still exists (WRK-45).
  */
 export function occupiedWorkers(state: QueueState): Map<string, number> {
   const { workers, takes } = state

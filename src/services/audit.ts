@@ -42,7 +42,7 @@ export function causeOf(ctx: Pick<VerbContext, 'principal' | 'requestId' | 'coun
 
 /**
  * Returns the identity behind an operator's request: the user and session of a signed-in operator, or no user for the operator's key
- * (CS-13).
+ * (SESSION-13).
  */
 export function operatorCause({ requestId, operator }: OperatorContext): Cause {
   return byOperator({ userId: operator?.userId ?? null, credentialId: operator?.credentialId ?? null, requestId })

@@ -14,7 +14,7 @@ const TOO_LONG: Authentication = {
   errors: ['the token is too long: configure the identity provider to put fewer claims into it'],
 }
 
-/** Returns the caller behind a credential (ERR-8, CS-2). Zero D1 queries when warm. */
+/** Returns the caller behind a credential (ERR-8, SESSION-2). Zero D1 queries when warm. */
 export async function authenticate(env: Env, authorization: Shown, nowMs: number, visit?: Visit): Promise<Authentication> {
   if (isCookie(authorization)) return authenticateByCookie(env, authorization, nowMs, visit)
   const bearer = readBearer(authorization)
@@ -32,7 +32,7 @@ export async function authenticate(env: Env, authorization: Shown, nowMs: number
 
 /**
  * Whether the credential of an open stream is still valid for the same principal, by a lookup at most `maxAgeMs` old that all streams of
- * the credential share (PP-215).
+ * the credential share (DER-42).
  */
 export async function isStillGood(env: Env, authorization: Shown, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   if (isCookie(authorization)) return isCookieStillGood(env, authorization, principal, nowMs, maxAgeMs)
@@ -41,7 +41,7 @@ export async function isStillGood(env: Env, authorization: Shown, principal: Pri
   return bearer.kind === 'TOKEN' && isSessionStillGood(env, bearer.text, principal, nowMs, maxAgeMs)
 }
 
-/** Returns the operator who calls, by key or by session (CS-13), or the refusal. */
+/** Returns the operator who calls, by key or by session (SESSION-13), or the refusal. */
 export async function identifyOperator(
   env: Env,
   shown: Shown,

@@ -20,7 +20,7 @@ import { requireScope } from './require-scope.ts'
 
 const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes' && name !== 'readBytes' && name !== 'readRows')
 
-/** Returns the account's use and bound of each budget (PP-203). Throws 403. */
+/** Returns the account's use and bound of each budget (BUDGET-1). Throws 403. */
 export async function getLimits({ env, principal, nowMs }: VerbContext): Promise<AccountLimits> {
   requireScope(principal, 'account:read')
   return await limitsOf(env, principal.teamId, nowMs)
@@ -45,8 +45,8 @@ export async function readUses(env: Env, teamId: string, nowMs: number): Promise
 }
 
 /**
- * Throws 400 when the wanted amounts exceed a team's budget (PP-203). The statement that reserves them enforces the same bound; this check
- * comes before the work and names the reason.
+ * Throws 400 when the wanted amounts exceed a team's budget (BUDGET-1). The statement that reserves them enforces the same bound; this
+ * check comes before the work and names the reason.
  */
 export async function requireBudget(env: Env, teamId: string, wanted: Partial<Record<StoredBudget, number>>): Promise<void> {
   const names = (Object.keys(wanted) as StoredBudget[]).filter((name) => wanted[name] !== undefined)
@@ -63,7 +63,7 @@ export async function getBudgets(env: Env, userId: string): Promise<BudgetOverri
   return findOverrides(openDatabase(env.DB), await teamOfUser(env, userId))
 }
 
-/** Replaces the budget overrides of a user's account; an omitted budget returns to its default (PP-204). Throws 404. */
+/** Replaces the budget overrides of a user's account; an omitted budget returns to its default (BUDGET-2). Throws 404. */
 export async function setBudgets(ctx: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<BudgetOverrides> {
   const { env, nowMs } = ctx
   const teamId = await teamOfUser(env, userId)

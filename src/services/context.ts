@@ -15,7 +15,7 @@ export type Principal = Credential & {
  */
 export type Credential = { via: 'KEY' | 'SESSION' | 'POD' | 'OPERATOR'; credentialId: string }
 
-/** The condition of a request on the resource that it changes, and the callback for that resource's tag (RST-21). */
+/** The condition of a request on the resource that it changes, and the callback for that resource's tag (REST-21). */
 export interface Precondition {
   /** The `If-Match` header. */
   ifMatch: string | undefined

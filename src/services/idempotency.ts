@@ -19,9 +19,9 @@ export interface Replay<Answer> {
 }
 
 /**
- * Runs `create` once for a key (POD-22, PP-125): a repeat of the same request gets the first answer, without running anything. After a
+ * Runs `create` once for a key (POD-22, IDEM-2): a repeat of the same request gets the first answer, without running anything. After a
  * refusal the key is free again. Without a key `create` simply runs. The caller has already checked the right to make this request, also
- * for a repeat (PP-236). Throws 400 without room for another key, 409 while the first request runs, and 422 for another body.
+ * for a repeat (IDEM-4). Throws 400 without room for another key, 409 while the first request runs, and 422 for another body.
  */
 export async function onceForKey<Answer>(
   ctx: VerbContext,
@@ -83,7 +83,7 @@ function repeat<Answer>(
   return JSON.parse(open(response)) as Answer
 }
 
-// Stored answers contain commands, and those of older releases env, so they are sealed like rows (PP-211). A plain JSON text comes from a
+// Stored answers contain commands, and those of older releases env, so they are sealed like rows (SEAL-2). A plain JSON text comes from a
 // release that did not seal them.
 function openAnswer(vault: Vault, place: Place, kept: string): string {
   if (kept.startsWith('{')) return kept

@@ -5,8 +5,8 @@ import { vaultOf } from '../platform/seal.ts'
 import type { VerbContext } from './context.ts'
 
 /**
- * Reports the tag of a resource that is about to be changed. Throws 412 unless `If-Match` allows it (RST-21). `tag` belongs to the row that
- * the decision is based on; the statement that writes must also check that the row has not changed.
+ * Reports the tag of a resource that is about to be changed. Throws 412 unless `If-Match` allows it (REST-21). `tag` belongs to the row
+ * that the decision is based on; the statement that writes must also check that the row has not changed.
  */
 export function requireMatch({ precondition }: VerbContext, tag: string): void {
   precondition?.reportTag(tag)

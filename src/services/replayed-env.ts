@@ -4,7 +4,7 @@ import type { Replay } from './idempotency.ts'
 type Variables = Record<string, string>
 
 /**
- * Stores an answer without its env (PP-236). A repeat shows the present values to callers that may read them, else the values of the
+ * Stores an answer without its env (IDEM-4). A repeat shows the present values to callers that may read them, else the values of the
  * request itself: the first values may have come from a template that the key may not read, or have been rotated since.
  */
 export function replayEnv<Answer>(

@@ -81,7 +81,7 @@ describe('takes whose answer is lost', () => {
     worker.holding.delete(job)
     const view = await requeued(endpoint, worker, job)
     expect(performance.now() - startedAt).toBeGreaterThan(ACK_INTERVALS * worker.pingIntervalMs)
-    // PP-175: no worker has begun the job.
+    // LSE-30: no worker has begun the job.
     expect(view).not.toHaveProperty('retries')
   })
 

@@ -3,7 +3,7 @@ import { changed, unchanged } from '../support/changed-defaults.ts'
 
 afterEach(unchanged)
 
-describe('[PP-122] a changed default', () => {
+describe('[DOC-10] a changed default', () => {
   it('is in the forms of the console', async () => {
     const { EMPTY_POD, podBody } = await changed(() => import('../../src/console/pages/pods/create/pod-form.ts'))
     expect(EMPTY_POD).toMatchObject({ cloud: 'COMMUNITY', gpuCount: '3', vcpuCount: '6', mountPath: '/data', startSsh: false })

@@ -22,7 +22,7 @@ const problem = (status: number) => ({
   body: { title: 'Refused', status, detail: 'no' },
 })
 
-describe('[PP-262] an answer is checked against its document', () => {
+describe('[DOC-13] an answer is checked against its document', () => {
   const FITTING: Record<string, Given> = {
     'as documented': given({ headers: RATE }),
     'of an exempt account': given({}),

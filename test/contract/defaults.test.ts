@@ -14,7 +14,7 @@ function documented({ shape }: z.ZodObject, member: string): unknown {
 
 afterEach(unchanged)
 
-describe('[PP-122] a changed default', () => {
+describe('[DOC-10] a changed default', () => {
   it('is in the documents', async () => {
     const { CreatePodRequest } = await changed(() => import('../../src/contract/pods/pods.ts'))
     expect(['cloud', 'onHostLoss', 'globalNetworking'].map((member) => documented(CreatePodRequest, member))).toEqual([
@@ -29,7 +29,7 @@ describe('[PP-122] a changed default', () => {
   })
 })
 
-describe('[PP-122] a default', () => {
+describe('[DOC-10] a default', () => {
   it('is no literal in the contract or in the help of the command line', () => {
     const own = new Set(['src/contract/defaults.ts', 'src/contract/query-values.ts'])
     const written = globSync(['src/contract/**/*.ts', 'src/cli/commands/**/*.ts'])

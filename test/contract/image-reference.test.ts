@@ -65,7 +65,7 @@ const BAD = [
   'b'.repeat(64),
 ]
 
-describe('[PP-161] image references', () => {
+describe('[CON-20] image references', () => {
   it.each(GOOD)('takes %s', (text) => expect(isImageReference(text)).toBe(true))
   it.each(BAD)('refuses %j', (text) => expect(isImageReference(text)).toBe(false))
 

@@ -1,7 +1,7 @@
 import { normalRegistryHost, REGISTRY_HOST, registryHostOf } from '../../src/contract/registry-host.ts'
 import { expect, it } from '../support/unit.ts'
 
-it('[PP-195] the registry of an image is read as the engines read it', () => {
+it('[REG-20] the registry of an image is read as the engines read it', () => {
   const images: Record<string, string> = {
     nginx: 'docker.io',
     'octo/app:1': 'docker.io',
@@ -21,7 +21,7 @@ it('[PP-195] the registry of an image is read as the engines read it', () => {
   expect(normalRegistryHost('Index.Docker.io')).toBe('docker.io')
 })
 
-it('[PP-195] a host is a name or an address with perhaps a port', () => {
+it('[REG-20] a host is a name or an address with perhaps a port', () => {
   for (const good of ['ghcr.io', 'localhost', 'a.b:5000', '127.0.0.1:5000', '[::1]:5000', 'A.b'])
     expect(REGISTRY_HOST.test(good), good).toBe(true)
   const bad = ['', 'https://ghcr.io', 'ghcr.io/', 'ghcr.io/a', 'a b', 'a:', 'a:123456', '-a', 'a@b', 'a\n', 'a..b', '::1']

@@ -65,7 +65,7 @@ describe('settings', () => {
     ['4.5', 64],
     ['', 64],
     [undefined, 64],
-  ])('[PP-31] WEBHOOKS_PER_RECEIVER %j makes %i', (text, places) => {
+  ])('[HOOK-11] WEBHOOKS_PER_RECEIVER %j makes %i', (text, places) => {
     expect(settings(text === undefined ? {} : { WEBHOOKS_PER_RECEIVER: text }).webhooksPerReceiver).toBe(places)
   })
 

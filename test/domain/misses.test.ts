@@ -6,7 +6,7 @@ const missed = (times: number, nowMs: number, before?: Misses): Misses | undefin
   Array.from({ length: times }).reduce<Misses | undefined>((misses) => countMiss(misses, nowMs), before)
 
 describe('look-ups that find nothing', () => {
-  it('[PP-200] a source has as many as the bound, then waits for the next window', () => {
+  it('[KEY-10] a source has as many as the bound, then waits for the next window', () => {
     expect(secondsUntilLookup(undefined, START)).toBeNull()
     expect(secondsUntilLookup(missed(MAX_MISSES - 1, START), START)).toBeNull()
     const full = missed(MAX_MISSES, START)
@@ -15,12 +15,12 @@ describe('look-ups that find nothing', () => {
     expect(secondsUntilLookup(full, START + MISS_WINDOW_MS)).toBeNull()
   })
 
-  it('[PP-200] a hit is no miss, and an older window does not count', () => {
+  it('[KEY-10] a hit is no miss, and an older window does not count', () => {
     const later = START + MISS_WINDOW_MS
     expect(countMiss(missed(MAX_MISSES - 1, START), later)).toEqual({ startMs: later, count: 1, bound: MAX_MISSES })
   })
 
-  it('[PP-200] a source that had all of one window has a tenth in the next, until it pauses for one', () => {
+  it('[KEY-10] a source that had all of one window has a tenth in the next, until it pauses for one', () => {
     const flood = missed(MAX_MISSES, START)
     const second = START + MISS_WINDOW_MS
     const third = second + MISS_WINDOW_MS

@@ -17,7 +17,7 @@ const refused = (times: number, nowMs: number, before?: Refusals): Refusals =>
     count: 0,
   }
 
-describe('[SEC-11] a refusal', () => {
+describe('[RATE-30] a refusal', () => {
   test('is sent at once while its client has had few, and is delayed longer the more it has had', () => {
     const waitAt = (count: number) => refusalWaitMs({ startMs: NOW, count }, 0)
     expect([1, 100, 101, 199, 200, 400, 800, 80_000].map(waitAt)).toEqual([0, 0, 250, 250, 500, 1000, 2000, 2000])

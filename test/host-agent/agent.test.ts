@@ -209,7 +209,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     expect(plane.states('pod1')).toEqual(['starting', 'running'])
   })
 
-  test('[LOG-5][PP-66][HOST-12] the log of a workload is whole and in order although its agent was killed and the plane was away', async ({
+  test('[LOG-5][LOG-16][HOST-12] the log of a workload is whole and in order although its agent was killed and the plane was away', async ({
     expect,
   }) => {
     const first = startAgent()

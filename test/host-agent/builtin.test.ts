@@ -39,7 +39,7 @@ describe('built-in workers speak the worker protocol', () => {
     expect(Object.fromEntries(plane.jobs.takes[0] ?? [])).toEqual({ gpu: 'NVIDIA L4', boot: 'b1', job_in_progress: '0' })
   })
 
-  test('[JL-43] echo: answers a chat with its last message, as a stream on request', async ({ expect }) => {
+  test('[OAI-16] echo: answers a chat with its last message, as a stream on request', async ({ expect }) => {
     void startWorker('echo')
     const messages = [
       { role: 'system', content: 'be brief' },

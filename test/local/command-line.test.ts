@@ -42,7 +42,7 @@ describe('settings of npm start', () => {
     expect(allowOf({})).toBe('localhost,127.0.0.0/8,::1/128')
     expect(allowOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })).toBe('10.0.0.0/8')
     expect(allowOf({ WEBHOOK_ALLOW: '' })).toBe('')
-    // Only those of the demo account, unless the operator has a list of their own (PP-224).
+    // Only those of the demo account, unless the operator has a list of their own (HOOK-21).
     const usersOf = (env: NodeJS.ProcessEnv) => readStartSettings([], env).vars.WEBHOOK_ALLOW_USERS
     expect([usersOf({}), usersOf({ WEBHOOK_ALLOW: '10.0.0.0/8' })]).toEqual(['demo@podplane.local', undefined])
   })
@@ -52,7 +52,7 @@ describe('settings of npm start', () => {
     expect([adapterOf({}), adapterOf({ V1_ADAPTER: '' })]).toEqual(['1', ''])
   })
 
-  it('[PP-153] put the limits of the job API out of reach by default', () => {
+  it('[PLANE-23] put the limits of the job API out of reach by default', () => {
     const limitsOf = (env: NodeJS.ProcessEnv) => readJobLimits(readStartSettings([], env).vars.JOB_LIMITS ?? '', '').limits
     for (const limit of Object.values(limitsOf({}))) expect(limit).toEqual({ rate: 1_000_000, concurrent: 1_000_000 })
     expect(limitsOf({ JOB_LIMITS: '{}' })).toEqual(DEFAULT_JOB_LIMITS.limits)
@@ -167,7 +167,7 @@ describe('npm run admin -- secrets reseal', () => {
     return { code, report: JSON.parse(Buffer.concat(pieces).toString()), cursors }
   }
 
-  it('[PP-238] continues to the end, names the secrets that could not be opened and then fails', async () => {
+  it('[SEAL-4] continues to the end, names the secrets that could not be opened and then fails', async () => {
     expect(await reseal(STEPS)).toEqual({
       code: 1,
       report: {
@@ -181,7 +181,7 @@ describe('npm run admin -- secrets reseal', () => {
     expect((await reseal(STEPS.slice(1))).code).toBe(0)
   })
 
-  it('[CL-50] is podplane admin: the same arguments, the same exit codes', async () => {
+  it('[CMD-50] is podplane admin: the same arguments, the same exit codes', async () => {
     const ran = (...argv: string[]) =>
       new Promise<unknown>((resolve) =>
         execFile(process.execPath, argv, (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stdout, stderr })),
@@ -197,7 +197,7 @@ describe('npm run admin -- secrets reseal', () => {
     }
   })
 
-  it('[SEC-7] rotate-master repeats until no row is left, and is not done before', async () => {
+  it('[SECRET-7] rotate-master repeats until no row is left, and is not done before', async () => {
     const walk = (resealed: number, failed: string[] = []) => [
       { step: 'secrets', looked: 3, resealed, failed, nextCursor: 'host objects/' },
       { step: 'host objects', looked: 2, resealed: 2, failed: [], nextCursor: null },

@@ -29,7 +29,7 @@ function killed(): string {
   return copy
 }
 
-describe('[PLC-7] the log of a database', () => {
+describe('[PLANE-16] the log of a database', () => {
   it('is reported missing when it is gone, until that is acknowledged', async () => {
     await noteLogs(storage)
     const left = killed()

@@ -64,7 +64,7 @@ describe('the lock of a data directory', () => {
     lock.release()
   })
 
-  it('[PLC-4] is refused across pid namespaces while its owner lives, and free once that was killed', async () => {
+  it('[PLANE-13] is refused across pid namespaces while its owner lives, and free once that was killed', async () => {
     const script = `import { lockDataDir } from '${PROJECT_ROOT}/src/local/lock.ts'; await lockDataDir('${directory}'); console.log('locked'); setInterval(() => {}, 1000)`
     const owner = spawn(
       'unshare',
@@ -82,7 +82,7 @@ describe('the lock of a data directory', () => {
     lock.release()
   })
 
-  it('[PLC-4] is ignored in a copy of the directory: the copy is not in use, and processes of the original are not ended', async () => {
+  it('[PLANE-13] is ignored in a copy of the directory: the copy is not in use, and processes of the original are not ended', async () => {
     const lock = await lockDataDir(directory)
     const worker = await startSleeper()
     lock.addChild(worker.pid)

@@ -39,14 +39,14 @@ const call = (host: string, allow: string, path = '/hook', init: ConstructorPara
   createOutbound(parseAllowList(allow), (own) => own === ownPort)(new Request(`http://${host}:${port}${path}`, init))
 
 describe('ports of the plane itself', () => {
-  test.each(['127.0.0.1', 'localhost', '[::1]', '127.1'])('[M7][PP-224] are not called at %s, whatever is allowed', async (host) => {
+  test.each(['127.0.0.1', 'localhost', '[::1]', '127.1'])('[M7][HOOK-21] are not called at %s, whatever is allowed', async (host) => {
     ownPort = port
     const response = await call(host, 'localhost,127.0.0.0/8,::1/128')
     expect([response.status, response.headers.get(OUTBOUND_ERROR_HEADER)]).toEqual([502, REFUSED])
     expect(requests).toEqual([])
   })
 
-  test('[M7][PP-224] are the ports of all servers of this process', async () => {
+  test('[M7][HOOK-21] are the ports of all servers of this process', async () => {
     const ports = watchOwnPorts()
     const other = createServer()
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
@@ -57,7 +57,7 @@ describe('ports of the plane itself', () => {
   })
 })
 
-describe('[PP-36] outbound requests of a local plane', () => {
+describe('[HOOK-16] outbound requests of a local plane', () => {
   test.each(['127.0.0.1', '127.1', '2130706433', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', 'localhost', 'LOCALHOST'])(
     '[HOOK-7] %s is not connected to, as an address or through its name',
     async (host) => {
@@ -95,7 +95,7 @@ describe('[PP-36] outbound requests of a local plane', () => {
     })
   })
 
-  test('[PP-30] a redirect is passed back, not followed', async () => {
+  test('[HOOK-10] a redirect is passed back, not followed', async () => {
     const response = await call('127.0.0.1', '127.0.0.1', '/redirect', { redirect: 'manual' })
     expect([response.status, response.headers.get('location')]).toEqual([302, '/elsewhere'])
     expect(requests.map(({ url }) => url)).toEqual(['/redirect'])

@@ -7,7 +7,7 @@ const LIMITS = { limitMs: 20, servingLimitMs: 150 }
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-describe('[PLC-1] the deadline of a step', () => {
+describe('[PLANE-10] the deadline of a step', () => {
   const watched = () => {
     const late: string[] = []
     return { late, deadline: startDeadline((reason) => late.push(reason), LIMITS) }

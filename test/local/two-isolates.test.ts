@@ -136,7 +136,7 @@ async function feltAfterMs(probe: () => Promise<Answer>, before: number, after: 
   }
 }
 
-describe('[SEC-9] access that one isolate revokes, measured in another one that has cached it', { timeout: 120_000 }, () => {
+describe('[KEY-12] access that one isolate revokes, measured in another one that has cached it', { timeout: 120_000 }, () => {
   test('a revoked key: at once where it was done, within 60 s on REST and on the job API', async () => {
     const user = await makeUser()
     const endpointId = await makeEndpoint(user.key)

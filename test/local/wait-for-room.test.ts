@@ -19,7 +19,7 @@ function stepAfter(...errors: Error[]) {
   }
 }
 
-describe('[PLC-3] a start on a full disk', () => {
+describe('[PLANE-12] a start on a full disk', () => {
   it('continues once there is room, and reports once that it waits', async () => {
     let waits = 0
     const withRoom = roomWaiter(

@@ -23,7 +23,7 @@ export type Happening =
   | { kind: 'host silent'; boot: Boot; since: number; held: readonly { job: string; startAt: number }[] }
   | { kind: 'host heard'; boot: Boot }
 
-/** A point in a history. At the same instant timers (n = -1) come before facts (PP-12), and facts in the order in which they happened. */
+/** A point in a history. At the same instant timers (n = -1) come before facts (TMO-10), and facts in the order in which they happened. */
 export interface Moment {
   at: number
   n: number

@@ -2,7 +2,7 @@ import type { Boot } from './facts.ts'
 import { Chronicle, type OpenTake } from './oracle.ts'
 import type { BootView, QueueUnderTest, Reply } from './queue-under-test.ts'
 
-/** PP-28 and TMO-7: when a worker that only pings, and one that does not stop a job, may be given up. Milliseconds. */
+/** WRK-44 and TMO-7: when a worker that only pings, and one that does not stop a job, may be given up. Milliseconds. */
 const WEDGED_MS = 120_000
 const STOP_GRACE_MS = 30_000
 
@@ -75,13 +75,13 @@ export class Observer {
     this.oracle.note(this.now(), { kind: 'drained', boot })
   }
 
-  /** PP-11, WRK-16: the boot lost a job or asked to be stopped; or it is idle, and a scaler may stop it. */
+  /** LSE-33, WRK-16: the boot lost a job or asked to be stopped; or it is idle, and a scaler may stop it. */
   private drainsByItself(boot: Boot): boolean {
     if (!this.oracle.mayTake(boot, this.now()) || this.askedToStop.has(boot)) return true
     return this.queue.scales && this.held(boot).length === 0
   }
 
-  /** PP-15: a queued job was held before by every boot that could take it. */
+  /** LSE-32: a queued job was held before by every boot that could take it. */
   private mayMakeRoom(): boolean {
     const accepting = this.accepting()
     return this.oracle.queue(this.now()).some((job) => accepting.every((other) => this.oracle.hasHeld(other, job)))
@@ -94,7 +94,7 @@ export class Observer {
     return ping.listed.some((job) => this.oracle.hasHeld(boot, job) && !this.oracle.heldBy(boot, ping.at - STOP_GRACE_MS).includes(job))
   }
 
-  /** PP-28: it pings, holds nothing and has not asked for work. */
+  /** WRK-44: it pings, holds nothing and has not asked for work. */
   private isWedged(boot: Boot): boolean {
     return this.now() - (this.lastTakeAt.get(boot) ?? 0) >= WEDGED_MS && this.held(boot).length === 0
   }

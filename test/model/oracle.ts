@@ -78,7 +78,7 @@ export class Chronicle implements Annals {
     return waiting.sort((a, b) => rank(a) - rank(b) || this.chapter(a, at).place - this.chapter(b, at).place)
   }
 
-  /** The assignment of jobs to the waiting connections, the longest waiting first (WRK-12, LSE-9, PP-11). */
+  /** The assignment of jobs to the waiting connections, the longest waiting first (WRK-12, LSE-9, LSE-33). */
   takes(open: readonly OpenTake[], at: number): { boot: Boot; job: string }[] {
     const given: { boot: Boot; job: string }[] = []
     const load = (boot: Boot) => this.heldBy(boot, at).length + given.filter((gift) => gift.boot === boot).length
@@ -106,7 +106,7 @@ export class Chronicle implements Annals {
     return this.about(job).some((fact) => fact.kind === 'taken' && fact.boot === boot)
   }
 
-  /** Whether a boot may get work: not once its container ended, it fell silent (LSE-7), it is draining, or it lost a lease (PP-11). */
+  /** Whether a boot may get work: not once its container ended, it fell silent (LSE-7), it is draining, or it lost a lease (LSE-33). */
   mayTake(boot: Boot, at: number): boolean {
     return this.isAlive(boot, at) && !this.by(boot).some((fact) => fact.kind === 'drained') && !this.lostLease(boot, at)
   }

@@ -39,17 +39,17 @@ export interface Annals {
 export interface Chapter {
   state: 'waiting' | 'running' | 'COMPLETED' | 'FAILED' | 'CANCELLED' | 'gone'
   from: Moment
-  /** Its place in the queue: the fact that put it there (PP-10). */
+  /** Its place in the queue: the fact that put it there (JOB-31). */
   place: number
   retries: number
   attempt: Attempt | null
   output?: unknown
   error?: string
-  /** Leases since the submit or the last `/retry` that ended unconfirmed (PP-175). */
+  /** Leases since the submit or the last `/retry` that ended unconfirmed (LSE-30). */
   unconfirmed: number
   /** Leases since then that were lost with a machine (LSE-20). */
   hostLosses: number
-  /** The lease before this chapter was lost, so its boot gets no more work (PP-11). */
+  /** The lease before this chapter was lost, so its boot gets no more work (LSE-33). */
   lost?: Boot
 }
 
@@ -113,7 +113,7 @@ function afterTheEnd(annals: Annals, job: string, chapter: Chapter): Chapter[] {
 
 type LeaseEnd = Moment & { cost: 'retry' | 'a confirmation' | 'a machine' | 'nothing' }
 
-/** When the lease of a running attempt ends without a result, and what that costs the job (LSE-2 to LSE-5, LSE-7, PP-175). */
+/** When the lease of a running attempt ends without a result, and what that costs the job (LSE-2 to LSE-5, LSE-7, LSE-30). */
 function leaseEnd(annals: Annals, job: string, chapter: Chapter): LeaseEnd {
   const boot = (chapter.attempt as Attempt).boot
   let acked = false
@@ -165,7 +165,7 @@ export function silenceWait(ranMs: number): number {
   return ranMs <= SILENCE_MAX_MS ? ranMs : SILENCE_MAX_MS
 }
 
-/** LSE-8, PP-175, LSE-20, LSE-22. */
+/** LSE-8, LSE-30, LSE-20, LSE-22. */
 function afterLoss(chapter: Chapter, end: LeaseEnd): Chapter {
   const over = { from: end, lost: chapter.attempt?.boot as Boot }
   const retries = chapter.retries + (end.cost === 'retry' ? 1 : 0)

@@ -28,7 +28,7 @@ function failingQueue(): Tx {
 }
 
 describe('starts that failed', () => {
-  it('[PP-176] are forgotten once a worker takes a job, and not before', () => {
+  it('[LSE-31] are forgotten once a worker takes a job, and not before', () => {
     const tx = failingQueue()
     expect(dispatch(tx)).toEqual([])
     expect(tx.state.meta.launch()).toEqual(FAILED)

@@ -95,7 +95,7 @@ test('[LSE-24] a job that its worker has shown lost, and a worker that never con
   }
 })
 
-test('[LSE-24] [PP-28] an idle worker that pings and takes nothing is detected, however often its queue is loaded', () => {
+test('[LSE-24] [WRK-44] an idle worker that pings and takes nothing is detected, however often its queue is loaded', () => {
   const NO_TAKE_MS = 120_000
   const GRAIN_MS = 60_000
   let state = queue({ lastTakeAtMs: 1_000, idleSinceMs: 1_000 })

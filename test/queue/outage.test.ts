@@ -29,7 +29,7 @@ function check(tx: Tx): void {
 test.each([
   [1_000, 35_000],
   [10_000, 40_000],
-])('[PP-13, LSE-20] with pings every %i ms a job waits %i ms for a host that returns after its plane', (pingIntervalMs, waitMs) => {
+])('[LSE-34, LSE-20] with pings every %i ms a job waits %i ms for a host that returns after its plane', (pingIntervalMs, waitMs) => {
   const { state, tx } = queueWith(workerIn('READY', 'w', { lastSeenAtMs: 0 }), pingIntervalMs)
   const submitted = submitJob({
     ...{ seq: state.jobs.nextSequence(), id: 'j', lowPriority: false, webhook: null, hasS3Config: false },

@@ -49,7 +49,7 @@ function hold(state: MemoryState, workerId: string): void {
   state.jobs.save(job, leaseJob(job, { workerId, boot: 'b' }, 0, { pingIntervalMs: 10_000 }))
 }
 
-describe('[PP-180] preempted workers', () => {
+describe('[PREEMPT-1] preempted workers', () => {
   test('leave, and the decision names the requester', () => {
     const { state, tx, noted, phases } = queueWith([idle('a', 5_000), idle('b', 5_000)])
     const now = tx()
@@ -63,7 +63,7 @@ describe('[PP-180] preempted workers', () => {
     expect(leavingWorkers(state)).toEqual(['a'])
   })
 
-  test('[PP-184] leave without naming another account', () => {
+  test('[PREEMPT-5] leave without naming another account', () => {
     const { tx, noted } = queueWith([idle('a', 10_000)])
     expect(preempt(tx(), { seeker: FOREIGN, workerIds: ['a'] })).toBe(true)
     expect(noted.map(([decision]) => decision.reason)).toEqual(['preempted by another account'])
@@ -77,7 +77,7 @@ describe('[PP-180] preempted workers', () => {
     ['the last of workers.min', [idle('a', 5_000)], ['a'], () => undefined, { min: 1 }],
     ['more than can be spared', [idle('a', 5_000), idle('b', 5_000)], ['a', 'b'], () => undefined, { min: 1 }],
     ['one of which one is not known', [idle('a', 5_000), idle('b', 5_000)], ['a', 'x'], () => undefined, {}],
-  ])('[PP-181] no worker leaves: %s', (_case, workers, workerIds, meanwhile, bounds) => {
+  ])('[PREEMPT-2] no worker leaves: %s', (_case, workers, workerIds, meanwhile, bounds) => {
     const { state, tx, noted, phases } = queueWith(workers, bounds)
     meanwhile(state, tx())
     expect(preempt(tx(), { seeker: OWN, workerIds })).toBe(false)
@@ -86,7 +86,7 @@ describe('[PP-180] preempted workers', () => {
   })
 })
 
-describe('[PP-182] a requester of room', () => {
+describe('[PREEMPT-3] a requester of room', () => {
   test('is notified at the instant at which a worker may leave', () => {
     const { tx } = queueWith([idle('a', 600)])
     expect(requestCapacity(tx(), OWN)).toMatchObject({ spare: 1, holders: [{ workerId: 'a', use: 'idle', idleMs: 600 }] })
@@ -101,7 +101,7 @@ describe('[PP-182] a requester of room', () => {
     expect([...again.effects.capacitySeekers], 'once').toEqual([])
   })
 
-  test('[PP-183] of another account is notified after 10 s', () => {
+  test('[PREEMPT-4] of another account is notified after 10 s', () => {
     const { tx } = queueWith([idle('a', 600)])
     requestCapacity(tx(), FOREIGN)
     expect(endCommit(tx(), true).scaleAtMs).toBe(NOW_MS + 9_400)
@@ -125,7 +125,7 @@ describe('[PP-182] a requester of room', () => {
   })
 })
 
-describe('[PP-181] a job that waits', () => {
+describe('[PREEMPT-2] a job that waits', () => {
   test.each<[string, boolean, readonly Worker[], number]>([
     ['no job', false, [], 0],
     ['a job', true, [], 1],

@@ -127,7 +127,7 @@ describe('the life of a worker', () => {
     expect(nextWorker(serves, EVENTS.loaded, NOW)).toBe(serves)
   })
 
-  test('[PP-176] a worker that got a job counts as having worked, whatever the outcome', () => {
+  test('[LSE-31] a worker that got a job counts as having worked, whatever the outcome', () => {
     const busy = nextWorker(workerIn('READY', 'w', { idleSinceMs: 5 }), EVENTS.busy, NOW)
     expect(busy).toEqual(workerIn('READY', 'w', { idleSinceMs: null, worked: true }))
     expect(busy && nextWorker(busy, EVENTS.fail, NOW)).toMatchObject({ phase: 'FAILED', worked: true })
@@ -142,7 +142,7 @@ describe('the life of a worker', () => {
     expect(nextWorker(excused, EVENTS.drain, NOW)).toMatchObject({ excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
   })
 
-  test('[PP-25] a failure is shown for ten minutes, a kill not at all', () => {
+  test('[WRK-43] a failure is shown for ten minutes, a kill not at all', () => {
     expect(nextWorker(workerIn('READY', 'w'), EVENTS.fail, NOW)).toEqual(
       workerIn('FAILED', 'w', { reason: 'crashed', nextAttemptAtMs: NOW, forgetAtMs: NOW + 600_000 }),
     )

@@ -90,7 +90,7 @@ export interface Reply {
   body: any
 }
 
-/** Sends a request through the whole Worker. An answer that does not match its document fails the test (PP-262). */
+/** Sends a request through the whole Worker. An answer that does not match its document fails the test (DOC-13). */
 export async function send(path: string, init: RequestInit = {}): Promise<Response> {
   const worker = (exports as unknown as { default: Fetcher }).default
   const url = new URL(path.startsWith('http') ? path : ORIGIN + path)
@@ -170,7 +170,7 @@ export async function createKeyIn(teamId: string, { userId }: Pick<Account, 'use
 
 export const newPlanName = (): string => `plan-${crypto.randomUUID()}`
 
-/** Creates a plan and returns its name (PLN-3). */
+/** Creates a plan and returns its name (PLAN-1). */
 export async function createPlan(limits: object = {}): Promise<string> {
   const name = newPlanName()
   const reply = await admin().put(`/admin/v1/plans/${name}`, limits)

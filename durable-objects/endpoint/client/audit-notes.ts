@@ -16,7 +16,7 @@ export function cancelled(jobId: string, state: Job['state']): Change {
   return { action: 'jobs.cancel', resourceKind: 'job', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
 }
 
-/** JL-30: one audit row for all jobs of a bulk change. */
+/** JOB-44: one audit row for all jobs of a bulk change. */
 export function bulkStarted(action: BulkAction, { id, matched, byStatus }: Pick<Bulk, 'id' | 'matched' | 'byStatus'>): Change {
   return { action: `jobs.bulk-${action}`, resourceKind: 'job-bulk', resourceId: id, before: byStatus, after: { jobs: matched } }
 }

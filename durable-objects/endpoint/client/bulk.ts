@@ -26,7 +26,7 @@ const MAX_RUNNING = 4
 const SHOWN_IDS = 20
 const CHANGEABLE = { cancel: ['IN_QUEUE', 'IN_PROGRESS'], retry: ['FAILED', 'TIMED_OUT'] } as const
 
-/** `/requests/cancel` and `/requests/retry` (JL-30): returns a preview, or starts the change. */
+/** `/requests/cancel` and `/requests/retry` (JOB-44): returns a preview, or starts the change. */
 export async function startBulk(core: BulkParts, call: JobCall, request: Request, action: BulkAction): Promise<Response> {
   const said = readPlanAsked(call.query)
   if ('fault' in said) return problemReply('badRequest', said.fault)
@@ -107,7 +107,7 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
   }
 }
 
-/** JL-41: jobs that the request names by status or id, and that the action cannot change. */
+/** JOB-47: jobs that the request names by status or id, and that the action cannot change. */
 function refusedOf(state: SqlState, action: BulkAction, selection: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((status) => !able.includes(status) && (asked.states?.includes(status) ?? true))
@@ -142,7 +142,7 @@ function countStates(state: SqlState, seqs: readonly number[]): Bulk['byStatus']
   return counts
 }
 
-// SEC-14: if `dryRun` is repeated, one true value makes the call a preview.
+// DRY-30: if `dryRun` is repeated, one true value makes the call a preview.
 function readPlanAsked(query: URLSearchParams): { isPlan: boolean } | { fault: string } {
   const words = query.getAll('dryRun').map((dryRun) => ({ dryRun, read: BulkQuery.safeParse({ dryRun }) }))
   const fault = words.flatMap(({ dryRun, read }) => (read.success ? [] : describeIssues(read.error.issues, { dryRun })))[0]

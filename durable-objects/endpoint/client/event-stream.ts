@@ -61,7 +61,7 @@ class JobEvents {
     return isTerminal(job.state) ? this.readEnd(job) : null
   }
 
-  // Null while the account exceeds its limit of concurrent reads (SEC-13): the stream goes on and tries again.
+  // Null while the account exceeds its limit of concurrent reads (RATE-32): the stream goes on and tries again.
   private async readEnd(ended: Job): Promise<string | null> {
     const short = shortRecordJson(this.core, ended)
     if (short !== null) return this.end(short)

@@ -16,7 +16,7 @@ import { pageOfJobs, paginationOf, readListing } from './job-list.ts'
 /** Longer outputs and errors are left to `/status`, so that a thousand jobs fit in one reply. */
 const MAX_LISTED_CHARS = 4 * 1024
 
-/** HLT-4, JL-1: `/requests`, the newest jobs first. */
+/** HLT-4, JOB-40: `/requests`, the newest jobs first. */
 export async function listRequests(core: Clock & Commits & Rows, call: JobCall): Promise<Response> {
   const listing = readListing(core, call)
   if ('fault' in listing) return problemReply('badRequest', listing.fault)
@@ -25,7 +25,7 @@ export async function listRequests(core: Clock & Commits & Rows, call: JobCall):
   return jsonReply(`{"requests":[${elements.join(',')}],"pagination":${JSON.stringify(paginationOf(page))}}`)
 }
 
-/** PP-47: the status record with `createdAt` in its alphabetical place; `outputOmitted` replaces an output that is too large to list. */
+/** HLT-10: the status record with `createdAt` in its alphabetical place; `outputOmitted` replaces an output that is too large to list. */
 function requestJson({ payloads }: SqlState, job: Job): string {
   const output = payloads.getShort(job.seq, OUTPUT, MAX_LISTED_CHARS)
   const shown = isEnded(job) ? { ...job, error: shorten(job.error), errorDetail: shorten(job.errorDetail) } : job
@@ -47,7 +47,7 @@ export function metrics(core: Clock & Rows, call: JobCall): Response {
   return jsonReply(JSON.stringify({ readyWorkers, workers: countWorkers(workers, occupiedWorkers(core.state)) }))
 }
 
-/** PP-49: `/metrics/request_ts_v1`, ended requests per interval. */
+/** HLT-12: `/metrics/request_ts_v1`, ended requests per interval. */
 function requestSeries(core: Clock & Rows, call: JobCall): Response {
   const read = readQuery(SeriesQuery, call.query)
   if (!read.ok) return problemReply('badRequest', read.fault)

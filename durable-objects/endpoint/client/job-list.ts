@@ -16,7 +16,9 @@ import { settleDue } from '../../../src/queue/deadlines.ts'
 import type { Clock, Commits, Rows } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
-/** Largest number of jobs that one call scans (JL-3). Most calls scan as many as they list; only id prefixes with few matches need more. */
+/**
+ * Largest number of jobs that one call scans (JOB-42). Most calls scan as many as they list; only id prefixes with few matches need more.
+ */
 const MAX_SCANNED = 10_000
 /** Rows read at a time. */
 const STEP = 500
@@ -46,7 +48,7 @@ export function readListing(core: Rows, call: JobCall): { filter: JobFilter; bef
   return { filter, beforeSeq: beforeSeq ?? EVERY_JOB.beforeSeq, limit }
 }
 
-/** A page of the jobs of a filter in their current state (JL-1). */
+/** A page of the jobs of a filter in their current state (JOB-40). */
 export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter, beforeSeq: number, limit: number): Promise<JobPage> {
   const nowMs = core.now()
   // Due transitions are written first, so that the rows have the state that is listed.

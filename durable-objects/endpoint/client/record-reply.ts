@@ -30,7 +30,7 @@ export function shortRecordJson(core: Jobs & Rows, job: Job): string | null {
   return output === null ? null : jobRecordJson(job, output)
 }
 
-/** Replies with a job's record, or with 429 before reading the result while the account exceeds its limit of concurrent reads (SEC-13). */
+/** Replies with a job's record, or with 429 before reading the result while the account exceeds its limit of concurrent reads (RATE-32). */
 export async function recordReply(core: RecordParts, seen: Job, signal: AbortSignal, headers = {}): Promise<Response> {
   const short = shortRecordJson(core, seen)
   if (short !== null) return toResponse(plainJson(short, headers))

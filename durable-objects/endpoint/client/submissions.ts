@@ -47,7 +47,7 @@ export async function submit(core: HoldParts & SubmitParts, call: JobCall, reque
 export async function run(core: SubmitParts, call: SubmitCall): Promise<PlainReply> {
   const outcome = await readAndAccept(core, call)
   if ('refused' in outcome) return plainRefusal(outcome.refused)
-  // PP-72: a repeated request gets the first reply again.
+  // RUN-13: a repeated request gets the first reply again.
   if ('repeatOf' in outcome) return plainJson(queuedReply(outcome.repeatOf), REPLAYED)
   return queuedReply(outcome.job.id)
 }
@@ -88,7 +88,7 @@ function queuedReply(jobId: string): string {
   return `{"id":"${jobId}","status":"IN_QUEUE"}`
 }
 
-/** PP-72: the result of the first request if it is terminal; 409 while the first request is still waiting for it. */
+/** RUN-13: the result of the first request if it is terminal; 409 while the first request is still waiting for it. */
 async function repeatSync(core: RecordParts, jobId: string, signal: AbortSignal): Promise<Response> {
   const job = await core.findJob(jobId)
   if (!job) return jobNotFound()

@@ -22,7 +22,7 @@ const COMPARED_JOBS = 200
 /** Number of the newest workers whose rates are read for an estimate. */
 const ESTIMATED_BY = 10
 
-/** `/timeline/<job>` (JL-20): loads the rows; the domain decides the phases. */
+/** `/timeline/<job>` (JOB-43): loads the rows; the domain decides the phases. */
 export async function timeline(core: Clock & Jobs & Outboxes & Outside & Rows, call: JobCall): Promise<Response> {
   const job = await core.findJob(call.jobId)
   const config = core.config()
@@ -51,13 +51,13 @@ export async function timeline(core: Clock & Jobs & Outboxes & Outside & Rows, c
   return jsonReply(JSON.stringify(reply))
 }
 
-/** JL-42: the beginning of the job's input, available while the job may run again (CTL-2). Sealed values are not part of it. */
+/** JOB-48: the beginning of the job's input, available while the job may run again (CTL-2). Sealed values are not part of it. */
 function inputOf({ payloads }: SqlState, { seq }: Job): JobTimeline['input'] {
   const begin = payloads.beginning(seq, INPUT, SHOWN_INPUT_BYTES)
   return begin && { json: begin.text, bytes: begin.bytes, isWhole: begin.bytes <= SHOWN_INPUT_BYTES }
 }
 
-/** JL-14: worker lifetimes whose logs form an endpoint's log, or with a job those of its attempts. Null: no such job. */
+/** LOG-34: worker lifetimes whose logs form an endpoint's log, or with a job those of its attempts. Null: no such job. */
 export async function workerSpans(core: Jobs & Rows, jobId: string | null): Promise<WorkerSpan[] | null> {
   const { workers, attempts } = core.state
   const isKnown = (workerId: string) => workers.get(workerId) !== null

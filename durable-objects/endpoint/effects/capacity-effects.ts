@@ -3,7 +3,7 @@ import { asPlane } from '../../../src/objects/ownership/as-plane.ts'
 import { endpointStub } from '../../../src/objects/stubs.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 
-/** PP-182: notifies an endpoint that needs capacity to place its workers again. Without the notice it retries by itself later. */
+/** PREEMPT-3: notifies an endpoint that needs capacity to place its workers again. Without the notice it retries by itself later. */
 export async function notifyOfCapacity(env: Env, endpointId: string): Promise<void> {
   try {
     await endpointStub(env, asPlane('endpoint', endpointId, 'makes room')).capacityAppeared()

@@ -6,7 +6,7 @@ import type { SqlState } from '../store/sql-state.ts'
 /** Delay before an object without a live endpoint deletes its storage. */
 export const DELETE_AFTER_MS = 60_000
 
-/** PP-208: whether nothing is in progress for an endpoint that has no configuration any more. */
+/** END-33: whether nothing is in progress for an endpoint that has no configuration any more. */
 export function hasNothing({ jobs, workers, meta, outbox }: SqlState): boolean {
   // The endpoint's row in the list of capacity waiters must be removed first.
   if (meta.waitsForCapacity() || (meta.suspended() && !meta.deleted())) return false

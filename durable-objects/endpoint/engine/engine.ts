@@ -73,7 +73,7 @@ export class Engine implements Commits, Stepped {
   }
 
   /**
-   * PP-208: deletes all storage of an object whose endpoint is deleted or never existed, once nothing is in progress. Requires that D1
+   * END-33: deletes all storage of an object whose endpoint is deleted or never existed, once nothing is in progress. Requires that D1
    * confirms it: until then only the object's rows record that a deletion has begun.
    */
   async discard(): Promise<void> {

@@ -19,13 +19,13 @@ export function jobError(job: Job | null): OpenaiError | null {
 
 /**
  * OAI-7. The job has used up its attempts, so a client's automatic retry would only run it again, unless the worker reports that it was too
- * busy (PP-44).
+ * busy (OAI-13).
  */
 export function failure(error: OpenaiError): Response {
   return errorReply(error, BUSY_STATUSES.includes(error.status) ? {} : { 'x-should-retry': 'false' })
 }
 
-/** PP-42: refuses a call that creates no job. */
+/** OAI-11: refuses a call that creates no job. */
 export function refusal(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {
   return errorReply(openaiError(PROBLEMS[key].status, detail), headers)
 }

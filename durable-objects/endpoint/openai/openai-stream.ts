@@ -20,7 +20,7 @@ const LOST = openaiError(500, 'the worker was lost in the middle of its response
 /** OAI-5: streams the worker's own events to the client as they arrive. */
 export async function streamAnswer(core: StreamParts, job: Job, request: Request): Promise<Response> {
   const answer = new StreamedAnswer(core, job)
-  // The HTTP status waits for the worker's first output, for a short time, so that a call that fails at once is an HTTP error (PP-44).
+  // The HTTP status waits for the worker's first output, for a short time, so that a call that fails at once is an HTTP error (OAI-13).
   const first = await answer.step(request.signal)
   if (first.kind === 'failed') return failure(first.error)
   const reply = eventReply(
@@ -55,7 +55,7 @@ class StreamedAnswer {
     this.ready = first
   }
 
-  /** OAI-8. After `[DONE]` the client has the whole answer, and the job is about to end by itself (PP-46). */
+  /** OAI-8. After `[DONE]` the client has the whole answer, and the job is about to end by itself (OAI-14). */
   leave(): void {
     this.left.abort()
     if (!this.ended && !this.sent.done) this.core.ctx.waitUntil(abandon(this.core, this.accepted.id))
@@ -108,7 +108,7 @@ class StreamedAnswer {
     return job && isTerminal(job.state) ? this.complete(job) : { kind: 'nothing' }
   }
 
-  // The next attempt restarts the answer from the beginning, after text that cannot be taken back (PP-46).
+  // The next attempt restarts the answer from the beginning, after text that cannot be taken back (OAI-14).
   private isLost(job: Job): boolean {
     return this.attempt !== null && (job.attempt !== this.attempt || job.state === 'IN_QUEUE')
   }

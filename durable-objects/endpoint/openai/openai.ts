@@ -18,7 +18,7 @@ import { type StreamParts, streamAnswer } from './openai-stream.ts'
 /** Parts that `/openai/*` uses. */
 export type OpenaiParts = Clock & Room & StreamParts
 
-/** PP-43: the answer cannot be requested later, so the job lives at most as long as a client would wait. */
+/** OAI-12: the answer cannot be requested later, so the job lives at most as long as a client would wait. */
 const OPENAI_TTL_MS = 3_600_000
 
 /** `/openai/*` (OAI-1): a call becomes a job, and the reply is the worker's output without the status record. */

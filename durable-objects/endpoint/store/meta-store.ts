@@ -123,7 +123,7 @@ export class MetaStore implements MetaValues {
     this.write('waitsForCapacity', waits)
   }
 
-  /** Endpoints whose request for capacity this one could not fulfil (PP-182). */
+  /** Endpoints whose request for capacity this one could not fulfil (PREEMPT-3). */
   capacitySeekers(): readonly CapacitySeeker[] {
     return this.read<CapacitySeeker[]>('capacitySeekers') ?? []
   }

@@ -105,16 +105,16 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
   'ALTER TABLE workers ADD COLUMN excused_until INTEGER;',
   // The newest post of the running attempt, to recognize a repeat of it (HOST-22).
   'ALTER TABLE jobs ADD COLUMN delivery TEXT;',
-  // Unconfirmed leases cost no retry (PP-175); a worker that took a job has proved that it can start (PP-176).
+  // Unconfirmed leases cost no retry (LSE-30); a worker that took a job has proved that it can start (LSE-31).
   `ALTER TABLE jobs ADD COLUMN unconfirmed INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE workers ADD COLUMN worked INTEGER NOT NULL DEFAULT 0;`,
-  // Workers that have left and whose logs may still be read (PP-194).
+  // Workers that have left and whose logs may still be read (LOG-21).
   `CREATE TABLE former_workers (id TEXT PRIMARY KEY, left_at INTEGER NOT NULL) WITHOUT ROWID;
    CREATE INDEX former_workers_age ON former_workers (left_at);`,
   AUDIT_OUTBOX_SCHEMA,
-  // Jobs of one state, newest first (JL-2): the rowid is the last part of every index.
+  // Jobs of one state, newest first (JOB-41): the rowid is the last part of every index.
   'CREATE INDEX jobs_state ON jobs (state);',
-  // Attempts that were followed by another one, and the times of worker phases (JL-20).
+  // Attempts that were followed by another one, and the times of worker phases (JOB-43).
   `CREATE TABLE attempts (
      job INTEGER NOT NULL, attempt INTEGER NOT NULL, worker_id TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER NOT NULL,
      outcome TEXT NOT NULL, reason TEXT, requeued_at INTEGER NOT NULL, PRIMARY KEY (job, attempt)
@@ -126,7 +126,7 @@ export const ENDPOINT_SCHEMA: readonly string[] = [
    CREATE INDEX worker_lives_age ON worker_lives (left_at);`,
   // Counts of the endpoint over time, and the host of each worker (HIS-20).
   TIMELINE_SCHEMA,
-  // Bulk changes, which cancel or requeue many jobs in steps (JL-30).
+  // Bulk changes, which cancel or requeue many jobs in steps (JOB-44).
   `CREATE TABLE bulks (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, finished_at INTEGER, bulk TEXT NOT NULL) WITHOUT ROWID;`,
   // DEV-10: with an index over every state, SQLite reads and sorts the whole queue for its head. Lists by state use the two indexes of live
   // states, this one of ended jobs, and one of queued jobs whose order key differs from their sequence number, which holds retried jobs

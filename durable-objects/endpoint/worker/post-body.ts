@@ -26,7 +26,7 @@ export interface PostLimit {
 }
 
 /**
- * Reads the body of a worker's post, which can be large, once it is known to matter (PP-230): by the state of the job and the worker, and
+ * Reads the body of a worker's post, which can be large, once it is known to matter (WRK-48): by the state of the job and the worker, and
  * within the bytes that the endpoint's account may send at a time. A refused body is drained, so that its sender receives the reply.
  */
 export async function readPost(core: Outside & Rows, request: Request, limit: PostLimit, matters: () => boolean): Promise<PostBody> {

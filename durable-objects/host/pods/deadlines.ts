@@ -17,7 +17,7 @@ export interface HostDeadlinesDeps {
 const RETRY_MS = 5_000
 
 /**
- * The times at which pods of this host stop or end (PP-252). Every writer of a pod's row has this object sync the pod, so the object knows
+ * The times at which pods of this host stop or end (POD-62). Every writer of a pod's row has this object sync the pod, so the object knows
  * every time; it stores the earliest, and queries D1 for the due pods then. The presence of the host does not matter.
  */
 export class HostDeadlines {

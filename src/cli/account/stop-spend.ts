@@ -14,7 +14,7 @@ interface StopOptions {
   yes?: boolean
 }
 
-/** Stops the spend that the shown plan lists; if the plan has changed meanwhile, the plane refuses (CL-60). */
+/** Stops the spend that the shown plan lists; if the plan has changed meanwhile, the plane refuses (CMD-60). */
 export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, idle, yes }: StopOptions): Promise<number> {
   const { api } = session
   const body = {

@@ -12,7 +12,7 @@ import { addUsers } from './operator/users.ts'
 /** Operator nouns that are also top-level commands. */
 const AT_THE_TOP = ['hosts', 'users', 'join-tokens', 'plane']
 
-/** Adds `podplane admin …` and the operator nouns that are top-level commands; help shows them only to operators (CL-50). */
+/** Adds `podplane admin …` and the operator nouns that are top-level commands; help shows them only to operators (CMD-50). */
 export function addOperator(program: Command, isOperator: boolean): void {
   const call = callOf(program)
   const print = (text: string) => void runOf(program).io.stdout.write(`${text}\n`)

@@ -11,7 +11,7 @@ interface Resource<Row extends { id: string; name: string }> {
   name: string
   aliases: readonly string[]
   one: string
-  /** Name of the arguments, which selects the lists for name lookup (CL-17). */
+  /** Name of the arguments, which selects the lists for name lookup (CMD-17). */
   argument: Kind
   description: string
   columns: readonly Column<Row>[]

@@ -49,7 +49,7 @@ export function readCredentials(io: Pick<Io, 'env' | 'home'>): Credentials {
   )
 }
 
-/** Stores the key of a context, or deletes it if undefined (CL-6). */
+/** Stores the key of a context, or deletes it if undefined (CMD-6). */
 export function writeCredential(io: Pick<Io, 'env' | 'home'>, context: string, key: string | undefined): void {
   const { [context]: _previous, ...others } = readCredentials(io)
   const all = key === undefined ? others : { ...others, [context]: key }

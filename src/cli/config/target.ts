@@ -20,7 +20,7 @@ export interface LocalPlane {
   operatorKey: string
 }
 
-/** All sources of the plane's address and key (CL-6). */
+/** All sources of the plane's address and key (CMD-6). */
 export interface Sources {
   flags: { url?: string; context?: string }
   env: Readonly<Record<string, string | undefined>>
@@ -44,7 +44,7 @@ export interface Target {
 }
 
 /**
- * Order of precedence: flag, environment, configuration, local plane (CL-6). The key of a context or of the local plane is sent to its
+ * Order of precedence: flag, environment, configuration, local plane (CMD-6). The key of a context or of the local plane is sent to its
  * address only; `PODPLANE_API_KEY` is sent to the address that results.
  */
 export function resolveTarget(sources: Sources): Target {

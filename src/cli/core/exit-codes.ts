@@ -1,4 +1,4 @@
-/** Exit codes of the command line (CL-2): one table for the code, for `help exit-codes` and for the tests. */
+/** Exit codes of the command line (CMD-2): one table for the code, for `help exit-codes` and for the tests. */
 export const EXIT_CODES = [
   { code: 0, name: 'OK', meaning: 'done' },
   {

@@ -8,7 +8,7 @@ export class CliError extends OperatorError {
   readonly exitCode: number
   /** Machine-readable code. */
   readonly code: string
-  /** Resource that exists and is billed although the command has failed (CL-3). */
+  /** Resource that exists and is billed although the command has failed (CMD-3). */
   readonly resource: string | undefined
   /** Next step for the user. */
   readonly hint: string | undefined
@@ -34,7 +34,7 @@ export class TimedOut extends Error {
   override readonly name = 'TimedOut'
 }
 
-/** Error as programs read it: with `--json`, one object on stderr (CL-3). */
+/** Error as programs read it: with `--json`, one object on stderr (CMD-3). */
 export interface Failure {
   title?: string
   status?: number
@@ -63,7 +63,7 @@ const HINTS: Readonly<Record<number, string>> = {
   426: 'use the dist/podplane.mjs of the release of the plane',
 }
 
-/** Maps an error to its exit code, message and hint (CL-2, CL-3). */
+/** Maps an error to its exit code, message and hint (CMD-2, CMD-3). */
 export function failureOf(error: unknown): Failure & { hint?: string } {
   if (error instanceof CliError) {
     const { message, code, exitCode, resource, hint } = error

@@ -15,7 +15,7 @@ export class Printed extends Error {
   override readonly name = 'Printed'
 }
 
-/** Implements `--print`: reads are sent, and the first call that would change something is printed instead (CL-37). */
+/** Implements `--print`: reads are sent, and the first call that would change something is printed instead (CMD-37). */
 export class CallPrinter {
   private first: Call | undefined
   private readonly write: (text: string) => void

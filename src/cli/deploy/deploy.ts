@@ -20,7 +20,7 @@ export interface DeployFlags {
   wait?: boolean
 }
 
-/** Applies a podplane.toml after it has shown the changes and their cost (CL-20 to CL-23). */
+/** Applies a podplane.toml after it has shown the changes and their cost (CMD-20 to CMD-23). */
 export async function deploy(session: Session, flags: DeployFlags): Promise<number> {
   const declared = readManifest(readFile(session, flags.file), flags.file, session.io.env)
   const steps = planDeploy(declared, await readPresent(session))
@@ -120,7 +120,7 @@ async function apply({ api, out }: Session, step: Step, idOf: (reference: string
 
 /**
  * Waits until all resources are usable: a pod whose ports answer, an endpoint whose smoke job has COMPLETED or that has a ready worker
- * (CL-4).
+ * (CMD-4).
  */
 async function waitForAll(session: Session, steps: readonly Step[], ids: readonly string[]): Promise<void> {
   for (const [index, { kind, name, declared }] of steps.entries()) {

@@ -4,7 +4,7 @@ import { errorText } from '../../node/fail.ts'
 import { parseDurationMs } from '../core/durations.ts'
 import { usage } from '../core/failure.ts'
 
-// The file podplane.toml declares an application with the fields of the API (CL-20).
+// The file podplane.toml declares an application with the fields of the API (CMD-20).
 
 /** Kinds in order of creation: each may reference the kinds before it. */
 export const KINDS = ['volumes', 'templates', 'endpoints', 'pods'] as const

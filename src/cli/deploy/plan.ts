@@ -36,7 +36,7 @@ export function singular(kind: Kind): string {
   return SINGULAR[kind]
 }
 
-/** Steps that bring all declared resources into the declared state (CL-21). Other resources are left alone. */
+/** Steps that bring all declared resources into the declared state (CMD-21). Other resources are left alone. */
 export function planDeploy(declared: readonly Declared[], present: Readonly<Record<Kind, readonly Present[]>>): Step[] {
   const ids = new Map<string, string>()
   return declared.map((one) => {

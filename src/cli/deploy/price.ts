@@ -14,7 +14,7 @@ export interface Price {
 
 const DEFAULT_MAX_WORKERS = 3
 
-/** Price of a step, from a dry run or from the catalog (CL-22). */
+/** Price of a step, from a dry run or from the catalog (CMD-22). */
 export async function priceOf(session: Session, step: Step): Promise<Price> {
   if (step.action === 'refuse' || step.kind === 'volumes' || step.kind === 'templates') return { usdPerHour: null }
   try {

@@ -32,7 +32,7 @@ interface Work {
 }
 
 /**
- * Builds the worker of a directory, runs it on the local plane with its smoke job, and repeats this at each change of a file (CL-34). It
+ * Builds the worker of a directory, runs it on the local plane with its smoke job, and repeats this at each change of a file (CMD-34). It
  * uses its own endpoint, `<name>-dev`, with a minimum of 0 workers, so deployed endpoints stay unchanged.
  */
 export async function develop(session: Session, flags: DevFlags): Promise<number> {

@@ -45,7 +45,7 @@ function bodyOf(flags: NewEndpointFlags, body: Record<string, unknown>): ApiBody
   return { ...body, ...members } as ApiBody<'createEndpoint'>
 }
 
-/** Waits until an endpoint has a worker that can take jobs (CL-4). */
+/** Waits until an endpoint has a worker that can take jobs (CMD-4). */
 export async function waitReady(session: Session, id: string): Promise<void> {
   await untilDone(session, `endpoint ${id}`, async () => {
     const { workers } = await session.api.listEndpointWorkers({ path: { id } })

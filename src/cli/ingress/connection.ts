@@ -18,7 +18,7 @@ export interface Heard {
   bytes: Uint8Array
 }
 
-/** Command in a pod, over a WebSocket of the plane (CL-30). */
+/** Command in a pod, over a WebSocket of the plane (CMD-30). */
 export class PodConnection {
   private readonly socket: WebSocket
   private readonly arrived: Heard[] = []

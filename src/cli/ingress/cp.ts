@@ -35,7 +35,7 @@ const GIVE = `set -e
 [ -e "$1" ] || { echo "$1: no such file or directory" >&2; exit 1; }
 cd "$(dirname "$1")"; exec tar -cf - -- "$(basename "$1")"`
 
-/** Copies files and directories between this machine and a pod, as a tar stream over the plane (CL-31). */
+/** Copies files and directories between this machine and a pod, as a tar stream over the plane (CMD-31). */
 export async function copy(session: Session, from: string, to: string): Promise<number> {
   const [source, target] = [readSide(from), readSide(to)]
   if ((source.pod === undefined) === (target.pod === undefined)) {

@@ -9,7 +9,7 @@ type Pod = Answer<'getPod'>
 
 /**
  * Runs a command in all running members of a cluster at once and prefixes each line with the member's name; returns the exit code of the
- * first member that failed (CL-26).
+ * first member that failed (CMD-26).
  */
 export async function execInMembers(session: Session, clusterId: string, command: readonly string[]): Promise<number> {
   if (command.length === 0) throw usage('a command is required', 'podplane clusters exec <cluster> -- nvidia-smi -L')

@@ -9,7 +9,7 @@ export interface ExecFlags {
   tty?: boolean
 }
 
-/** Runs a command or a shell in a pod; returns its exit code (CL-30). */
+/** Runs a command or a shell in a pod; returns its exit code (CMD-30). */
 export async function execInPod(session: Session, podId: string, command: readonly string[], flags: ExecFlags): Promise<number> {
   const { io } = session
   const isShell = command.length === 0

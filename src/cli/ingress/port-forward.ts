@@ -28,7 +28,7 @@ if command -v socat >/dev/null 2>&1; then exec socat - "TCP:127.0.0.1:$1"; fi
 if command -v bash >/dev/null 2>&1; then exec bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0" && { cat <&3 & cat >&3; wait; }' "$1"; fi
 echo "the image has neither nc, socat nor bash" >&2; exit 127`
 
-/** Listens on local ports and forwards each connection to a port of a pod, which may listen on the pod's loopback only (CL-32). */
+/** Listens on local ports and forwards each connection to a port of a pod, which may listen on the pod's loopback only (CMD-32). */
 export async function forwardPorts(session: Session, podId: string, ports: readonly string[]): Promise<number> {
   const mappings = ports.map(readMapping)
   const pod = await session.api.getPod({ path: { id: podId } })

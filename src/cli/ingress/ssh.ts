@@ -10,7 +10,7 @@ export function sshArguments(ssh: { host: string; port: number; username: string
   return ['-p', String(ssh.port), `${ssh.username}@${ssh.host}`]
 }
 
-/** Runs the system's ssh client into a pod; if there is none, or the plane offers no SSH address, runs a shell over the plane (CL-33). */
+/** Runs the system's ssh client into a pod; if there is none, or the plane offers no SSH address, runs a shell over the plane (CMD-33). */
 export async function sshIntoPod(session: Session, podId: string, command: readonly string[]): Promise<number> {
   const pod = await session.api.getPod({ path: { id: podId } })
   const way = pod.ssh.direct ?? pod.ssh.proxy

@@ -20,7 +20,7 @@ type Action = Bulk['action']
 
 const DONE = { cancel: 'cancelled', retry: 'queued again' } as const
 
-/** Cancels or retries one job, several jobs, or all that the flags match (CL-24). */
+/** Cancels or retries one job, several jobs, or all that the flags match (CMD-24). */
 export async function changeJobs(
   session: Session,
   action: Action,

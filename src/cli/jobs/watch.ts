@@ -13,7 +13,7 @@ const HELD_MS = 1_000
 /** The call itself waits, so the pause between calls is short. */
 const NO_PAUSE = { firstMs: 50, longestMs: 50 }
 
-/** Waits until a job is over; meanwhile stderr shows why it waits (CL-4). */
+/** Waits until a job is over; meanwhile stderr shows why it waits (CMD-4). */
 export async function waitForJob(session: Session, endpointId: string, jobId: string, deadlineMs?: number): Promise<Job> {
   const path = { endpointId, jobId }
   return await untilDone(
@@ -40,7 +40,7 @@ async function explanationOfJob(session: Session, endpointId: string, job: Job):
   }
 }
 
-/** Prints the result of a job. Throws `CliError` with exit code 1 unless it is COMPLETED (CL-2). */
+/** Prints the result of a job. Throws `CliError` with exit code 1 unless it is COMPLETED (CMD-2). */
 export function printOutcome(session: Session, job: Job): number {
   if (session.out.isJson || session.globals.quiet) session.out.record(job, job.id)
   else if (job.output !== undefined) session.out.lines([typeof job.output === 'string' ? job.output : JSON.stringify(job.output, null, 2)])

@@ -9,7 +9,7 @@ export interface ListView<Row> {
   empty: string
 }
 
-/** Output of a command: data to stdout in the form that its reader needs, messages to stderr (CL-1). */
+/** Output of a command: data to stdout in the form that its reader needs, messages to stderr (CMD-1). */
 export class Output {
   private readonly io: Io
   private readonly globals: Globals

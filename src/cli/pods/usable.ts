@@ -13,7 +13,7 @@ const PROBE_MS = 3_000
 /** Statuses of the plane's proxy while the pod does not answer. */
 const NOT_YET = new Set([502, 503, 504])
 
-/** Waits until a pod runs and its ports answer, and prints it (CL-4). */
+/** Waits until a pod runs and its ports answer, and prints it (CMD-4). */
 export async function waitUsable(session: Session, id: string): Promise<number> {
   const pod = await untilDone(session, `pod ${id}`, async () => {
     const now = await session.api.getPod({ path: { id } })

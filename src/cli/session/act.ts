@@ -54,7 +54,7 @@ export function act<Options extends object>(
 type Action<Options> = (session: Session, options: Options, ...args: string[]) => Promise<unknown>
 
 /**
- * Runs an action with names resolved to ids (CL-17). If the plane does not find an id, the text may be a name that looks like one, and the
+ * Runs an action with names resolved to ids (CMD-17). If the plane does not find an id, the text may be a name that looks like one, and the
  * action runs again.
  */
 async function withIds<Options extends object>(

@@ -46,7 +46,7 @@ const UNLISTED = new Set([403, 404])
 const NEAREST = 3
 
 /**
- * Resolves names in arguments to ids (CL-17). Text in the form of an id is used without a request; with `isStrict` it is looked up too,
+ * Resolves names in arguments to ids (CMD-17). Text in the form of an id is used without a request; with `isStrict` it is looked up too,
  * after the plane has not found it as an id. Each list is read once.
  */
 export class Names {

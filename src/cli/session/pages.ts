@@ -4,7 +4,7 @@ import type { Session } from './session.ts'
 /** Answer of an operation. */
 export type Answer<Id extends keyof ApiCalls> = ApiCalls[Id] extends (...args: never[]) => Promise<infer Reply> ? Reply : never
 
-/** Maximum rows of a list on a terminal without `--all` (CL-7). */
+/** Maximum rows of a list on a terminal without `--all` (CMD-7). */
 const SHOWN = 50
 const PAGE = 100
 

@@ -27,7 +27,7 @@ export class Session {
   private hasChanged = false
   /** Names that the user typed, by the id that they resolved to. */
   readonly written = new Map<string, string>()
-  /** Version of the plane, from its latest answer (CL-9). */
+  /** Version of the plane, from its latest answer (CMD-9). */
   planeVersion: string | undefined
 
   constructor(io: Io, globals: Globals, { signal, end }: { signal: AbortSignal; end(reason: Error): void }) {
@@ -96,12 +96,12 @@ export class Session {
     return this.out.isTerminal && this.io.stderr.isTTY === true && !this.out.isJson && !this.globals.quiet && !this.io.env.CI
   }
 
-  /** Whether a question may be asked (CL-5). */
+  /** Whether a question may be asked (CMD-5). */
   get canAsk(): boolean {
     return this.globals.input !== false && !this.io.env.CI && this.io.stdin.isTTY === true && this.io.stderr.isTTY === true
   }
 
-  /** Asks for confirmation before a loss. Throws if the user declines, or without a terminal unless `--yes` was set (CL-5). */
+  /** Asks for confirmation before a loss. Throws if the user declines, or without a terminal unless `--yes` was set (CMD-5). */
   async confirm(question: string, yes: boolean | undefined): Promise<void> {
     if (yes || this.printer !== undefined) return
     const asked = this.withNames(question)

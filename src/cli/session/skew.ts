@@ -14,7 +14,7 @@ function minorOf(version: string): string {
   return version.split('.').slice(0, 2).join('.')
 }
 
-/** Warns once a day if the releases of plane and program differ (CL-9). */
+/** Warns once a day if the releases of plane and program differ (CMD-9). */
 export function warnOfSkew({ io, out }: Session, planeVersion: string): void {
   if (!isSkewed(planeVersion)) return
   const path = cachePath(io, 'version-skew')

@@ -14,7 +14,7 @@ interface Candidate {
   text: string
 }
 
-/** Prints completions, one word and description per line; nothing after an error (CL-8). */
+/** Prints completions, one word and description per line; nothing after an error (CMD-8). */
 export async function complete(session: Session, program: Command, words: readonly string[]): Promise<number> {
   try {
     const before = words.slice(0, -1)

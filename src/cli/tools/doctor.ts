@@ -14,7 +14,7 @@ const MAX_SKEW_MS = 30_000
 const TOO_OLD = 426
 const PROBE_MS = 5_000
 
-/** Checks everything between this machine and the plane, in order of dependency (CL-40). */
+/** Checks everything between this machine and the plane, in order of dependency (CMD-40). */
 export async function runDoctor(session: Session, { bundle }: { bundle?: string } = {}): Promise<number> {
   const probes: [string, Probe][] = [
     ['node', async () => nodeVersion()],

@@ -41,7 +41,7 @@ function exports(variables: Readonly<Record<string, string>>): string {
     .join('\n')
 }
 
-/** Prints the settings that point another program to this plane (CL-42). */
+/** Prints the settings that point another program to this plane (CMD-42). */
 export function printEnv(session: Session, { for: program, endpoint }: { for: string; endpoint?: string }): number {
   const write = PROGRAMS[program]
   if (write === undefined) throw usage(`--for ${program}: it must be one of ${Object.keys(PROGRAMS).join(', ')}`)

@@ -22,7 +22,7 @@ export function openerOf(platform: string, env: Readonly<Record<string, string |
   return env.DISPLAY || env.WAYLAND_DISPLAY ? ['xdg-open'] : undefined
 }
 
-/** Prints the address of a console page, and opens it in a browser on an interactive terminal (CL-18). */
+/** Prints the address of a console page, and opens it in a browser on an interactive terminal (CMD-18). */
 export function openPage(session: Session, path: string): number {
   const address = session.target.url + path
   session.out.record({ url: address }, address)

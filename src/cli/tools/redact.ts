@@ -14,7 +14,7 @@ const PATTERNS: readonly [RegExp, string][] = [
   [/(\b[\w-]*(?:key|token|secret|password|passwd|credential)[\w-]*\s*[=:]\s*)[^\s,"'{}[\]]+/gi, `$1${HIDDEN}`],
 ]
 
-/** Text without credentials: removes these values and all text that looks like a key (CL-36). */
+/** Text without credentials: removes these values and all text that looks like a key (CMD-36). */
 export function redact(text: string, secrets: readonly string[]): string {
   // Longest first, since one secret may be part of another.
   const known = secrets.filter((secret) => secret.length >= 4).toSorted((a, b) => b.length - a.length)

@@ -17,7 +17,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const SIGNALLED = 128
 
 /**
- * Runs the same as `npm start` without npm (PLC-6), for use in services. Passes signals on, and resolves with the exit code of the plane
+ * Runs the same as `npm start` without npm (PLANE-15), for use in services. Passes signals on, and resolves with the exit code of the plane
  * once all of it has stopped. Throws a usage error where this program does not belong to an installation.
  */
 export function runPlane({ data, port, agent, simulateGpus }: PlaneFlags, env: NodeJS.ProcessEnv): Promise<number> {

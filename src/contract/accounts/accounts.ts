@@ -24,7 +24,7 @@ const SuspensionParts = z.object({
   pods: z.number().int().meta({ description: 'Pods that were stopped, or started again.' }),
   failed: z.array(z.string()).meta({ description: 'Objects that could not be notified or changed; repeat the call to retry.' }),
 })
-/** The effects of a suspension or of its end (PP-214). */
+/** The effects of a suspension or of its end (DER-40). */
 export type SuspensionParts = z.infer<typeof SuspensionParts>
 
 const SUSPENDED = { suspendedAt: '2026-06-01T12:00:00Z', endpoints: 2, pods: 1, failed: [] }

@@ -5,13 +5,13 @@ const MIB = 2 ** 20
 const GIB = 2 ** 30
 
 /**
- * Weight of a large body that was refused because of its contents (PP-207): it counts this many times its bytes. No client sends many of
+ * Weight of a large body that was refused because of its contents (BUDGET-4): it counts this many times its bytes. No client sends many of
  * those by mistake, and each one of ten megabytes stops all requests for a garbage collection.
  */
 export const MALFORMED_WEIGHT = 32
 
 /**
- * Budgets of an account at one time (PP-203): more than the owner of one machine needs, and less than would harm others. The operator can
+ * Budgets of an account at one time (BUDGET-1): more than the owner of one machine needs, and less than would harm others. The operator can
  * set other bounds for an account. `free` is the advice on how to free some of a budget.
  */
 export const BUDGETS = {
@@ -86,7 +86,7 @@ export type BudgetName = keyof typeof BUDGETS
 export const BUDGET_NAMES = Object.keys(BUDGETS) as BudgetName[]
 
 /**
- * Budgets that an account shares with the organizations that its user has created, while these have no plan of their own (PLN-7). So more
+ * Budgets that an account shares with the organizations that its user has created, while these have no plan of their own (PLAN-5). So more
  * organizations do not raise these bounds.
  */
 export const SHARED_BUDGETS: ReadonlySet<BudgetName> = new Set([
@@ -154,7 +154,7 @@ export type AccountLimits = z.infer<typeof AccountLimits>
 
 export const BudgetOverrides = z
   .strictObject(forEach(() => Bound.optional()))
-  .meta({ id: 'BudgetOverrides', description: 'Bounds of an account in place of the defaults (PP-204).', example: { gpus: 1024 } })
+  .meta({ id: 'BudgetOverrides', description: 'Bounds of an account in place of the defaults (BUDGET-2).', example: { gpus: 1024 } })
 export type BudgetOverrides = z.infer<typeof BudgetOverrides>
 
 /** Answer of a change: the overrides, or with `dryRun` the plan (DRY-11). */

@@ -11,7 +11,7 @@ const EXAMPLE = {
   message: 'An API key updated endpoint 4k8h2m9x7q1w3e: workers',
 }
 
-/** JL-40: a row of the audit log as a sentence, without the states before and after. */
+/** AUD-22: a row of the audit log as a sentence, without the states before and after. */
 export const AccountEvent = AuditEntry.pick({ id: true, at: true, actor: true, action: true })
   .extend({
     targets: z.array(z.object({ kind: z.string(), id: z.string() })).meta({ description: 'The resource of the event.' }),

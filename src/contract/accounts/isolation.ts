@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
 
-/** The container runtime that must isolate an account's containers from the host (PP-219). */
+/** The container runtime that must isolate an account's containers from the host (CLASS-1). */
 export const AccountIsolation = z
   .strictObject({
     runtimeClass: z.enum(['runc', 'runsc', 'kata']).nullable().meta({ description: 'The required container runtime; null: any runtime.' }),

@@ -4,7 +4,7 @@ import { Timestamp } from '../fields.ts'
 import { RequestQuota } from './accounts.ts'
 import { BudgetOverrides } from './budgets.ts'
 
-/** The plan of every account without a plan of its own (PLN-4). */
+/** The plan of every account without a plan of its own (PLAN-2). */
 export const DEFAULT_PLAN = 'default'
 
 /** The name of a plan. */
@@ -26,7 +26,7 @@ export const PlanLimits = z
   })
   .meta({
     id: 'PlanLimits',
-    description: 'An omitted member has the value of the plan `default`, or of the plane (PLN-4).',
+    description: 'An omitted member has the value of the plan `default`, or of the plane (PLAN-2).',
     example: LIMITS,
   })
 export type PlanLimits = z.infer<typeof PlanLimits>

@@ -22,7 +22,7 @@ const Reason = z.string().meta({ description: 'Why the jobs are not changed.' })
 
 const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 
-/** JL-30: the request must have at least one member, so that an empty body does not select all jobs. */
+/** JOB-44: the request must have at least one member, so that an empty body does not select all jobs. */
 export const JobBulkRequest = z
   .strictObject({
     status: z.array(JobStatus).min(1).max(6).optional().meta({ description: 'Jobs in these states only.' }),
@@ -34,7 +34,7 @@ export const JobBulkRequest = z
   .meta({ id: 'JobBulkRequest', example: { status: ['IN_QUEUE', 'FAILED'] } })
 export type JobBulkRequest = z.infer<typeof JobBulkRequest>
 
-/** JL-30: a plan of a bulk change, or its progress. */
+/** JOB-44: a plan of a bulk change, or its progress. */
 export const JobBulk = z
   .object({
     id: z.string().nullable().meta({ description: 'Null of a plan.' }),
@@ -45,7 +45,7 @@ export const JobBulk = z
     ids: z.array(z.string()).meta({ description: 'The first 20 of them.' }),
     refused: z
       .array(z.object({ status: z.enum(JOB_STATES).nullable(), jobs: Count, reason: Reason }))
-      .meta({ description: 'Number of selected jobs that it cannot change, by state; null: ids without a job (JL-41).' }),
+      .meta({ description: 'Number of selected jobs that it cannot change, by state; null: ids without a job (JOB-47).' }),
     estimatedCostUsd: z
       .number()
       .nullable()
@@ -55,7 +55,7 @@ export const JobBulk = z
     skipped: Count.meta({ description: 'Jobs that were in another state when their turn came.' }),
     left: z
       .array(z.object({ id: z.string(), status: z.enum(JOB_STATES).nullable(), reason: Reason }))
-      .meta({ description: 'The first 20 of those that were skipped; null: deleted meanwhile (JL-41).' }),
+      .meta({ description: 'The first 20 of those that were skipped; null: deleted meanwhile (JOB-47).' }),
     createdAt: Timestamp,
     finishedAt: Timestamp.nullable(),
   })

@@ -15,7 +15,7 @@ export interface JobRoute {
    * Whether a call changes the jobs of other callers, and so writes a row of the audit log (AUD-1). Submitting and reading jobs does not.
    */
   isAudited?: boolean
-  /** Whether a call stores new jobs; a full disk refuses those first (PLC-3). */
+  /** Whether a call stores new jobs; a full disk refuses those first (PLANE-12). */
   addsWork?: boolean
   /** Whether `dryRun` returns a plan instead of the change. */
   isPlannable?: boolean
@@ -218,7 +218,7 @@ function splitGluedQuery(segment: string, query: URLSearchParams): { segment: st
   return { segment: segment.slice(0, at), query: merged }
 }
 
-// PP-276: generated clients treat the route as one segment and encode its slashes. Any other path stays unchanged: in
+// OAI-15: generated clients treat the route as one segment and encode its slashes. Any other path stays unchanged: in
 // `/v1/models/org%2Fname` the encoded slash is part of a name.
 function withSlashes(path: string): string {
   return path.lastIndexOf('/') === 0 ? path.replaceAll(/%2f/gi, '/') : path

@@ -8,7 +8,7 @@ import { Pagination } from '../pagination.ts'
 const MAX_LIFE_MS = 604_800_000
 const MAX_S3_CONFIG_CHARS = 2048
 
-/** Policy of a job; unknown members are refused (PP-1). */
+/** Policy of a job; unknown members are refused (RUN-10). */
 export const JobPolicy = z
   .strictObject({
     executionTimeout: z
@@ -29,7 +29,7 @@ export const JobPolicy = z
   })
   .meta({ id: 'JobPolicy', example: { executionTimeout: 600000, lowPriority: false, ttl: 86400000 } })
 
-/** A string of an S3 configuration (PP-73). */
+/** A string of an S3 configuration (RUN-11). */
 const S3Text = z.string().min(1).max(MAX_S3_CONFIG_CHARS)
 
 export const SubmitJobRequest = z
@@ -109,7 +109,7 @@ export const HealthReply = z
     },
   })
 
-/** Page of recent jobs (PP-47). */
+/** Page of recent jobs (HLT-10). */
 export const RequestsReply = z
   .object({
     requests: z.array(
@@ -138,7 +138,7 @@ export const MetricsReply = z
     },
   })
 
-/** Series of finished jobs (PP-49). */
+/** Series of finished jobs (HLT-12). */
 export const RequestSeriesReply = z
   .object({
     interval: z.enum(['m', 'h', 'd']),
@@ -153,7 +153,7 @@ export const OpenaiBody = z
   .looseObject({ stream: z.boolean().optional().meta({ description: 'Answer with server-sent events.' }) })
   .meta({ id: 'OpenaiBody', example: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream: true } })
 
-/** Error of the OpenAI API (PP-42). */
+/** Error of the OpenAI API (OAI-11). */
 export const OpenaiProblem = z
   .object({
     error: z.object({ message: z.string(), type: z.string(), code: z.string().nullable() }),

@@ -20,14 +20,14 @@ const STATES = form(new RegExp(`^${STATE}(,${STATE})*$`), `states of a job, sepa
 /** A prefix of a job id. */
 const ID_PREFIX = form(/^(sync-)?[0-9A-Fa-f-]{1,41}(-u1?)?$/, 'the beginning of a job id')
 
-/** An optional query parameter that counts as absent when it is empty (JL-1). */
+/** An optional query parameter that counts as absent when it is empty (JOB-40). */
 function unlessEmpty<Schema extends z.ZodType>(schema: Schema, read: (text: string) => string = (text) => text) {
   return z.preprocess((value) => (value === '' ? undefined : typeof value === 'string' ? read(value) : value), schema.optional()).optional()
 }
 
 const Moment = z.iso.datetime({ offset: true })
 
-/** Filter of jobs (JL-1). */
+/** Filter of jobs (JOB-40). */
 export const JobFilterQuery = z.object({
   status: unlessEmpty(z.string().regex(STATES), tidyStates).meta({
     description: 'Jobs in these states only: one, or several separated by commas.',
@@ -47,7 +47,7 @@ function tidyStates(text: string): string {
   return names.join(',').toUpperCase()
 }
 
-/** Page size of `/requests` (PP-47). */
+/** Page size of `/requests` (HLT-10). */
 export const PageSizeQuery = z.object({
   limit: clampedInteger(1, MAX_LISTED, JOB_DEFAULTS.requests).meta({ description: 'At most so many; a value outside is clamped.' }),
 })
@@ -72,12 +72,12 @@ export const WaitQuery = z.object({
   }),
 })
 
-/** Query of the series of finished jobs (PP-49). */
+/** Query of the series of finished jobs (HLT-12). */
 export const SeriesQuery = z.object({
   interval: z.enum(['m', 'h', 'd']).default(JOB_DEFAULTS.interval).meta({ description: 'The last 60 minutes, 24 hours or 7 days.' }),
 })
 
-/** Query of a bulk change (JL-30). */
+/** Query of a bulk change (JOB-44). */
 export const BulkQuery = z.object({ dryRun: queryFlag().meta({ description: 'Answers the plan and changes nothing.' }) })
 
 export const SubmitQuery = z.object({
@@ -90,7 +90,7 @@ export const SubmitQuery = z.object({
     .meta({ description: 'The same as `policy.ttl`, which goes before it.' }),
 })
 
-/** Headers of a submit (PP-72). */
+/** Headers of a submit (RUN-13). */
 export const SubmitHeaders = z.object({
   'Idempotency-Key': z
     .string()

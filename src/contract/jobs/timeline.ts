@@ -25,7 +25,7 @@ const ATTEMPT = {
   logs: { workerId: 'z3jr9rv2k3tt2y', since: AT, until: END },
 }
 
-/** One attempt of a job (JL-20). */
+/** One attempt of a job (JOB-43). */
 export const JobAttempt = z
   .object({
     attempt: z.number().int().min(1),
@@ -53,10 +53,10 @@ export const JobAttempt = z
   .meta({ id: 'JobAttempt', example: ATTEMPT })
 export type JobAttempt = z.infer<typeof JobAttempt>
 
-/** Longest part of an input that is shown, bytes (JL-42). */
+/** Longest part of an input that is shown, bytes (JOB-48). */
 export const SHOWN_INPUT_BYTES = 16_384
 
-/** The timeline of a job (JL-20). */
+/** The timeline of a job (JOB-43). */
 export const JobTimeline = z
   .object({
     id: z.string(),

@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { LogSourceParam } from '../pods/logs.ts'
 import { queryInteger, readDigits } from '../query-values.ts'
 
-/** Largest and default page, lines (JL-10). */
+/** Largest and default page, lines (LOG-30). */
 export const LINES_MAX = 1_000
 const LINES_DEFAULT = 200
 const MAX_QUERY_CHARS = 200
 
 const Instant = z.iso.datetime({ offset: true }).optional()
 
-/** Selects lines of a log and the start of a page (JL-10 to JL-12). */
+/** Selects lines of a log and the start of a page (LOG-30 to LOG-32). */
 export const LogLinesQuery = z.object({
   source: LogSourceParam.optional().meta({ description: 'Lines of this source only.' }),
   q: z

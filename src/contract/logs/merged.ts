@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { LogLine, LogLinesQuery, LogPosition } from './lines.ts'
 
-/** Most workers of an endpoint whose logs are merged: the present ones, then those that left last (JL-14). */
+/** Most workers of an endpoint whose logs are merged: the present ones, then those that left last (LOG-34). */
 export const MERGED_WORKERS_MAX = 100
 
-/** Selects lines of all workers of an endpoint (JL-14). */
+/** Selects lines of all workers of an endpoint (LOG-34). */
 export const MergedLinesQuery = LogLinesQuery.omit({ around: true, cursor: true }).extend({
   job: z
     .string()

@@ -4,7 +4,7 @@ import { IMAGE_FORM, isImageReference, MAX_IMAGE_LENGTH } from '../image-referen
 
 /** Aborts further checks of a string: one error about it is enough. */
 const NO_FURTHER = { abort: true }
-/** An image reference that a host can pull (PP-161). */
+/** An image reference that a host can pull (CON-20). */
 export const Image = z
   .string()
   .min(1, NO_FURTHER)

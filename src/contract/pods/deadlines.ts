@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const Time = z.iso.datetime({ offset: true }).nullable().optional()
 
-/** Times at which the platform stops or terminates a pod by itself (PP-250). */
+/** Times at which the platform stops or terminates a pod by itself (POD-60). */
 export const deadlineRequestFields = {
   stopAfter: Time.meta({
     description:

@@ -9,7 +9,7 @@ const MAX_DESCRIPTION_BYTES = 65_535
 const MAX_NAME_LENGTH = 191
 /**
  * Largest body, bytes. JSON escapes make a string longer than its bytes; twice the bytes is enough for text with line breaks and quotes
- * (SEC-2).
+ * (SECRET-2).
  */
 export const MAX_SECRET_BODY_BYTES = 2 * VALUE_BYTES + 2 * MAX_DESCRIPTION_BYTES + 1_024
 

@@ -77,7 +77,7 @@ export function listUsers(db: Database, limit: number): Promise<UserRow[]> {
   return db.select().from(users).where(isNull(users.deletedAt)).orderBy(users.email).limit(limit).all()
 }
 
-/** Request quotas of a team (PLN-4): its override, else its plan's, else the defaults of all accounts. */
+/** Request quotas of a team (PLAN-2): its override, else its plan's, else the defaults of all accounts. */
 export async function findQuota(db: Database, teamId: string): Promise<QuotaRow> {
   const [override, { plan, fallback }] = await Promise.all([findQuotaOverride(db, teamId), findPlansOf(db, teamId)])
   return override ?? { ...(plan?.limits.requests ?? fallback.requests ?? DEFAULT_QUOTA), exempt: false }

@@ -10,7 +10,7 @@ export type ApiKeyRow = typeof apiKeys.$inferSelect
 /** The personal account of a key's maker. */
 const makers = alias(teams, 'makers')
 
-/** A key with the current state of its team and maker; it is suspended with either of them (PP-214, DER-20). */
+/** A key with the current state of its team and maker; it is suspended with either of them (DER-40, DER-20). */
 export type KnownApiKey = ApiKeyRow & { suspendedAt: number | null; role: Role }
 
 /**

@@ -41,7 +41,7 @@ const USES: Record<StoredBudget, (teamId: Team) => SQL> = {
   logBytes: (teamId) => sql`(SELECT COALESCE(SUM(bytes), 0) FROM log_archives WHERE ${isShared(teamId)})`,
 }
 
-/** A condition for the statement that takes `more` of a budget, so that concurrent requests cannot exceed its bound together (PP-203). */
+/** A condition for the statement that takes `more` of a budget, so that concurrent requests cannot exceed its bound together (BUDGET-1). */
 export function withinBudget(teamId: Team, name: StoredBudget, more: number | SQL, used = USES[name](teamId)): SQL {
   return sql`${used} + ${more} <= ${boundOf(teamId, name)}`
 }
@@ -51,7 +51,7 @@ export function specBytesOn(teamId: string, hostId: string | SQL): SQL {
   return sql`(SELECT COALESCE(SUM(octet_length(spec)), 0) FROM pods WHERE team_id = ${teamId} AND status <> 'TERMINATED' AND host_id = ${hostId})`
 }
 
-/** The bound of a team, as an SQL value: its override, else its plan's, else that of the plan `default`, else the plane's (PLN-4). */
+/** The bound of a team, as an SQL value: its override, else its plan's, else that of the plan `default`, else the plane's (PLAN-2). */
 export function boundOf(teamId: Team, name: BudgetName): SQL {
   const path = sql.raw(`'$.${name}'`)
   const inPlan = sql.raw(`'$.budgets.${name}'`)
@@ -62,19 +62,19 @@ export function boundOf(teamId: Team, name: BudgetName): SQL {
 
 /**
  * The account whose bounds apply to a team, as an SQL value: the team itself, or its maker's account while it is an organization without a
- * plan (PLN-7).
+ * plan (PLAN-5).
  */
 export function payerOf(teamId: Team): SQL {
   return sql`(SELECT CASE WHEN plan IS NULL THEN COALESCE(maker_team_id, id) ELSE id END FROM teams WHERE id = ${teamId})`
 }
 
-/** The account whose bounds apply to a team (PLN-7); the id itself where there is no such team. */
+/** The account whose bounds apply to a team (PLAN-5); the id itself where there is no such team. */
 export async function findPayer(db: Database, teamId: string): Promise<string> {
   const [row] = await db.values<[string | null]>(sql`SELECT ${payerOf(teamId)}`)
   return row?.[0] ?? teamId
 }
 
-/** A condition on rows of accounts: they belong to the team, or to one that shares its budgets (PLN-7). */
+/** A condition on rows of accounts: they belong to the team, or to one that shares its budgets (PLAN-5). */
 export function isShared(teamId: Team, column: SQL = sql`team_id`): SQL {
   return sql`${column} IN (SELECT id FROM teams WHERE id = ${payerOf(teamId)}
     UNION ALL SELECT id FROM teams WHERE maker_team_id = ${payerOf(teamId)} AND plan IS NULL)`

@@ -15,7 +15,7 @@ interface MembershipRow {
 
 /** The live accounts of a user whose personal account is `own`. */
 export function accountsOf(own: string, rows: readonly MembershipRow[]): Accounts {
-  // PP-214: a suspended user acts for no account.
+  // DER-40: a suspended user acts for no account.
   const isUserSuspended = rows.some(({ teamId, suspendedAt }) => teamId === own && suspendedAt !== null)
   const all = new Map(
     rows.flatMap(({ teamId, role, suspendedAt }) =>

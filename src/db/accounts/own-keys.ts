@@ -41,7 +41,7 @@ export function findTeamKey(db: Database, teamId: string, id: string): Promise<A
   return db.select().from(apiKeys).where(ownedBy(teamId, id)).get()
 }
 
-/** Stores a key together with other statements, or says that the team's budget is used up (PP-203). Deletes keys that ended long ago. */
+/** Stores a key together with other statements, or says that the team's budget is used up (BUDGET-1). Deletes keys that ended long ago. */
 export async function insertOwnKey(db: Database, row: ApiKeyRow, together: readonly Statement[]): Promise<'done' | 'apiKeys'> {
   const id = sql<string>`(CASE WHEN ${required({ apiKeys: withinBudget(row.teamId, 'apiKeys', 1) })} THEN ${row.id} END)`
   return outcomeOf(db.batch([removeLongEnded(db, row), db.insert(apiKeys).values({ ...row, id }), ...together]), ['apiKeys'])

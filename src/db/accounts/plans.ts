@@ -57,13 +57,13 @@ export async function setTeamPlan(db: Database, teamId: string, plan: string | n
   return result.meta.changes > 0
 }
 
-/** The limits that apply to an account besides its overrides (PLN-4): its plan, and the default plan of all accounts. */
+/** The limits that apply to an account besides its overrides (PLAN-2): its plan, and the default plan of all accounts. */
 export interface PlansOfTeam {
   plan: { name: string; limits: PlanLimits } | null
   fallback: PlanLimits
 }
 
-/** The plans of an account: its own, or that of the account whose budgets it shares (PLN-7). */
+/** The plans of an account: its own, or that of the account whose budgets it shares (PLAN-5). */
 export function findPlansOf(db: Database, teamId: string): Promise<PlansOfTeam> {
   return selectPlans(db, sql`(SELECT plan FROM teams WHERE id = ${payerOf(teamId)})`)
 }
@@ -73,7 +73,7 @@ export function findPlans(db: Database, plan: string | null): Promise<PlansOfTea
   return selectPlans(db, sql`${plan}`)
 }
 
-/** The account whose budgets a team would have with this plan, or with none (PLN-7). */
+/** The account whose budgets a team would have with this plan, or with none (PLAN-5). */
 export async function findBudgetsTeam(db: Database, teamId: string, plan: string | null): Promise<string> {
   if (plan !== null) return teamId
   const row = await db.select({ maker: teams.makerTeamId }).from(teams).where(eq(teams.id, teamId)).get()

@@ -35,7 +35,7 @@ export async function areOwnersSuspended(db: Database, teamId: string): Promise<
 }
 
 /**
- * A condition of statements that reserve something of a host for a team: a key that other isolates have cached must not do so (PP-214,
+ * A condition of statements that reserve something of a host for a team: a key that other isolates have cached must not do so (DER-40,
  * TEAM-14, DER-20).
  */
 export function isActive(teamId: string): SQL {

@@ -23,7 +23,7 @@ export async function isLiveEndpoint(db: Database, endpointId: string): Promise<
   return rows.length > 0
 }
 
-/** Seals the variables of a configuration for this endpoint, to be stored in D1 (PP-211). */
+/** Seals the variables of a configuration for this endpoint, to be stored in D1 (SEAL-2). */
 export function sealConfig(vault: Vault, config: EndpointConfig): Sealed<EndpointConfig> {
   return sealContainer(vault, placeOf(config), config)
 }

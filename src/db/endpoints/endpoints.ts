@@ -16,7 +16,7 @@ export interface EndpointPosition {
   id: string
 }
 
-/** Why an endpoint may not be stored: a budget of the team (PP-203), or one of its network volumes does not exist. */
+/** Why an endpoint may not be stored: a budget of the team (BUDGET-1), or one of its network volumes does not exist. */
 export type EndpointRefusal = 'endpoints' | 'storedBytes' | 'networkVolume'
 
 /** Stores an endpoint with its first release (END-14) and further statements of its create, or says why nothing was stored. */
@@ -111,7 +111,7 @@ export async function listReleases(db: Database, endpointId: string, afterId: st
 /**
  * Writes a configuration if the row still has `revision`; 'lost' when another request was faster, else why it may not be stored. The release
  * row is inserted only if the guarded update changed a row, because D1 commits a batch whose update matched nothing. Releases beyond the
- * team's bound are deleted (PP-206).
+ * team's bound are deleted (END-32).
  */
 export async function updateEndpoint(
   db: Records,
@@ -161,7 +161,7 @@ function bytesOf(value: unknown): number {
 
 /**
  * Marks an endpoint as deleted; false when it did not exist. The row is retained, so that its id is never reused; its configuration and
- * releases are deleted (PP-206).
+ * releases are deleted (END-32).
  */
 export async function deleteEndpoint(db: Database, teamId: string, id: string, nowMs: number, note: Statement): Promise<boolean> {
   const isDeleted = sql`EXISTS (SELECT 1 FROM endpoints WHERE id = ${id} AND team_id = ${teamId} AND deleted_at IS NOT NULL)`

@@ -7,7 +7,7 @@ import { endpoints } from '../tables/workloads/endpoints.ts'
 export type Grant = { ok: true } | { ok: false; used: number; bound: number }
 
 /**
- * Reserves bytes of the team's budget for the queue of an endpoint, replacing its earlier grant (PP-205). A smaller grant than before is
+ * Reserves bytes of the team's budget for the queue of an endpoint, replacing its earlier grant (BUDGET-3). A smaller grant than before is
  * always allowed.
  */
 export async function grantBytes(db: Database, teamId: string, endpointId: string, bytes: number): Promise<Grant> {

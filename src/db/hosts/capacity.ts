@@ -134,7 +134,7 @@ export async function findAllocation(db: Database, id: string): Promise<Allocati
 
 /**
  * Refusals of `reserveCapacity`: the host lacks capacity; it is offline, cordoned or kept for other accounts; the account is suspended or deleted; its
- * GPU budget (PP-203) or its spend limit (BIL-22) is exceeded.
+ * GPU budget (BUDGET-1) or its spend limit (BIL-22) is exceeded.
  */
 const REFUSALS = ['capacity', 'host', 'inactive', 'gpus', 'spend'] as const
 export type ReservationRefusal = (typeof REFUSALS)[number]

@@ -71,7 +71,7 @@ export function mayOwnOneMore(userId: string): SQL {
 
 /**
  * Stores an organization with its first owner; false when the owner has reached the bound. The organization gets the required runtime class
- * of the user's personal account and shares its budgets (PLN-7). `together`: statements that depend on whether it was stored.
+ * of the user's personal account and shares its budgets (PLAN-5). `together`: statements that depend on whether it was stored.
  */
 export async function insertOrganization(
   db: Database,

@@ -10,7 +10,7 @@ export interface TimedPodRef {
 
 // Later than any time that a request can state.
 const NEVER = sql`9007199254740991`
-// A locked pod is not stopped (PP-253).
+// A locked pod is not stopped (POD-63).
 const STOP_DUE = sql`CASE WHEN locked = 0 THEN stop_after END`
 const DUE = sql`MIN(COALESCE(${STOP_DUE}, ${NEVER}), COALESCE(terminate_after, ${NEVER}))`
 

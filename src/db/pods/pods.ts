@@ -30,7 +30,7 @@ export interface PodResources {
 
 /** Refusals of `insertPod` that concern its host; another host may take the pod. `host`: offline, cordoned, or kept for other accounts. */
 const HOST_REFUSALS = ['capacity', 'host', 'diskShare', 'specBytesPerHost'] as const
-/** Refusals of `insertPod` for any host: the state of the account, its budgets (PP-203) and spend limit (BIL-22), references and name. */
+/** Refusals of `insertPod` for any host: the state of the account, its budgets (BUDGET-1) and spend limit (BIL-22), references and name. */
 const POD_REFUSALS = ['inactive', 'pods', 'gpus', 'spend', ...REFERENCE_REFUSALS, 'name'] as const
 export type HostRefusal = (typeof HOST_REFUSALS)[number]
 export type PodRefusal = (typeof POD_REFUSALS)[number]
@@ -90,7 +90,7 @@ export async function updatePod(
 
 /**
  * Refusals of a change of what a pod holds on its own host. `host`: it was removed, or has no such GPU any more (POD-17); `capacity`: it has
- * too little left (MNT-4); the others: limits of the account (PP-203, SHR-41, BIL-22).
+ * too little left (MNT-4); the others: limits of the account (BUDGET-1, SHR-41, BIL-22).
  */
 const PLACE_REFUSALS = ['capacity', 'host', 'inactive', 'gpus', 'diskShare', 'spend'] as const
 export type PlaceRefusal = (typeof PLACE_REFUSALS)[number]

@@ -11,7 +11,7 @@ const IS_TERMINATED = sql`${pods.status} = 'TERMINATED'`
 /** A host that still has capacity for a pod reads the pod's row before it releases the capacity. */
 const HOLDS_NOTHING = sql`NOT EXISTS (SELECT 1 FROM allocations WHERE owner_id = pods.id)`
 
-/** A pod as its row is written: for a terminated one without env, command, registry login, deadlines and labels (PP-234). */
+/** A pod as its row is written: for a terminated one without env, command, registry login, deadlines and labels (POD-76). */
 export function retainedPod(pod: PodRow): PodRow {
   return pod.status === 'TERMINATED' ? { ...pod, spec: terminatedSpec(pod.spec), registryId: null, ...NO_DEADLINES, labels: {} } : pod
 }

@@ -40,7 +40,7 @@ export function listRegistries(db: Database, teamId: string): Promise<RegistryNa
   return db.select(SHOWN).from(registries).where(eq(registries.teamId, teamId)).orderBy(asc(registries.createdAt), asc(registries.id)).all()
 }
 
-/** Binds a credential without a registry to `host`; an existing binding is kept (PP-195). */
+/** Binds a credential without a registry to `host`; an existing binding is kept (REG-20). */
 export async function claimRegistry(db: Database, teamId: string, id: string, host: string): Promise<void> {
   await db
     .update(registries)

@@ -6,7 +6,7 @@ import { secretParts, secrets } from '../schema.ts'
 export type SecretRow = typeof secrets.$inferSelect
 type PartRow = typeof secretParts.$inferSelect
 
-/** Version of a secret whose parts are still being written: it is invisible, and its name is not taken yet (SEC-1). */
+/** Version of a secret whose parts are still being written: it is invisible, and its name is not taken yet (SECRET-1). */
 const UNPUBLISHED = 0
 /** A secret that is unpublished for this long is left over: no request writes that long. */
 const LEFTOVER_AFTER_MS = 10 * 60_000
@@ -44,8 +44,9 @@ export function listSecrets(db: Database, teamId: string, name?: string): Promis
 }
 
 /**
- * Stores a secret in as many batches as its parts need; the last one publishes it, so that no reader sees a part of it (SEC-1). `together`:
- * statements that depend on whether it was published. 'full' when a budget is exceeded (PP-203).
+ * Stores a secret in as many batches as its parts need; the last one publishes it, so that no reader sees a part of it (SECRET-1).
+ * `together`:
+ * statements that depend on whether it was published. 'full' when a budget is exceeded (BUDGET-1).
  */
 export async function insertSecret(
   db: Database,
@@ -73,7 +74,7 @@ export async function insertSecret(
 
 /**
  * Writes a secret as `after`, unless it has changed since `before` was read: 'changed'. The parts of a new value are written first; the
- * batch that points to them deletes the previous ones (SEC-1).
+ * batch that points to them deletes the previous ones (SECRET-1).
  */
 export async function updateSecret(
   db: Database,
@@ -147,7 +148,7 @@ export function openPart(
   throw new Error(`secret ${id} was sealed under a TOKEN_SECRET that this plane does not have: add it to TOKEN_SECRET_PREVIOUS`)
 }
 
-/** The vault place of a part of a value: it opens for no other secret, version, part or account (PP-211). */
+/** The vault place of a part of a value: it opens for no other secret, version, part or account (SEAL-2). */
 export function placeOfPart({ id, teamId, version }: Pick<SecretRow, 'id' | 'teamId' | 'version'>, part: number) {
   return ['secrets', id, String(version), String(part), teamId] as const
 }

@@ -183,7 +183,7 @@ function configText(vault: Vault, template: TemplateConfig): string {
   return JSON.stringify(sealTemplate(vault, { ...template, container: { ...template.container, registry: null } }))
 }
 
-/** Seals the variables of a template for its row, to be stored in D1 (PP-211). */
+/** Seals the variables of a template for its row, to be stored in D1 (SEAL-2). */
 export function sealTemplate(vault: Vault, template: TemplateConfig): Sealed<TemplateConfig> {
   return sealContainer(vault, placeOf(template), template)
 }

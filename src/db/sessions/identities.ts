@@ -43,7 +43,9 @@ export function listIdentities(db: Database, userId: string): Promise<Pick<Ident
   return db.select({ issuer, subject }).from(identities).where(eq(identities.userId, userId)).orderBy(issuer, subject)
 }
 
-/** Deletes a user's identities (SES-15), records the time (DER-31), and ends what was opened with them, also as an operator (CS-17). */
+/**
+ * Deletes a user's identities (OIDC-15), records the time (DER-31), and ends what was opened with them, also as an operator (SESSION-17).
+ */
 export async function deleteIdentities(db: Database, userId: string, nowMs: number, note: Statement): Promise<void> {
   const discard = db.delete(identities).where(eq(identities.userId, userId))
   const noteWhen = db.update(users).set({ identitiesForgottenAt: nowMs }).where(eq(users.id, userId))
@@ -93,7 +95,7 @@ export async function signUp(
   ])
 }
 
-/** A user has one identity per provider: an address that the provider reassigns does not give its new holder the account (SES-8). */
+/** A user has one identity per provider: an address that the provider reassigns does not give its new holder the account (OIDC-8). */
 function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow, unlinkedAt: number | null): Statement {
   const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL AND identities_forgotten_at IS ${unlinkedAt})`
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM identities WHERE user_id = ${userId} AND issuer = ${issuer})`

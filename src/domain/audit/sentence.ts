@@ -1,4 +1,4 @@
-/** An audited change as a sentence for people (JL-40). Pure. */
+/** An audited change as a sentence for people (AUD-22). Pure. */
 
 const ACTORS = {
   KEY: 'An API key',

@@ -98,7 +98,7 @@ export function headersForClient(headers: HeaderList, isOwnOrigin: boolean, sand
   return isOwnOrigin ? passed : [...passed, ['content-security-policy', sandbox], ['x-content-type-options', 'nosniff']]
 }
 
-// CS-8: a console session's cookies are never passed to a workload, wherever a browser sends them.
+// SESSION-8: a console session's cookies are never passed to a workload, wherever a browser sends them.
 function withoutSession(headers: readonly (readonly [string, string])[]): HeaderList {
   return headers.flatMap(([name, value]): HeaderList => {
     const left = name.toLowerCase() === 'cookie' ? withoutOwnCookies(value) : value
@@ -106,7 +106,7 @@ function withoutSession(headers: readonly (readonly [string, string])[]): Header
   })
 }
 
-// CS-8: a workload cannot set such a cookie either, for a domain that it shares with the plane.
+// SESSION-8: a workload cannot set such a cookie either, for a domain that it shares with the plane.
 function setsOwnCookie(name: string, value: string): boolean {
   return name.toLowerCase() === 'set-cookie' && isOwnCookie(value.split('=', 1)[0] ?? '')
 }

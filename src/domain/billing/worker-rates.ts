@@ -3,7 +3,7 @@ import { diskNanosPerHour } from '../catalog/storage.ts'
 import type { ComputeShape } from '../host/placement.ts'
 import { nanosOfUsd, type Rates } from '../money.ts'
 
-/** The rates of a worker (BIL-10). A type without a serverless price is free, as a pod is whose type has no price (PP-85). */
+/** The rates of a worker (BIL-10). A type without a serverless price is free, as a pod is whose type has no price (CAT-30). */
 export function workerRates(catalog: Catalog, { gpu, vcpus, flavorId }: ComputeShape, containerGb: number): Rates {
   const type = gpu && findGpuType(catalog, gpu.typeId)
   const flavor = flavorId === undefined ? undefined : findCpuFlavor(catalog, flavorId)

@@ -24,7 +24,7 @@ export interface GpuType {
   securePrice: number | null
   communityPrice: number | null
   serverlessPrice: number | null
-  /** Upper bound of GPUs in one pod or worker (POD-9, PP-126). */
+  /** Upper bound of GPUs in one pod or worker (POD-9, REST-32). */
   maxCount: number
   /** False: the operator accepts no new workloads on it; running ones go on. */
   offered: boolean
@@ -54,7 +54,7 @@ export function findGpuType({ gpuTypes }: Pick<Catalog, 'gpuTypes'>, id: string)
 
 /**
  * USD per GPU and hour of a pod in a cloud; null if the type is not sold there. A type without any price is for operators who own such
- * machines: it is free (PP-85).
+ * machines: it is free (CAT-30).
  */
 export function podGpuPrice(type: GpuType, cloud: Cloud): number | null {
   if (!type.offered) return null

@@ -35,7 +35,7 @@ export function stepBetween({ beforeMs, nowMs, wakeAtMs, steppedAtMs }: Sighting
 
 /**
  * The size of the clock's step while the object was out of memory, where it stored no observation. `newestMs`: the newest instant in its
- * rows; null: none. `isLate`: the plane was down, by PP-13.
+ * rows; null: none. `isLate`: the plane was down, by LSE-34.
  */
 export function stepOverRest(newestMs: number | null, nowMs: number, isLate: boolean): number {
   if (newestMs === null) return 0

@@ -21,7 +21,7 @@ export interface EndpointConfig {
   retention?: { runMs: number; runSyncMs: number }
   flashboot: FlashBoot
   dataCenterIds: string[]
-  /** The cloud that workers may run in; absent, as on endpoints stored before the field existed: SECURE (PP-127). */
+  /** The cloud that workers may run in; absent, as on endpoints stored before the field existed: SECURE (END-31). */
   cloud?: EndpointCloud
   networkVolumes: string[]
   /** The id of the network volume in each data center; absent without any (END-20). */

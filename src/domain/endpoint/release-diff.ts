@@ -45,7 +45,7 @@ const ENV_FIELD = 'template.env'
 const DIGEST_PREFIX = 'hmac-sha256:'
 
 /**
- * A diff without values of variables: names stay, and `digest` replaces each value, so that equal ones can be recognized (PP-212). Values
+ * A diff without values of variables: names stay, and `digest` replaces each value, so that equal ones can be recognized (END-34). Values
  * that are already replaced stay.
  */
 export function hideVariables(diff: readonly ReleaseDiff[], digest: (name: string, value: string) => string): ReleaseDiff[] {

@@ -5,7 +5,7 @@ const SEPARATOR = ': '
 const COMPARISON = ' > '
 
 /**
- * A failed constraint, `<constraint>: <wanted> > <available>`, as text for a tenant: it names only the need (PP-128). The free capacity and
+ * A failed constraint, `<constraint>: <wanted> > <available>`, as text for a tenant: it names only the need (WHY-21). The free capacity and
  * the data center of a host are for its operator, and would reveal the load of other tenants.
  */
 export function describeConstraint(failed: string): string {

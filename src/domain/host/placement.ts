@@ -163,7 +163,7 @@ export function missingVolumes(kinds: readonly SharedVolumeKind[], host: Placeme
   return kinds.filter((kind) => !offersVolumes(host, kind)).map((kind) => `${kind}Volumes: yes > none`)
 }
 
-// PP-219. Built-in images run without a container.
+// CLASS-1. Built-in images run without a container.
 function failedClass({ teamId, runtime }: PlacementNeeds, host: PlacementHost): string[] {
   const wanted = host.requiredClasses.get(teamId)
   const found = runtime === 'docker' ? host.runtimeClass : 'none'

@@ -18,7 +18,7 @@ export const DECAY_BYTES_PER_SECOND = 256 * 2 ** 10
 /** The same for all clients that one account pays for, in equal parts: many that do not read fill memory no faster than four. */
 export const DECAY_OF_ACCOUNT_PER_SECOND = 2 ** 20
 
-/** The workload that a WebSocket leads to, and the account that pays for it (PLN-7). */
+/** The workload that a WebSocket leads to, and the account that pays for it (PLAN-5). */
 export interface Listener {
   workloadId: string
   account: string

@@ -15,7 +15,7 @@ export interface JobFacts {
 }
 
 export interface Trouble {
-  /** `replaced`: the worker had taken a job, so another one is started at once (PP-176). */
+  /** `replaced`: the worker had taken a job, so another one is started at once (LSE-31). */
   kind: 'capacity' | 'failure' | 'replaced'
   text: string
 }

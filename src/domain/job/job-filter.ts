@@ -2,7 +2,7 @@ import { JOB_STATES, type JobState } from '../../contract/enums.ts'
 import { JobFilterQuery, readQuery } from '../../contract/jobs/queries.ts'
 import { MAX_JOB_SEQ, parseJobSeq } from './id.ts'
 
-/** Selects jobs of an endpoint (JL-1). A null field matches every job. */
+/** Selects jobs of an endpoint (JOB-40). A null field matches every job. */
 export interface JobFilter {
   states: readonly JobState[] | null
   /** Created at `fromMs` or later, and before `toMs`; milliseconds since the epoch. */

@@ -14,7 +14,7 @@ const ACK_INTERVALS = 3
 export const LEASE_INTERVALS = 4
 const MISSING_PINGS_LIMIT = 2
 const RETRY_LIMIT = 1
-/** PP-175: upper bound of leases that no worker confirms: after these the job evidently does not reach its workers. */
+/** LSE-30: upper bound of leases that no worker confirms: after these the job evidently does not reach its workers. */
 const UNCONFIRMED_LIMIT = 10
 /** LSE-22: upper bound of leases lost with a host: a job that crashes its machine must not crash one after another until its ttl. */
 const HOST_LOSS_LIMIT = 20
@@ -85,7 +85,7 @@ export function missPing(job: RunningJob, nowMs: number): RunningJob {
 
 /**
  * LSE-3: the holder asked for work and stated that it holds none. `takeLost`: its host reports that the last answer did not arrive
- * (PP-175).
+ * (LSE-30).
  */
 export function showIdle(job: RunningJob, nowMs: number, takeLost = false): RunningJob {
   const until = Math.min(job.leaseUntilMs, nowMs + RESULT_GRACE_MS)
@@ -97,7 +97,7 @@ export function showIdle(job: RunningJob, nowMs: number, takeLost = false): Runn
 }
 
 /**
- * PP-175: an answer to the holder was lost, perhaps the one with this job: if the holder then shows that it is idle, it never had the job.
+ * LSE-30: an answer to the holder was lost, perhaps the one with this job: if the holder then shows that it is idle, it never had the job.
  */
 export function doubtTake(job: RunningJob): RunningJob {
   return job.acked || isGivenUp(job) ? job : { ...job, leaseEndReason: TAKE_DOUBTED }
@@ -114,7 +114,7 @@ export function holdLease(job: RunningJob, untilMs: number): RunningJob {
 }
 
 /**
- * PP-13: the plane was down. The lease starts again, and silence does not count against the worker until it has pinged once more (LSE-20).
+ * LSE-34: the plane was down. The lease starts again, and silence does not count against the worker until it has pinged once more (LSE-20).
  */
 export function restartLease(job: RunningJob, untilMs: number): RunningJob {
   return excuseLease(job, untilMs, PLANE_AWAY)
@@ -132,7 +132,7 @@ export function resumeLease(job: RunningJob, untilMs: number): RunningJob {
 }
 
 /**
- * The cost of a lost lease. `retry`: one retry. `unconfirmed`: nothing, because the attempt never began (PP-175). `host`: nothing, because
+ * The cost of a lost lease. `retry`: one retry. `unconfirmed`: nothing, because the attempt never began (LSE-30). `host`: nothing, because
  * a host, an agent or the plane lost it (LSE-20). Both of these have an upper bound. `free`: nothing, because the platform itself took the
  * job back (WRK-29).
  */

@@ -29,7 +29,7 @@ export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
     'purge-queue': { rate: 2, concurrent: null },
     openai: { rate: 2000, concurrent: 400 },
     requests: { rate: 10, concurrent: 2 },
-    // SEC-12: every call has a limit, or one tenant could use the capacity of all others.
+    // RATE-31: every call has a limit, or one tenant could use the capacity of all others.
     health: { rate: 2000, concurrent: 400 },
     // Requests to the workers of a load-balancing endpoint (LB-10).
     'load-balancer': { rate: 2000, concurrent: 400 },

@@ -25,7 +25,7 @@ export type SeriesInterval = keyof typeof INTERVALS
 export const SERIES_MINUTES = INTERVALS.d.minutes * INTERVALS.d.buckets
 
 /**
- * PP-49: counts per minute, hour or day (UTC), oldest first, empty ones included; the last bucket is the current one. The increase between
+ * HLT-12: counts per minute, hour or day (UTC), oldest first, empty ones included; the last bucket is the current one. The increase between
  * two samples belongs to the minute of the first, because every commit that changes the totals leaves a sample of those before.
  */
 export function bucketRequests(

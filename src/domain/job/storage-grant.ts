@@ -1,6 +1,6 @@
 /**
  * How an endpoint's queue reserves a part of its team's storage budget: in slices, so that most submits need no request for storage
- * (PP-205, adr/0022).
+ * (BUDGET-3, adr/0022).
  */
 
 const MIB = 2 ** 20

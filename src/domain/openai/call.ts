@@ -16,7 +16,7 @@ export type OpenaiCallResult = { ok: true; call: OpenaiCall } | { ok: false; det
 /**
  * OAI-1, OAI-2: the input of the job that answers a call. `route` is everything after `/openai`, the query included; the body goes into it
  * unchanged. Workers take a missing `openai_input` to mean GET and a present one to mean POST; any other method is named in `openai_method`
- * (PP-41).
+ * (OAI-10).
  */
 export function readOpenaiCall(method: string, route: string, body: string): OpenaiCallResult {
   const hasBody = method !== 'GET' && body.trim() !== ''

@@ -31,7 +31,7 @@ export function pendingMigrations({ applied, known }: Pick<PlaneFacts, 'applied'
   return known.filter((name) => !applied.includes(name))
 }
 
-/** All checks, in a fixed order (PLN-1). */
+/** All checks, in a fixed order (PLANE-1). */
 export function checkPlane(facts: PlaneFacts): PlaneCheck[] {
   return [
     database(facts),
@@ -46,7 +46,7 @@ export function checkPlane(facts: PlaneFacts): PlaneCheck[] {
 }
 
 /**
- * Failed checks that keep the plane from serving, and a disk that is low (PLN-2). The other checks need the operator's attention, but no
+ * Failed checks that keep the plane from serving, and a disk that is low (PLANE-2). The other checks need the operator's attention, but no
  * traffic has to go elsewhere because of them.
  */
 export function checkReadiness(facts: Pick<PlaneFacts, 'applied' | 'known' | 'objectFault' | 'storage'>): PlaneCheck[] {

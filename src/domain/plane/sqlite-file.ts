@@ -1,4 +1,4 @@
-/** Damage that the headers of a database file and of its write-ahead log show (PLC-5). Pure; the formats are SQLite's. */
+/** Damage that the headers of a database file and of its write-ahead log show (PLANE-14). Pure; the formats are SQLite's. */
 
 const MAGIC = 'SQLite format 3\0'
 /** Header length of a database file, bytes; the header of a log is shorter. */

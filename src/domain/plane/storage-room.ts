@@ -14,7 +14,7 @@ export interface StorageFacts {
 export const STORAGE_URL = 'http://machine/storage'
 export const WRITE_FAILED_URL = `${STORAGE_URL}?failed`
 
-/** LOW: the operator should free space. FULL: the remaining space is for work that was accepted before (PLC-3). */
+/** LOW: the operator should free space. FULL: the remaining space is for work that was accepted before (PLANE-12). */
 export type StorageRoom = 'OK' | 'LOW' | 'FULL'
 
 const MIB = 2 ** 20
@@ -36,7 +36,7 @@ export function storageRoom({ freeBytes, totalBytes, hasReserve }: Omit<StorageF
   return freeBytes < Math.min(LOW_MAX_BYTES, LOW_SHARE * totalBytes) ? 'LOW' : 'OK'
 }
 
-/** Size in bytes of the reserve file, which is deleted when the disk is full so that databases can still be opened and read (PLC-3). */
+/** Size in bytes of the reserve file, which is deleted when the disk is full so that databases can still be opened and read (PLANE-12). */
 export function reserveBytes(totalBytes: number): number {
   return Math.floor(Math.min(RESERVE_MAX_BYTES, RESERVE_SHARE * totalBytes))
 }

@@ -37,7 +37,7 @@ export function costOf({ status, pricePerHour }: { status: PodState['status']; p
   return isCharged ? shownPrice(pricePerHour) : 0
 }
 
-/** Price rounded to a millionth of a dollar, so that 3 times 0.1 is 0.3 (PP-99). */
+/** Price rounded to a millionth of a dollar, so that 3 times 0.1 is 0.3 (POD-51). */
 export function shownPrice(usd: number): number {
   return Math.round(usd * PRICE_STEPS) / PRICE_STEPS
 }

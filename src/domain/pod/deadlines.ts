@@ -20,7 +20,7 @@ export interface DeadlinesRequest {
 
 export const NO_DEADLINES: Deadlines = { stopAfterMs: null, terminateAfterMs: null }
 
-/** Deadlines of a pod after a request, or why the request is refused (PP-250, PP-251). */
+/** Deadlines of a pod after a request, or why the request is refused (POD-60, POD-61). */
 export function planDeadlines(
   present: Deadlines,
   { stopAfter, terminateAfter }: DeadlinesRequest,
@@ -55,7 +55,7 @@ export type TimedPod = PodState & Deadlines
 
 /**
  * Next deadline of a pod, milliseconds since the epoch; null: none. The stop of a locked pod waits until it is unlocked or terminated
- * (PP-253).
+ * (POD-63).
  */
 export function nextDeadlineMs({ status, locked, stopAfterMs, terminateAfterMs }: TimedPod): number | null {
   if (status === 'TERMINATED') return null
@@ -64,7 +64,7 @@ export function nextDeadlineMs({ status, locked, stopAfterMs, terminateAfterMs }
 }
 
 /**
- * Change that a pod's deadlines cause at `nowMs` (PP-252 to PP-254); null: none is due. A stop deadline of a pod that does not run is
+ * Change that a pod's deadlines cause at `nowMs` (POD-62 to POD-64); null: none is due. A stop deadline of a pod that does not run is
  * cleared, so that it does not stop the pod after a later start.
  */
 export function decideDeadline<Pod extends TimedPod>(pod: Pod, nowMs: number): PodChange<Pod> | null {

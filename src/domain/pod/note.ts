@@ -4,7 +4,7 @@ import type { PodState } from './pod.ts'
 export type NotedPod = Pick<PodState, 'status' | 'generation' | 'hostLost' | 'statusReason'> & { hostId: string; spec: unknown }
 
 /**
- * Line that a transition decided by the plane adds to the pod's log (LOG-5, PP-110); null: none. It covers only facts that the plane alone
+ * Line that a transition decided by the plane adds to the pod's log (LOG-5, LOG-17); null: none. It covers only facts that the plane alone
  * has, because the agent logs its own actions on containers. It names no host, because hosts belong to the operator.
  */
 export function noteOfTransition(before: NotedPod, after: NotedPod): string | null {

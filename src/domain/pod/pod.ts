@@ -62,7 +62,7 @@ export interface ContainerReport {
 }
 
 const MAX_PORT = 65_535
-/** Maximum number of ports that a pod may request (PP-91). */
+/** Maximum number of ports that a pod may request (POD-45). */
 const MAX_MAPPINGS = 64
 
 const ACTIONS: Readonly<Record<PodStatus, readonly PodAction[]>> = {
@@ -128,7 +128,7 @@ export function decideTermination<Pod extends PodState>(pod: Pod, statusReason: 
   return leaveRunning(pod, nowMs, { status: 'TERMINATED', statusReason, hostLost: false })
 }
 
-/** Status reason of a pod that is stopped because its account is suspended (PP-214). */
+/** Status reason of a pod that is stopped because its account is suspended (DER-40). */
 export const ACCOUNT_SUSPENDED = 'stopped: the account is suspended by the operator'
 
 /** Applies a PATCH that changes the container: a running pod gets a new container, a stopped one with its next start (POD-13). */
@@ -255,7 +255,7 @@ function decideGone<Pod extends PodState>(pod: Pod, reason: string | null, atMs:
 
 /**
  * Plausible time of a reported event, because a host's clock may be wrong: not after the arrival of the report, and not before the last
- * transition, which another isolate may have decided by a clock that is ahead of this one (PP-112).
+ * transition, which another isolate may have decided by a clock that is ahead of this one (POD-70).
  */
 function possibleTime({ changedAtMs }: PodState, atMs: number, nowMs: number): number {
   return Math.max(changedAtMs, Math.floor(Math.min(atMs, nowMs)))

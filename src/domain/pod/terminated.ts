@@ -1,6 +1,6 @@
 import type { PodSpec } from './record.ts'
 
-/** Specification of a terminated pod (PP-234): the resources that it used, without its container's settings. Pure. */
+/** Specification of a terminated pod (POD-76): the resources that it used, without its container's settings. Pure. */
 export function terminatedSpec({ container, compute, cloud, onHostLoss, formerHosts }: PodSpec): PodSpec {
   return {
     container: { image: '', args: '', diskGb: container.diskGb, env: {}, ports: [], registry: null },

@@ -11,7 +11,9 @@ const LATER: Readonly<Record<PodStatus, readonly PodStatus[]>> = {
   TERMINATED: [],
 }
 
-/** Whether waiting for a status is over: the pod has it, or cannot reach it without an action (PP-90). A pod of a lost host may recover. */
+/**
+ * Whether waiting for a status is over: the pod has it, or cannot reach it without an action (POD-44). A pod of a lost host may recover.
+ */
 export function isWaitOver(pod: Pick<PodState, 'status' | 'hostLost'>, wanted: PodStatus): boolean {
   if (pod.status === wanted) return true
   const later = pod.hostLost ? LATER.PROVISIONING : LATER[pod.status]

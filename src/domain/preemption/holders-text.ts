@@ -3,7 +3,8 @@ import { type CapacityHolder, type CapacityOffer, mayGo } from './offers.ts'
 import type { HeldCapacity } from './plan-preemption.ts'
 
 /**
- * Describes the workloads that hold the capacity an account needs: its own endpoints by name, those of others only counted (PP-185). Pure.
+ * Describes the workloads that hold the capacity an account needs: its own endpoints by name, those of others only counted (PREEMPT-6).
+ * Pure.
  */
 
 export interface HoldersView {

@@ -1,11 +1,11 @@
 import { neededWorkers, type ScalingInputs } from '../worker/scaling.ts'
 import type { ReadyWorker, Worker } from '../worker/worker.ts'
 
-/** Idle workers of one endpoint that may be preempted, so that work which fits on no host has capacity (PP-180). Pure. */
+/** Idle workers of one endpoint that may be preempted, so that work which fits on no host has capacity (PREEMPT-1). Pure. */
 
 /** Idle time after which a worker may be preempted for work of its own account, milliseconds. A shorter pause is one between two jobs. */
 const OWN_PAUSE_MS = 1_000
-/** Idle time after which a worker may be preempted for work of other accounts, milliseconds (PP-183). */
+/** Idle time after which a worker may be preempted for work of other accounts, milliseconds (PREEMPT-4). */
 const OTHERS_PAUSE_MS = 10_000
 /** Retention of a seeker, milliseconds: it asks again at least once a minute while it waits. */
 const REMEMBERED_MS = 120_000
@@ -40,7 +40,7 @@ export interface CapacityOffer {
   pauseMs: number
 }
 
-/** An endpoint that searched for capacity here, to be notified when more workers than it saw may be preempted (PP-182). */
+/** An endpoint that searched for capacity here, to be notified when more workers than it saw may be preempted (PREEMPT-3). */
 export interface CapacitySeeker extends SeekingEndpoint {
   untilMs: number
   seen: number

@@ -1,7 +1,7 @@
 import { type PlacementHost, type PlacementRequest, rankHosts } from '../host/placement.ts'
 import { type CapacityOffer, mayGo } from './offers.ts'
 
-/** Chooses the workers to preempt so that a worker that fits on no host gets capacity (PP-180, PP-183). Pure. */
+/** Chooses the workers to preempt so that a worker that fits on no host gets capacity (PREEMPT-1, PREEMPT-4). Pure. */
 
 /** The capacity that a workload holds on a host. */
 export interface HeldCapacity {
@@ -69,7 +69,7 @@ export function planPreemption(search: CapacitySearch): PreemptionPlan {
 }
 
 /**
- * Whether a workload of one account may preempt idle workers of another on this host (PP-183): only if the asker has less than an equal
+ * Whether a workload of one account may preempt idle workers of another on this host (PREEMPT-4): only if the asker has less than an equal
  * share of the host, and the giver more.
  */
 export function mayDisplace(seeker: string, giver: string, host: PlacementHost, held: readonly HeldCapacity[]): boolean {

@@ -7,7 +7,7 @@ export function isBuiltin(image: string): boolean {
 }
 
 /**
- * 400 for a built-in image that no host can start: its name is unknown, or it has mounts, which need a container (PP-126). Null otherwise.
+ * 400 for a built-in image that no host can start: its name is unknown, or it has mounts, which need a container (REST-32). Null otherwise.
  */
 export function refuseBuiltin(image: string, hasMounts: boolean): Refusal | null {
   if (!isBuiltin(image)) return null

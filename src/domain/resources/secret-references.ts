@@ -5,7 +5,7 @@ const REFERENCE = /\{\{ *RUNPOD_SECRET_([^\s{}]{1,191}) *\}\}/g
 
 /** Limit of `NAME=value`, bytes: Linux starts no program with a longer variable. */
 const MAX_VARIABLE_BYTES = 131_071
-/** Limit of all variables of a workload as sent to its host, bytes (SEC-6). */
+/** Limit of all variables of a workload as sent to its host, bytes (SECRET-6). */
 const MAX_ENV_BYTES = 2 ** 20
 
 /** Names of the secrets that variables reference, each once. */
@@ -26,7 +26,7 @@ export function fillReferences(env: Variables, values: ReadonlyMap<string, strin
 }
 
 /**
- * Why variables would be too large with secrets of these sizes filled in (SEC-6); null when they would not. Computed from sizes alone,
+ * Why variables would be too large with secrets of these sizes filled in (SECRET-6); null when they would not. Computed from sizes alone,
  * without the secrets.
  */
 export function refuseFilling(env: Variables, bytesOf: ReadonlyMap<string, number>): string | null {

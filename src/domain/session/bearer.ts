@@ -13,7 +13,7 @@ export type Bearer = { kind: 'NONE' } | { kind: 'KEY' | 'TOKEN'; text: string } 
 
 /** Maximum length of a header with a key. A key is far shorter; the rest allows for extra spaces before it. */
 const MAX_KEY_HEADER_CHARS = 512
-/** Maximum length of a session token (SES-2). */
+/** Maximum length of a session token (OIDC-2). */
 export const MAX_TOKEN_CHARS = 8192
 /** Three base64url parts separated by dots; the last may be empty. A key contains no dot. */
 const TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/

@@ -20,13 +20,13 @@ const EMAIL_FORM = /^[^\s@\p{C}]+@([^\s@\p{C}]+)$/u
  */
 const TYPES = ['jwt', 'at+jwt']
 
-/** Whether `typ` in a token's header is a type that callers present (SES-2). */
+/** Whether `typ` in a token's header is a type that callers present (OIDC-2). */
 export function isCallersType(typ: unknown): boolean {
   if (typ === undefined) return true
   return typeof typ === 'string' && TYPES.includes(typ.toLowerCase().replace(/^application\//, ''))
 }
 
-/** Subject of a token (SES-2), or a text that names the fault. Times, issuer and audience have been checked before. */
+/** Subject of a token (OIDC-2), or a text that names the fault. Times, issuer and audience have been checked before. */
 export function subjectOf(claims: Claims): Subject | string {
   const { sub, exp, cnf } = claims
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARS) return 'sub has to be a text of 1 to 255 characters'
@@ -45,7 +45,7 @@ export function isIssuedAfter({ iat }: Claims, decayedAtMs: number | null): bool
 
 /**
  * Judgement of the first sign-in of an identity: its e-mail address, and why a new user with it is refused (null: admitted); or why no user
- * is admitted with this token (SES-6, SES-7).
+ * is admitted with this token (OIDC-6, OIDC-7).
  */
 export type FirstSight = { email: string; newcomerRefusal: string | null } | { refusal: string }
 

@@ -5,10 +5,10 @@ export const SIGN_IN_TTL_MS = 10 * 60_000
 /** Maximum length of a code that is accepted. */
 const MAX_PARAMETER_CHARS = 4096
 
-/** Why a sign-in failed; the console page has a text for each (CS-25). */
+/** Why a sign-in failed; the console page has a text for each (SESSION-25). */
 export type SignInFailure = 'denied' | 'expired' | 'email' | 'account' | 'suspended' | 'provider' | 'often' | 'failed'
 
-/** State of a sign-in attempt, which the browser holds in sealed form until the user returns (CS-22). */
+/** State of a sign-in attempt, which the browser holds in sealed form until the user returns (SESSION-22). */
 export interface Attempt {
   state: string
   nonce: string

@@ -1,6 +1,6 @@
 import { oneCase } from '../text/letter-case.ts'
 
-/** Operator's settings for signing in at the console (CS-22, CS-13). */
+/** Operator's settings for signing in at the console (SESSION-22, SESSION-13). */
 export interface ConsoleSettings {
   /** Client of the console at the identity provider; null: users cannot sign in there. */
   client: { id: string; secret: string | null } | null

@@ -3,7 +3,7 @@
 /** Ways to start a session: a pasted key, the operator's key, the identity provider, or a link. */
 export const SIGN_IN_WAYS = ['KEY', 'OPERATOR_KEY', 'OIDC', 'LINK'] as const
 
-/** Lifetime of a session, regardless of its use (CS-1). */
+/** Lifetime of a session, regardless of its use (SESSION-1). */
 export const CONSOLE_SESSION_TTL_MS = 12 * 3_600_000
 /** Resolution of the recorded last use of a session. */
 export const SEEN_EVERY_MS = 5 * 60_000
@@ -12,7 +12,9 @@ export const MAX_CONSOLE_SESSIONS = 50
 /** Maximum number of sessions of one key. They do not count for its user, because a stolen key must not end the sessions of its owner. */
 export const MAX_SESSIONS_OF_KEY = 10
 
-/** Value of `X-Requested-With` on requests of the console's pages. Another site cannot send the header without a CORS preflight (CS-4). */
+/**
+ * Value of `X-Requested-With` on requests of the console's pages. Another site cannot send the header without a CORS preflight (SESSION-4).
+ */
 export const PAGE_MARK = 'podplane'
 
 /** Cookies of the plane itself. */
@@ -26,7 +28,7 @@ export function cookieName(which: keyof typeof COOKIES, isSecure: boolean): stri
   return isSecure ? HOST_PREFIX + COOKIES[which] : COOKIES[which]
 }
 
-/** Whether a cookie is the plane's own, with either name. Workloads neither receive nor set such cookies (CS-8). */
+/** Whether a cookie is the plane's own, with either name. Workloads neither receive nor set such cookies (SESSION-8). */
 export function isOwnCookie(name: string): boolean {
   return OWN_COOKIE.test(name.trim())
 }
@@ -62,7 +64,7 @@ export interface Origin {
   host: string
 }
 
-/** Why a request does not come from a page of the plane itself (CS-4 to CS-6); null: it does. */
+/** Why a request does not come from a page of the plane itself (SESSION-4 to SESSION-6); null: it does. */
 export function notByOwnPage({ method, isSocket, requestedWith, fetchSite, origin, host }: Origin): string | null {
   const changes = method !== 'GET' && method !== 'HEAD'
   // `none`: the user has entered the address.
@@ -82,7 +84,10 @@ const CONSOLE = '/console'
 /** Paths below the console that are not pages. */
 const NO_PAGES = /^\/console\/(?:session|session\/link|sign-in\/start|callback|openapi\.json)$/
 
-/** Path to which a user is led after signing in: the requested one if it is a page of the console, otherwise the console itself (CS-22). */
+/**
+ * Path to which a user is led after signing in: the requested one if it is a page of the console, otherwise the console itself
+ * (SESSION-22).
+ */
 export function returnPath(asked: string | null): string {
   const here = 'http://plane.invalid'
   if (asked === null || !asked.startsWith('/') || !URL.canParse(asked, here)) return CONSOLE

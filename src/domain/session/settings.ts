@@ -1,6 +1,6 @@
 import { oneCase } from '../text/letter-case.ts'
 
-/** The identity provider whose sessions the plane accepts, as configured by the operator (SES-1). */
+/** The identity provider whose sessions the plane accepts, as configured by the operator (OIDC-1). */
 export interface Provider {
   issuer: string
   /** Accepted audiences; a token must name one of them. */
@@ -29,7 +29,7 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 const DEFAULT_ALGORITHMS = ['RS256', 'ES256']
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
-/** Parses the settings of the provider (SES-1). A fault disables sessions, with a text that names the variable; API keys still work. */
+/** Parses the settings of the provider (OIDC-1). A fault disables sessions, with a text that names the variable; API keys still work. */
 export function parseSessionSettings(vars: SessionVariables): SessionSettings {
   const issuer = (vars.OIDC_ISSUER ?? '').trim()
   if (issuer === '') return null

@@ -5,7 +5,7 @@
 
 /** Maximum nesting depth. Deeper texts would overflow the stack of a recursive parser. */
 export const MAX_JSON_DEPTH = 5_000
-/** Maximum number of members of the outermost object of a request (PP-201). */
+/** Maximum number of members of the outermost object of a request (RUN-14). */
 export const MAX_JSON_MEMBERS = 64
 
 export interface JsonShape {

@@ -15,7 +15,7 @@ const PART_CHARS = 32_768
 
 /**
  * Named members of a top-level JSON object, as raw text; null when the text is not a JSON object or nests deeper than `MAX_JSON_DEPTH`. A
- * repeated name has its last value, as with JSON.parse. Other members are not stored (PP-201).
+ * repeated name has its last value, as with JSON.parse. Other members are not stored (RUN-14).
  */
 export function jsonMembers(text: string, names: readonly string[]): JsonObjectText | null {
   const members: JsonObjectText = new Map()
@@ -57,7 +57,7 @@ export function jsonElements(text: string, most = Number.POSITIVE_INFINITY): str
 
 /**
  * WRK-5: Python writes NaN, Infinity and -Infinity; outside strings they are replaced by null. Other text is returned unchanged after one
- * search, even one of millions of strings (PP-230).
+ * search, even one of millions of strings (WRK-48).
  */
 export function repairPythonJson(text: string): string {
   const word = /\b(?:NaN|Infinity)\b/g

@@ -52,10 +52,10 @@ export function lineId({ n, atMs }: Pick<StoredLine, 'n' | 'atMs'>): string {
   return `${formatTime(atMs)}/${String(n).padStart(COUNTER_DIGITS, '0')}`
 }
 
-/** Limits of the lines that one log holds in its object (PP-60). */
+/** Limits of the lines that one log holds in its object (LOG-10). */
 export const LOG_RETAINED_LINES = LOG_TAIL_MAX
 export const LOG_RETAINED_BYTES = 4 * 2 ** 20
-/** A segment of older lines is written when it reaches one of these limits (PP-117). */
+/** A segment of older lines is written when it reaches one of these limits (LOG-20). */
 export const SEGMENT_LINES = 1_000
 export const SEGMENT_BYTES = 256 * 1024
 /** While the bucket rejects segments, a log holds this multiple of its limits; beyond it, it drops its oldest lines. */

@@ -1,5 +1,6 @@
 /**
- * Concurrency limits of webhook attempts (PP-31, PP-140…PP-142). Pure. A receiver is a scheme, host and port; a target is one of its paths.
+ * Concurrency limits of webhook attempts (HOOK-11, HOOK-18…HOOK-20). Pure. A receiver is a scheme, host and port; a target is one of its
+ * paths.
  */
 
 /** First attempts and retries have places of their own, so that neither waits for the other. */

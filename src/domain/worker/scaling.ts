@@ -11,7 +11,7 @@ export interface ScalingInputs {
   /** Submission times of the first of them, as many as `waitingSampleSize` returns. */
   waitingSinceMs: readonly number[]
   workers: readonly Worker[]
-  /** Number of jobs that occupy each worker, by id: its leases, or a stopped job that it has not released (PP-29). */
+  /** Number of jobs that occupy each worker, by id: its leases, or a stopped job that it has not released (WRK-45). */
   held: ReadonlyMap<string, number>
   /** Leases of jobs that are not low priority, by worker id. */
   heldNormal: ReadonlyMap<string, number>
@@ -47,7 +47,7 @@ export interface Demand {
 
 /** Maximum number of workers of one endpoint that search for a host at the same time. */
 const MAX_PLACING = 10
-/** SCALE-1: REQUEST_COUNT has no idle timeout of its own, so its workers stay for the default one (PP-51). */
+/** SCALE-1: REQUEST_COUNT has no idle timeout of its own, so its workers stay for the default one (SCALE-12). */
 export const REQUEST_COUNT_IDLE_MS = 5_000
 const BACKOFF_BASE_MS = 1_000
 const BACKOFF_MAX_MS = 5 * 60_000
@@ -91,7 +91,7 @@ export function neededWorkers(inputs: ScalingInputs): number {
   return Math.min(Math.max(inputs.min, demandOf(inputs, groupWorkers(inputs)).workers), inputs.max)
 }
 
-/** SCALE-2: one worker for each job that has waited for the delay, minus the free workers; the first worker does not wait (PP-50). */
+/** SCALE-2: one worker for each job that has waited for the delay, minus the free workers; the first worker does not wait (SCALE-11). */
 export function desiredByQueueDelay(
   load: { queued: number; waitingSinceMs: readonly number[]; current: number; free: number; available: number },
   queueDelayMs: number,
@@ -108,7 +108,7 @@ export function desiredByQueueDelay(
   return { workers: load.current + added, reason, nextAtMs }
 }
 
-/** SCALE-3: `ceil(requests / requestCount)`. Workers that hold only uncounted jobs are no capacity, so they are added (PP-52). */
+/** SCALE-3: `ceil(requests / requestCount)`. Workers that hold only uncounted jobs are no capacity, so they are added (SCALE-13). */
 export function desiredByRequestCount(
   load: { requests: number; unavailable: number },
   requestCount: number,

@@ -25,7 +25,7 @@ function isIdleKnown(inRow: Worker, worker: Worker): boolean {
 }
 
 /**
- * Last take of a worker as its row stores it, rounded up, so that a worker does not count as one that stopped taking (PP-28) because its
+ * Last take of a worker as its row stores it, rounded up, so that a worker does not count as one that stopped taking (WRK-44) because its
  * queue was loaded from rows. Milliseconds since the epoch; null: it does not take.
  */
 export function takeInRow(worker: Worker): number | null {

@@ -146,7 +146,7 @@ export function countWorkers(workers: readonly Worker[], held: ReadonlyMap<strin
 
 /**
  * Instant at which an idle worker counts as stuck. It takes at least as often as a take is held open; a worker that only pings has lost its
- * loop (PP-28).
+ * loop (WRK-44).
  */
 export function noTakeDueAtMs({ lastTakeAtMs, idleSinceMs }: Pick<ReadyWorker, 'lastTakeAtMs' | 'idleSinceMs'>): number {
   return lastTakeAtMs === null ? Number.POSITIVE_INFINITY : Math.max(lastTakeAtMs, idleSinceMs ?? 0) + NO_TAKE_LIMIT_MS

@@ -14,7 +14,7 @@ const RETRY_MS = 5_000
 const OVERDUE_MS = 60_000
 
 /**
- * Stops and terminates pods of a host at their deadlines (PP-252). Returns when to run again, in milliseconds; null: when a pod gets a
+ * Stops and terminates pods of a host at their deadlines (POD-62). Returns when to run again, in milliseconds; null: when a pod gets a
  * deadline.
  */
 export async function applyDeadlinesOfHost(env: Env, here: PodHost, nowMs: number): Promise<number | null> {

@@ -46,7 +46,7 @@ export async function movePodsAway(env: Env, here: PodHost, heard: { lastHeardMs
 }
 
 /**
- * Handles a lost host: replaceable pods move to other hosts, the others keep their row with the reason (PP-78). Returns the number of pods
+ * Handles a lost host: replaceable pods move to other hosts, the others keep their row with the reason (POD-31). Returns the number of pods
  * that still wait for a place; a repeated call retries those.
  */
 export async function loseHostOfPods(env: Env, here: PodHost, lastHeardMs: number): Promise<number> {
@@ -87,7 +87,7 @@ export async function drainPods(env: Env, here: PodHost, lastHeardMs: number): P
 }
 
 /**
- * Handles the return of a host that was considered lost: its reports of its containers apply again, including those from before (PP-78).
+ * Handles the return of a host that was considered lost: its reports of its containers apply again, including those from before (POD-31).
  */
 export async function returnHostOfPods(env: Env, hostId: string, reports: readonly WorkloadReport[]): Promise<void> {
   const lost = (await listPodsOfHost(openRecords(env), hostId)).filter(({ hostLost }) => hostLost)

@@ -35,7 +35,7 @@ export async function noteUnknownSecrets(
 }
 
 /**
- * Adds a `system` line of the plane to the log of a pod, under the version that the transition made: repeated calls write it once (PP-110).
+ * Adds a `system` line of the plane to the log of a pod, under the version that the transition made: repeated calls write it once (LOG-17).
  * Null: nothing to write. Best effort: a log that cannot be written must not undo the transition. The line has the instant at which it is
  * written, so that the lines of a log are in order.
  */

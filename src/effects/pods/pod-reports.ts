@@ -62,7 +62,7 @@ function isOfNote(before: PodRow, after: PodRow): boolean {
   return isToRun(before) !== isToRun(after) || before.hostLost !== after.hostLost
 }
 
-/** Sets a pod to ERROR with the reason, as if its host had reported that a container cannot be started (SEC-6). */
+/** Sets a pod to ERROR with the reason, as if its host had reported that a container cannot be started (SECRET-6). */
 export async function failPodStart(env: Env, { id, hostId, generation }: PodRow, reason: string): Promise<void> {
   // No request: an object starts the pod. The report stands for one of the host, which has one instant.
   const nowMs = Date.now()

@@ -37,7 +37,7 @@ export interface WorkerPlacement {
   workerId: string
   boot: string
   pingIntervalMs: number
-  /** A job waits for this worker, so idle workers of others may be preempted (PP-181). */
+  /** A job waits for this worker, so idle workers of others may be preempted (PREEMPT-2). */
   isForJob: boolean
   /** Workers of the endpoint whose capacity will be free soon. */
   leavingIds: readonly string[]

@@ -3,7 +3,7 @@ import type { JobContext, JobResult } from './worker-client.ts'
 const CHAT = /^\/v1\/chat\/completions(\?|$)/
 
 /**
- * `builtin/echo`: the smallest useful worker; its output is its input. The answer to an OpenAI chat request is its last message (JL-43).
+ * `builtin/echo`: the smallest useful worker; its output is its input. The answer to an OpenAI chat request is its last message (OAI-16).
  */
 export async function echo(input: unknown, job: JobContext): Promise<JobResult> {
   const call = chatCall(input)

@@ -4,7 +4,7 @@ import { OperatorError } from '../../node/fail.ts'
 /** Capacity that each simulated GPU adds, so that a pod of usual shape fits on any laptop. */
 export const SIMULATED_PER_GPU = { vcpus: 16, memoryMb: 128 * 1024, diskGb: 500 } as const
 
-/** Versions that a current host reports (PP-152), so that requests with a minimum CUDA version can be tried out. */
+/** Versions that a current host reports (PLANE-22), so that requests with a minimum CUDA version can be tried out. */
 const SIMULATED_DRIVER = { driverVersion: '580.95.05', cudaVersion: '13.0' } as const
 
 const COUNT_MAX = 1_024

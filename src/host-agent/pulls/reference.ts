@@ -16,7 +16,7 @@ export interface Reference {
 const DEFAULT_HOST = 'docker.io'
 const DEFAULT_TAG = 'latest'
 
-/** Parses a reference of the grammar (PP-161), with the engines' defaults. */
+/** Parses a reference of the grammar (CON-20), with the engines' defaults. */
 export function parseReference(image: string): Reference {
   const host = registryHostOf(image)
   const [named = '', digest] = image.split('@')

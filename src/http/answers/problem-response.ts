@@ -33,7 +33,7 @@ export function toProblem(error: unknown): Problem {
   return new Problem('internal', { cause: error })
 }
 
-/** The 503 refusal of a write when the disk is full (PLC-3). `Retry-After` is 30 s, because an operator needs minutes to free space. */
+/** The 503 refusal of a write when the disk is full (PLANE-12). `Retry-After` is 30 s, because an operator needs minutes to free space. */
 export function storageFull(cause?: unknown): Problem {
   return new Problem('storageFull', { code: 'STORAGE_FULL', headers: { 'retry-after': '30' }, cause })
 }

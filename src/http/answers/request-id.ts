@@ -1,4 +1,4 @@
-/** Header with the id of the request, present on every answer (API-12, PP-291). */
+/** Header with the id of the request, present on every answer (API-12, API-31). */
 export const REQUEST_ID_HEADER = 'x-request-id'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -9,7 +9,7 @@ export function requestIdOf(request: Request): string {
   return given !== null && REQUEST_ID.test(given) ? given : crypto.randomUUID()
 }
 
-/** Adds the request id to an answer that bypasses the router. A request id that the workload has set itself stays (PP-291). */
+/** Adds the request id to an answer that bypasses the router. A request id that the workload has set itself stays (API-31). */
 export function withRequestId(response: Response, requestId: string): Response {
   // Headers of a 101 response cannot be extended.
   if (response.status === 101 || response.headers.has(REQUEST_ID_HEADER)) return response

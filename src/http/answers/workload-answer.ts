@@ -27,7 +27,7 @@ interface Workload {
   refuse(problem: Problem): Response
 }
 
-/** Serves a request for a workload. A failure is answered with the same request id (PP-291), and logged if it is a server error. */
+/** Serves a request for a workload. A failure is answered with the same request id (API-31), and logged if it is a server error. */
 export async function answerOfWorkload(
   incoming: Incoming,
   { what, of, refuse }: Workload,

@@ -4,7 +4,7 @@ import { ACCOUNT_HEADER } from './session-headers.ts'
 
 /**
  * Returns the problem for a failed authentication: 401 (ERR-8), 403 for a known caller that is refused, 429 after too many unknown keys
- * from one address (PP-200), 503 while the credential cannot be checked (SES-4).
+ * from one address (KEY-10), 503 while the credential cannot be checked (OIDC-4).
  */
 export function authenticationProblem(refused: Refused): Problem {
   switch (refused.problem) {

@@ -4,7 +4,7 @@ import type { Principal } from '../../services/context.ts'
 import { lookUpFor } from '../../services/credentials/lookups.ts'
 
 /**
- * Returns a lookup that throws 429 after too many unknown endpoints of one key (PP-200). Endpoints that the key has called before need no
+ * Returns a lookup that throws 429 after too many unknown endpoints of one key (KEY-10). Endpoints that the key has called before need no
  * lookup, so calls to them go on.
  */
 export function boundedFor({ via, credentialId }: Principal): BoundedQuery {

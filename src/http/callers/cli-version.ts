@@ -13,7 +13,7 @@ const AGENT = /^podplane-cli\/(\d+\.\d+\.\d+)/
 type Answer = Response | Promise<Response>
 
 /**
- * CL-9: answers to the CLI carry the version of the plane, and a CLI that is too old is refused before anything else is checked. Other
+ * CMD-9: answers to the CLI carry the version of the plane, and a CLI that is too old is refused before anything else is checked. Other
  * clients are not affected.
  */
 export function withCliVersion(request: Request, serve: () => Answer): Answer {

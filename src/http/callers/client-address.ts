@@ -5,7 +5,7 @@ const IPV6_NETWORK_BITS = 64n
 const MAX_ADDRESS_CHARS = 64
 
 /**
- * Returns the source under which failed lookups are counted (PP-200): the IPv4 address or the IPv6 /64 of the sender. Cloudflare sets the
+ * Returns the source under which failed lookups are counted (KEY-10): the IPv4 address or the IPv6 /64 of the sender. Cloudflare sets the
  * address, or a proxy in front of a plane on one machine; that plane itself listens on loopback only. Returns null if no address is known:
  * clients that cannot be distinguished share no count, because one of them would lock out all others.
  */

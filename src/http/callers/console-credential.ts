@@ -5,8 +5,8 @@ import { authorizationOf } from './authorization.ts'
 const CACHE = 'cache-control'
 
 /**
- * Returns the credential of a request (CS-2): its `Authorization`, or else the cookie of a console session. The cookie counts only if a
- * page of the plane has sent the request (CS-4).
+ * Returns the credential of a request (SESSION-2): its `Authorization`, or else the cookie of a console session. The cookie counts only if
+ * a page of the plane has sent the request (SESSION-4).
  */
 export function credentialOf(request: Request): Shown {
   const said = authorizationOf(request)
@@ -59,7 +59,7 @@ export function publicUrl(request: Request, path: string, baseUrl: string | null
   return new URL(path, baseUrl !== null && URL.canParse(baseUrl) ? baseUrl : asked).href
 }
 
-/** Marks an answer to a request with a session cookie as private to that browser (CS-10). */
+/** Marks an answer to a request with a session cookie as private to that browser (SESSION-10). */
 export function markPrivate(request: Request, headers: Headers): void {
   if (request.headers.has('authorization') || ownCookie(request, 'session') === null) return
   if (!headers.get(CACHE)?.includes('no-store')) headers.set(CACHE, 'private, no-cache')

@@ -7,7 +7,7 @@ const JSON_TYPE = /^application\/json\b/
 
 /**
  * Adds an ETag to JSON answers for pages of the console, and answers 304 while nothing has changed: the pages poll every few seconds
- * (CS-26). A caller with a key gets plain answers, and a resource with a version has that version as its ETag.
+ * (SESSION-26). A caller with a key gets plain answers, and a resource with a version has that version as its ETag.
  */
 export async function answerNotModified(c: AppContext): Promise<void> {
   const { req, res } = c

@@ -51,7 +51,7 @@ function documentOnce(): string {
   return documentText
 }
 
-// CS-10: no cache may store who is signed in.
+// SESSION-10: no cache may store who is signed in.
 async function keepToOneself(c: AppContext, next: Next): Promise<void> {
   await next()
   c.res.headers.set('Cache-Control', 'no-store')

@@ -34,8 +34,8 @@ const WINDOW_MS = 60_000
 /** Device logins that one address may start in a minute. */
 export const MAX_STARTS = 30
 /**
- * Polls of one address in a minute: 50 waiting devices that poll every 5 s (CS-20). Polls with an invented code count as well, because the
- * plane also decrypts and compares those.
+ * Polls of one address in a minute: 50 waiting devices that poll every 5 s (SESSION-20). Polls with an invented code count as well, because
+ * the plane also decrypts and compares those.
  */
 export const MAX_POLLS = 600
 const MAX_SOURCES = 10_000
@@ -150,7 +150,7 @@ const denyRoute = createRoute({
   },
 })
 
-/** Registers `/console/device` (CS-18 to CS-21). */
+/** Registers `/console/device` (SESSION-18 to SESSION-21). */
 export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
     countIn(starts, c.req.raw, MAX_STARTS, `this address started more than ${MAX_STARTS} device logins in a minute`)

@@ -17,7 +17,7 @@ const common = { tags: ['Session'], security: [{}], method: 'get' as const }
 const led = { [FOUND]: { description: 'Where the browser goes on.', headers: RATE_HEADERS }, ...problemResponses([429]) }
 /**
  * A query parameter of which the first value counts. The caller is a person with a browser, so a repeated parameter must not fail with a
- * JSON problem (CS-25).
+ * JSON problem (SESSION-25).
  */
 const text = (name: string, description: string) =>
   z
@@ -51,7 +51,7 @@ const callbackRoute = createRoute({
   responses: led,
 })
 
-/** Registers the sign-in at the identity provider (CS-22 to CS-25). */
+/** Registers the sign-in at the identity provider (SESSION-22 to SESSION-25). */
 export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
     const begun = await beginSignIn(where(c), { redirectUri: redirectUri(c), asked: c.req.query('return') ?? null })

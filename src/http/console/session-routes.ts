@@ -71,7 +71,7 @@ const signOutRoute = createRoute({
   responses: { 204: { description: 'Signed out.' }, ...problemResponses([403, 429]) },
 })
 
-/** Registers `/console/session` (CS-1 to CS-10). */
+/** Registers `/console/session` (SESSION-1 to SESSION-10). */
 export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
   app.openapi(stateRoute, async (c) => c.json(await stateOf(c, ownCookie(c.req.raw, 'session')), 200))
   app.openapi(signInRoute, async (c) => {
@@ -92,7 +92,7 @@ export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
-/** Replaces the browser's previous session with a new one (CS-9) and returns the state of the new session. */
+/** Replaces the browser's previous session with a new one (SESSION-9) and returns the state of the new session. */
 async function begin(c: AppContext, opened: Opened | Refused): Promise<ConsoleState> {
   if ('problem' in opened) throw authenticationProblem(opened)
   await endPrevious(c)

@@ -6,7 +6,7 @@ export interface Call {
   ctx: VerbContext
   /** Whether the request carries a key or a session. */
   isKnown: boolean
-  /** The `Idempotency-Key`, as in creates of v2 (PP-125). */
+  /** The `Idempotency-Key`, as in creates of v2 (IDEM-2). */
   key: string | undefined
   /** Reads of this request, so that many fields share one read (GQL-30). */
   memory: Map<string, Promise<unknown>>

@@ -75,7 +75,7 @@ function labelled(response: Response, incoming: Incoming): Response {
   }
 }
 
-// PP-225: `nosniff` makes browsers show a worker's output as its declared type, whatever its bytes look like.
+// API-30: `nosniff` makes browsers show a worker's output as its declared type, whatever its bytes look like.
 function setLabels(headers: Headers, { request, requestId, principal }: Incoming): void {
   headers.set(REQUEST_ID_HEADER, requestId)
   headers.set(NO_SNIFFING, 'nosniff')
@@ -137,7 +137,7 @@ async function requireCaller(incoming: Incoming): Promise<Principal> {
 }
 
 // A refusal before the body is read resets the connection, and most clients then never see the answer. So the body of a caller with a key
-// is read to its end first, within the bound for refused bodies (PP-207). Bodies without a valid key, or with the key of a pod, which has
+// is read to its end first, within the bound for refused bodies (BUDGET-4). Bodies without a valid key, or with the key of a pod, which has
 // no jobs (CAP-1), are not read.
 async function refuseOversize(incoming: Incoming, length: number, limit: number): Promise<never> {
   const principal = await requireCaller(incoming).catch(() => null)
@@ -158,7 +158,7 @@ function checkMethod(incoming: Incoming, call: JobCall): void {
   throw new Problem('methodNotAllowed', { headers: { Allow: methods.join(', ') } })
 }
 
-// SEC-14: an operation that changes something and has no plan refuses `dryRun`. The query of a path behind `openai` belongs to the worker.
+// DRY-30: an operation that changes something and has no plan refuses `dryRun`. The query of a path behind `openai` belongs to the worker.
 function checkPlan({ route, operation, query }: JobCall): void {
   if (route.scope !== 'jobs:write' || route.isPlannable || operation === 'openai') return
   if (isDryRunAsked(query.getAll('dryRun'))) throw new Problem('badRequest', { detail: NO_PLAN })

@@ -156,7 +156,7 @@ function targetOf(
   return { kind: isSocket ? 'websocket' : 'http', method: request.method, path, headers }
 }
 
-// PP-215: event streams, WebSockets and answers last only as long as the key that requested them is valid.
+// DER-42: event streams, WebSockets and answers last only as long as the key that requested them is valid.
 function shown(answer: Response, { env, request }: Incoming, principal: Principal): Response {
   const authorization = request.headers.get('authorization')
   if (answer.webSocket) return watchedSocket(answer, env, authorization, principal)

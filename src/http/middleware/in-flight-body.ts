@@ -18,8 +18,8 @@ export interface CountedRequest {
 }
 
 /**
- * Counts the body of a request towards its account's bytes of the last seconds (PP-207): a body costs memory and time even if it is
- * answered at once. A body of unknown length is counted as it is read (RST-20) if `maxBytes` is above 0; otherwise it is not counted.
+ * Counts the body of a request towards its account's bytes of the last seconds (BUDGET-4): a body costs memory and time even if it is
+ * answered at once. A body of unknown length is counted as it is read (REST-20) if `maxBytes` is above 0; otherwise it is not counted.
  * Throws 429 if the account has no room for it.
  */
 export async function countBody(env: Env, request: Request, teamId: string, maxBytes: number): Promise<CountedRequest> {

@@ -5,7 +5,7 @@ import { clientSource } from '../callers/client-address.ts'
 const UNAUTHENTICATED = 401
 const TOO_MANY = 429
 
-/** Passes an answer on. A refused key or limit is delayed if its client has had many refusals (SEC-11). */
+/** Passes an answer on. A refused key or limit is delayed if its client has had many refusals (RATE-30). */
 export async function slowRefusal(request: Request, response: Response): Promise<Response> {
   const source = sourceOf(request, response.status)
   if (source !== null) await holdRefusal(source, Date.now())

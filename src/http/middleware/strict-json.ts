@@ -7,7 +7,7 @@ import type { AppContext } from '../app-env.ts'
 const JSON_TYPE = /^application\/json\s*(;|$)/i
 
 /**
- * Reads the body that a route requires: it must exist (RST-10), have the JSON content type (ERR-2), be JSON (PP-123), and have no member
+ * Reads the body that a route requires: it must exist (REST-10), have the JSON content type (ERR-2), be JSON (ERR-20), and have no member
  * `__proto__` (STRICT-1). Where names are free, as in `env`, validation would drop such a member silently, and the caller would believe
  * that it was stored.
  */

@@ -20,7 +20,7 @@ const WRAPPER = 'Response'
 const INT32_MAX = 2 ** 31 - 1
 
 /**
- * Returns the OpenAPI 3.1 document of an app in the form that client generators need (PP-122): named schemas become references, with the
+ * Returns the OpenAPI 3.1 document of an app in the form that client generators need (DOC-10): named schemas become references, with the
  * overridden members beside the reference, and every integer has a format that gives its width.
  */
 export function openApiDocument(app: OpenAPIHono<AppEnv>, info: Info, tags: readonly Tag[]): JsonObject {

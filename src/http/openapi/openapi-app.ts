@@ -9,7 +9,7 @@ import { RETRY_HEADERS } from './rest-components.ts'
 
 type RouteConfig = DocumentedRoute & {
   middleware?: MiddlewareHandler | MiddlewareHandler[]
-  /** Noun of a resource with an ETag of its state (RST-21): answers carry the tag, and changes take `If-Match`. */
+  /** Noun of a resource with an ETag of its state (REST-21): answers carry the tag, and changes take `If-Match`. */
   etagOf?: string
 }
 
@@ -28,7 +28,7 @@ export function openApiApp(): OpenAPIHono<AppEnv> {
   return app
 }
 
-// SEC-14: a route that changes something and takes no `dryRun` refuses it.
+// DRY-30: a route that changes something and takes no `dryRun` refuses it.
 function withoutPlan(route: RouteConfig): RouteConfig {
   const query = route.request?.query
   const isPlannable = query !== undefined && 'shape' in query && 'dryRun' in query.shape
@@ -42,7 +42,7 @@ const IS_CONDITIONAL: readonly string[] = ['patch', 'put', 'delete']
 /** Statuses of answers that show a resource. */
 const SHOWING: readonly number[] = [200, 201]
 
-// RST-21: an answer that shows the resource carries its ETag, and a change may be conditional on it.
+// REST-21: an answer that shows the resource carries its ETag, and a change may be conditional on it.
 function withTag({ etagOf: noun, ...route }: RouteConfig): RouteConfig {
   if (noun === undefined) return route
   const shown = Object.entries(route.responses).map(([status, response]) => {
@@ -101,7 +101,7 @@ const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
 type ProblemResponses = Record<string, { description: string; content: Record<string, { schema: typeof ProblemBody }>; headers?: object }>
 
 /**
- * Returns the problems that a route can answer, for its `responses`, with `default` for those that any route can (PP-261). The return type
+ * Returns the problems that a route can answer, for its `responses`, with `default` for those that any route can (DOC-12). The return type
  * hides them from the handler's type, because a handler throws problems instead of returning them.
  */
 export function problemResponses(statuses: readonly number[], headers?: Record<string, { $ref: string }>): ProblemResponses {

@@ -11,7 +11,7 @@ const LINKS = {
   health: '/healthz',
 }
 
-/** `GET /` (PP-150): redirects a browser to the reference and answers a program with the places of the documents. It needs no key. */
+/** `GET /` (PLANE-20): redirects a browser to the reference and answers a program with the places of the documents. It needs no key. */
 export function frontPage(c: AppContext): Response {
   // The same address has two answers, and a cache in between must know it.
   c.header('Vary', 'Accept')

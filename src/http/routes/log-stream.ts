@@ -33,13 +33,13 @@ export const LOG_RESPONSES = {
   ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
 }
 
-/** Responses of a page of lines (JL-10). */
+/** Responses of a page of lines (LOG-30). */
 export const LINES_RESPONSES = {
   200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: LogLinesResponse } } },
   ...problemResponses([401, 403, 404, 422, 429, 503], RATE_HEADERS),
 }
 
-/** Responses of a page of lines of all workers of an endpoint (JL-14). */
+/** Responses of a page of lines of all workers of an endpoint (LOG-34). */
 export const MERGED_RESPONSES = {
   ...LINES_RESPONSES,
   200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: MergedLinesResponse } } },

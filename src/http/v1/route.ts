@@ -18,7 +18,7 @@ export interface V1Call<Body = undefined> {
   id: string
   query: URLSearchParams
   body: Body
-  /** The `Idempotency-Key`, as in creates of v2 (PP-125). */
+  /** The `Idempotency-Key`, as in creates of v2 (IDEM-2). */
   key: string | undefined
 }
 

@@ -9,7 +9,7 @@ const SWITCHING = 101
 
 /**
  * Returns a WebSocket response that stays open while the key or session that requested it is valid; then both ends are closed with 1008
- * (PP-215).
+ * (DER-42).
  */
 export function watchedSocket(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   const far = response.webSocket

@@ -6,13 +6,13 @@ import type { Principal } from '../../services/context.ts'
 
 /**
  * Interval of the checks of an open stream, and the maximum age of a cached decision about its key or session, milliseconds: together less
- * than a minute (PP-215). Tests shorten both.
+ * than a minute (DER-42). Tests shorten both.
  */
 export const STREAM_CHECKS = { everyMs: 5_000, maxAgeMs: 54_000 }
 
 /**
  * Returns a streaming response that ends once the key or session that requested it is revoked or expires, its account is suspended, or its
- * user's role changes (PP-215). A client that reconnects is authenticated again.
+ * user's role changes (DER-42). A client that reconnects is authenticated again.
  */
 export function watchedByKey(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   if (!response.body) return response
@@ -25,7 +25,7 @@ const MAX_UNWATCHED_BYTES = 1_048_576
 
 /**
  * Like `watchedByKey`, for a workload's answer, which a client reads to its end: an answer that outlives its key breaks off, so that it
- * does not look complete (PP-215). Bytes and length are unchanged.
+ * does not look complete (DER-42). Bytes and length are unchanged.
  */
 export function answerWatchedByKey(response: Response, env: Env, shown: Shown, principal: Principal): Response {
   const length = response.headers.get('content-length')

@@ -17,7 +17,7 @@ const Known = z.object({
 })
 
 /**
- * Records the write-ahead logs of a storage directory (PLC-7). A database whose log is lost before it was written back is consistent but
+ * Records the write-ahead logs of a storage directory (PLANE-16). A database whose log is lost before it was written back is consistent but
  * older than the acknowledged state, and the file itself does not show that.
  */
 export async function noteLogs(storage: string): Promise<void> {

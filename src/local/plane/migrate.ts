@@ -14,8 +14,8 @@ import { runtimeOptions, startRuntime } from './runtime.ts'
 const MARK = 'database.json'
 
 /**
- * Throws if a database has lost its tables (PLC-5). Such a database looks new: a migration would create empty tables and silently drop all
- * keys and accounts.
+ * Throws if a database has lost its tables (PLANE-14). Such a database looks new: a migration would create empty tables and silently drop
+ * all keys and accounts.
  */
 function checkTables(storage: string, applied: number): void {
   if (applied > 0 || readJsonFile(join(storage, MARK)) === undefined) return
@@ -97,7 +97,7 @@ function databaseOf(miniflare: Miniflare, secret: string): MigrationDatabase<Bou
 
 /**
  * Applies pending migrations to a storage directory, in a separate runtime without a public socket, so that no plane serves clients with a
- * database older than its code (PLC-1). Returns the names of the applied ones.
+ * database older than its code (PLANE-10). Returns the names of the applied ones.
  */
 export async function migrateStorage(storage: string, settings: WorkerSettings, onLog: (line: string) => void): Promise<string[]> {
   const directory = join(PROJECT_ROOT, 'migrations')

@@ -31,7 +31,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /**
  * The only outgoing path of a local plane (HOOK-7). The runtime itself would connect to any address. This function resolves the name first
  * and connects to an address that was checked, so that no name leads into the machine or its network. Ports of the plane itself are never
- * allowed, because its runtime accepts commands on one of them (PP-224).
+ * allowed, because its runtime accepts commands on one of them (HOOK-21).
  */
 export function createOutbound(allow: WebhookAllowList, isOwnPort: (port: number) => boolean): (request: Request) => Promise<Response> {
   return async (request) => {

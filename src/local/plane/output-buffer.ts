@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 
 /**
  * A program between the runtime and its launcher: it always reads the runtime's output, and passes it on as fast as the launcher reads
- * (PLC-2). Lines that exceed its buffer are dropped and counted. It ends with the runtime, not by a signal.
+ * (PLANE-11). Lines that exceed its buffer are dropped and counted. It ends with the runtime, not by a signal.
  */
 
 /** Some ten thousand lines: the log of a busy plane for half a minute. */

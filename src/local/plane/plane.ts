@@ -44,7 +44,7 @@ const TAIL_LINES = 5
 
 /**
  * Serves the Worker bundle on local workerd with durable storage and a migrated database. Throws an OperatorError that ends with the
- * runtime's last lines if it does not start (PLC-1).
+ * runtime's last lines if it does not start (PLANE-10).
  */
 export async function startPlane(options: PlaneOptions): Promise<Plane> {
   const bundle = options.bundle ?? (await loadBundle())
@@ -106,7 +106,7 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
         bindings,
         d1Databases: Object.fromEntries(settings.d1Databases.map((name) => [name, name])),
         durableObjects: settings.durableObjects,
-        // JL-13: older log lines are stored in the data directory; a deployed plane stores them in a bucket if its operator binds one.
+        // LOG-33: older log lines are stored in the data directory; a deployed plane stores them in a bucket if its operator binds one.
         r2Buckets: { LOGS: 'podplane-logs' },
         serviceBindings: {
           ASSETS: respondWithAsset,

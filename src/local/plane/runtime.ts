@@ -26,8 +26,8 @@ const EXECUTABLE =
   named !== undefined && named !== WRAPPER ? named : createRequire(createRequire(import.meta.url).resolve('miniflare'))('workerd').default
 
 /**
- * Options of every runtime of this program: it never waits for a reader of its output (PLC-2), and it locks its storage (PLC-4). `onLog`
- * receives each line that its Worker logs.
+ * Options of every runtime of this program: it never waits for a reader of its output (PLANE-11), and it locks its storage (PLANE-13).
+ * `onLog` receives each line that its Worker logs.
  */
 export function runtimeOptions(storage: string, onLog: (line: string) => void) {
   return {

@@ -20,9 +20,9 @@ export interface StorageWatch {
 }
 
 /**
- * Watches the disk below a storage directory (PLC-3) and its database files (PLC-5, PLC-7). While there is room it holds a reserve file. It
- * removes that file once the disk is full and stable, because databases need some pages to be opened and read. `onChange` receives a line
- * when something has changed.
+ * Watches the disk below a storage directory (PLANE-12) and its database files (PLANE-14, PLANE-16). While there is room it holds a reserve
+ * file. It removes that file once the disk is full and stable, because databases need some pages to be opened and read. `onChange` receives
+ * a line when something has changed.
  */
 export async function watchStorage(storage: string, onChange: (line: string) => void): Promise<StorageWatch> {
   const reserve = reservePath(storage)

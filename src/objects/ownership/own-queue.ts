@@ -14,7 +14,7 @@ const CAPACITY = 10_000
 const ENDPOINT_ID = /^[A-Za-z0-9_-]{1,64}$/
 
 // Keyed by team and endpoint, so that one team's calls do not warm the cache for another: an id of another team takes the same path and
-// time as an unknown one (PP-192). Separate caches, so that refusals do not evict owners.
+// time as an unknown one (AUT-23). Separate caches, so that refusals do not evict owners.
 const own = new ExpiringCache<true>(OWN_TTL_MS, CAPACITY)
 const refused = new ExpiringCache<true>(REFUSED_TTL_MS, CAPACITY)
 const keyOf = (teamId: string, endpointId: string) => `${teamId}/${endpointId}`

@@ -16,7 +16,7 @@ export async function ownWorkerSpans(env: Env, endpoint: Owned<'endpoint'>, jobI
   return spans?.map(({ workerId, ...span }) => ({ ...span, worker: Owned.prove('worker', workerId, null) })) ?? null
 }
 
-/** A worker that the endpoint has, or had within the time that its log is retained: any other id reaches no object (PP-194). Throws 404. */
+/** A worker that the endpoint has, or had within the time that its log is retained: any other id reaches no object (LOG-21). Throws 404. */
 export async function ownWorker(
   env: Env,
   endpoint: Owned<'endpoint'>,

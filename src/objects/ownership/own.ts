@@ -32,7 +32,7 @@ const FINDERS: { readonly [Kind in keyof Rows]: (db: Records, teamId: string, id
 const ABSENT = { cluster: { detail: 'cluster not found' }, endpoint: {}, pod: { detail: 'pod not found' } } as const
 
 /**
- * A row of the caller's team, by an id from a request: the only way from such an id to an object (PP-190). The query filters by team, so a
+ * A row of the caller's team, by an id from a request: the only way from such an id to an object (AUT-21). The query filters by team, so a
  * row of another team looks like one that never existed. Throws 404 (AUT-5).
  */
 export async function own<Kind extends keyof Rows>(

@@ -51,7 +51,7 @@ export function finishesByMs({ meta }: Pick<QueueState, 'meta'>, { attempts, nex
   return attempts > 0 || meta.deleted() ? nextAttemptAtMs : nextAttemptAtMs + config.timeoutMs
 }
 
-/** Whether a job or request waits that no starting or free worker will take; only then may workers of others be preempted (PP-181). */
+/** Whether a job or request waits that no starting or free worker will take; only then may workers of others be preempted (PREEMPT-2). */
 export function isJobWaiting(state: QueueState): boolean {
   const { jobs, workers, requests, meta } = state
   const held = heldCounts(state)

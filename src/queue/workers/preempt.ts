@@ -13,7 +13,7 @@ import { drainWorker } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { scalingInputs } from './scale.ts'
 
-/** Preempts idle workers so that work which fits on no host has capacity (PP-180 to PP-184). */
+/** Preempts idle workers so that work which fits on no host has capacity (PREEMPT-1 to PREEMPT-5). */
 
 /** Workers to preempt, and the endpoint that searches for capacity. */
 export interface PreemptOrder {

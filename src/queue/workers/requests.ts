@@ -13,7 +13,7 @@ export function waitingRequest(tx: Tx): void {
 /** An idle worker has got a request. */
 export function startedRequest(tx: Tx, workerId: string): void {
   const { meta } = tx.state
-  // PP-176: a start that took work is no failed start.
+  // LSE-31: a start that took work is no failed start.
   if (meta.launch().failures > 0) meta.setLaunch({ failures: 0, notBeforeMs: 0 })
   applyWorkerEvent(tx, workerId, { kind: 'busy' })
   tx.effects.scale = true

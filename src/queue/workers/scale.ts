@@ -32,7 +32,7 @@ export function planWorkers(tx: Tx): number | null {
 /** Inputs of a decision about workers. */
 export function scalingInputs({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): ScalingInputs {
   const config = liveConfig(state)
-  // A suspended account has no workers, even if jobs wait (PP-214).
+  // A suspended account has no workers, even if jobs wait (DER-40).
   const isServed = config !== null && !state.meta.suspended()
   const policy = (isServed ? config.scaling : null) ?? NO_POLICY
   const isBalanced = config?.type === 'LOAD_BALANCER'

@@ -50,7 +50,7 @@ export async function setQuotas(ctx: OperatorContext, userId: string, quota: acc
   return quota
 }
 
-/** Removes that override: the account has the quotas of its plan (PLN-4). Throws 404. */
+/** Removes that override: the account has the quotas of its plan (PLAN-2). Throws 404. */
 export async function resetQuotas(ctx: OperatorContext, userId: string): Promise<void> {
   const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
   const change = { action: 'quotas.reset', resourceKind: 'user', resourceId: userId, ...DELETED }

@@ -7,7 +7,7 @@ import type { OperatorContext } from '../context.ts'
 import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 
 /**
- * Deletes the provider identities that a user has signed in with (SES-15): in force at once in this isolate, within 60 s everywhere.
+ * Deletes the provider identities that a user has signed in with (OIDC-15): in force at once in this isolate, within 60 s everywhere.
  * Idempotent. Throws 404.
  */
 export async function freeIdentities(ctx: OperatorContext, userId: string): Promise<void> {

@@ -13,7 +13,7 @@ export async function getIsolation(env: Env, userId: string): Promise<AccountIso
   return { runtimeClass: await findRuntimeClass(openDatabase(env.DB), personalTeamId) }
 }
 
-/** Sets the runtime class that later containers of a user's account require; running containers continue (PP-219). Throws 404. */
+/** Sets the runtime class that later containers of a user's account require; running containers continue (CLASS-1). Throws 404. */
 export async function setIsolation(ctx: OperatorContext, userId: string, { runtimeClass }: AccountIsolation): Promise<AccountIsolation> {
   const { personalTeamId } = await findUserOrThrow(ctx.env, userId)
   const change = { action: 'isolation.set', resourceKind: 'user', resourceId: userId, before: {}, after: { runtimeClass } }

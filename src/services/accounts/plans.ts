@@ -12,7 +12,7 @@ import { decideAgain } from '../decide-again.ts'
 import { findUserOrThrow } from './accounts.ts'
 import { dropQuotas } from './rate-limit.ts'
 
-// Plans: limits that several accounts share (PLN-3). The route has checked that the caller is an operator.
+// Plans: limits that several accounts share (PLAN-1). The route has checked that the caller is an operator.
 
 /** The account that a plan is assigned to. */
 export interface PlanOwner {

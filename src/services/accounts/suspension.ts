@@ -26,7 +26,7 @@ interface Suspended {
 }
 
 /**
- * Suspends a user (PP-214): the keys are refused within 60 s everywhere, workers and pods of the personal account end at once, and its jobs
+ * Suspends a user (DER-40): the keys are refused within 60 s everywhere, workers and pods of the personal account end at once, and its jobs
  * wait. Organizations that only suspended users own follow (DER-21). Pods created with a key that another isolate still has cached get no
  * capacity. A repeated call completes what failed. Throws 404.
  */
@@ -42,7 +42,7 @@ export function resumeUser(ctx: OperatorContext, userId: string): Promise<Suspen
   return applyToUser(ctx, userId, null)
 }
 
-/** Suspends an organization; other accounts of its members are not affected (PP-239). Throws 404. */
+/** Suspends an organization; other accounts of its members are not affected (DER-41). Throws 404. */
 export function suspendOrganization(ctx: OperatorContext, id: string): Promise<OrganizationSuspension> {
   return applyToOrganization(ctx, id, ctx.nowMs)
 }

@@ -10,13 +10,13 @@ export type Authentication = { ok: true; principal: Principal } | Refused
 export type Refused =
   /** `errors` describes the problem of a session's token; for a key it is absent. */
   | { ok: false; problem: KeyProblem; errors?: readonly string[] }
-  /** The credential is valid, but its account is suspended (PP-214). `sessionAccount` is the account of a session. */
+  /** The credential is valid, but its account is suspended (DER-40). `sessionAccount` is the account of a session. */
   | { ok: false; problem: 'accountSuspended'; sessionAccount: string | null }
-  /** The token is valid, but the user that it names has no account here (SES-6). */
+  /** The token is valid, but the user that it names has no account here (OIDC-6). */
   | { ok: false; problem: 'accessDenied'; detail: string }
-  /** Too many unknown keys came from this source (PP-200), so the key was not looked up. */
+  /** Too many unknown keys came from this source (KEY-10), so the key was not looked up. */
   | { ok: false; problem: 'rateLimited'; waitSeconds: number }
-  /** Whether the token is valid cannot be checked at present (SES-4). */
+  /** Whether the token is valid cannot be checked at present (OIDC-4). */
   | { ok: false; problem: 'unavailable'; detail: string; waitSeconds: number }
 
 /** Further context of a request. */

@@ -5,7 +5,7 @@ import { dropMisses } from './lookups.ts'
 export const DECISION_TTL_MS = 60_000
 /** Minimum interval between lookups that bypass a cached decision. */
 const YOUNG_MS = 1_000
-/** How long a refusal is reused without a lookup (PP-200). */
+/** How long a refusal is reused without a lookup (KEY-10). */
 const REFUSED_TTL_MS = 5_000
 /** How long a lookup for an open stream may take before another one starts. */
 const CHECK_MS = 5_000
@@ -59,7 +59,7 @@ export class CachedDecisions<Good, Bad> {
   }
 
   /**
-   * Whether a credential is still valid, by a lookup at most `maxAgeMs` old that all streams of the credential share (PP-215): a thousand
+   * Whether a credential is still valid, by a lookup at most `maxAgeMs` old that all streams of the credential share (DER-42): a thousand
    * streams of one credential cost one lookup. While it runs, the other streams continue on their previous decision and check again later.
    */
   async isStillGood(

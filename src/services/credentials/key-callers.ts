@@ -18,7 +18,7 @@ const keys = new CachedDecisions<KeyDecision, true>()
 const familiar = new ExpiringCache<true>(FAMILIAR_TTL_MS, MAX_CACHED_DECISIONS)
 
 /**
- * Returns the caller behind a key. Zero D1 queries when warm; a malformed key never reaches D1, an unknown one at a limited rate (PP-200).
+ * Returns the caller behind a key. Zero D1 queries when warm; a malformed key never reaches D1, an unknown one at a limited rate (KEY-10).
  * Without a `visit` no miss is counted and the last use is not written.
  */
 export async function authenticateKey(env: Env, key: string, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
@@ -32,7 +32,7 @@ export async function authenticateKey(env: Env, key: string, nowMs: number, visi
   return judge(env, key, lookup.found, nowMs, visit, mark)
 }
 
-/** Whether a key still has all rights on its account that it had when `principal` was made (PP-215, DER-28). */
+/** Whether a key still has all rights on its account that it had when `principal` was made (DER-42, DER-28). */
 export function isKeyStillGood(env: Env, key: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const grantsAll = (answer: Authentication) => answer.ok && isWithin(principal, answer.principal)
   const holds = (known: KeyDecision) => grantsAll(answerOf(known, nowMs))

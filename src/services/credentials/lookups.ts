@@ -10,7 +10,7 @@ export type Lookup<Found> = { found: Found | null } | { waitSeconds: number }
 const misses = new ExpiringCache<Misses>(2 * MISS_WINDOW_MS, MAX_SOURCES)
 
 /**
- * Runs a lookup for a source, unless too many of its lookups found nothing (PP-200). Only misses count: a client that sends two hundred
+ * Runs a lookup for a source, unless too many of its lookups found nothing (KEY-10). Only misses count: a client that sends two hundred
  * valid calls at once, after a minute of silence or to a fresh isolate, is no flood.
  */
 export async function lookUpFor<Found>(source: string, nowMs: number, find: () => Promise<Found | null>): Promise<Lookup<Found>> {

@@ -10,7 +10,8 @@ const MIN_OPERATOR_KEY_LENGTH = 16
 const DIGEST_CHARS = 32
 
 /**
- * Returns an identifier of the present operator key, so that sessions made with another key end (CS-3). It reveals nothing about the key.
+ * Returns an identifier of the present operator key, so that sessions made with another key end (SESSION-3). It reveals nothing about the
+ * key.
  */
 export async function digestOfOperatorKey(env: Env): Promise<string> {
   return (await hashKeySecret(env.KEY_PEPPER, `operator key ${env.OPERATOR_KEY ?? ''}`)).slice(0, DIGEST_CHARS)

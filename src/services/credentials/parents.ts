@@ -29,7 +29,7 @@ export async function findGoodKey(env: Env, id: string, nowMs: number): Promise<
   return row.parent === null || (await isParentGood(env, readParent(row.parent), nowMs)) ? row : null
 }
 
-/** Whether a user is active and has an operator's address (CS-13). */
+/** Whether a user is active and has an operator's address (SESSION-13). */
 async function isListed(env: Env, userId: string): Promise<boolean> {
   const db = openDatabase(env.DB)
   const user = await findUser(db, userId)

@@ -7,7 +7,7 @@ const MAX_SOURCES = 10_000
 const refusals = new ExpiringCache<Refusals>(2 * MISS_WINDOW_MS, MAX_SOURCES)
 let waiting = 0
 
-/** Delays a refusal to a source that has received many (SEC-11). */
+/** Delays a refusal to a source that has received many (RATE-30). */
 export async function holdRefusal(source: string, nowMs: number): Promise<void> {
   const counted = countRefusal(refusals.get(source, nowMs), nowMs)
   refusals.set(source, counted, nowMs)

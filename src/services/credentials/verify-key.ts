@@ -27,7 +27,7 @@ export async function verifyKey(env: Env, text: string, nowMs: number): Promise<
   return (await sameSecret(hash, row.secretHash)) ? verdictOf(row) : null
 }
 
-/** Looks up the caller behind a key that was verified before, by its id; null once it has ended (CS-3). */
+/** Looks up the caller behind a key that was verified before, by its id; null once it has ended (SESSION-3). */
 export async function verifyKeyAgain(env: Env, id: string, nowMs: number): Promise<KeyDecision | null> {
   const row = await findGoodKey(env, id, nowMs)
   return row && verdictOf(row)

@@ -91,7 +91,7 @@ export async function listBuilds(
   return { builds: [], pagination: WHOLE_PAGE }
 }
 
-/** Returns the scaler's decisions that changed something, newest first (PP-54). Throws 403 and 404. */
+/** Returns the scaler's decisions that changed something, newest first (SCALE-16). Throws 403 and 404. */
 export async function listScalingDecisions(ctx: VerbContext, id: string): Promise<ListScalingResponse> {
   const endpoint = await readEndpoint(ctx, id)
   const records = await endpointStub(ctx.env, endpoint).decisions()

@@ -38,7 +38,7 @@ import { withVolumes } from './endpoint-volumes.ts'
 
 const LIST_BINDING = 'listEndpoints'
 
-/** Creates an endpoint and its queue (END-1 to END-7, PP-125). Throws 400, 403, 404 (template), 409 (its key is in use) and 422. */
+/** Creates an endpoint and its queue (END-1 to END-7, IDEM-2). Throws 400, 403, 404 (template), 409 (its key is in use) and 422. */
 export async function createEndpoint(ctx: VerbContext, body: CreateEndpointRequest, key: string | undefined): Promise<EndpointConfig> {
   requireScope(ctx.principal, 'serverless:write')
   requireRegistryScope(ctx, body.registry)
@@ -193,13 +193,13 @@ export async function deleteEndpoint(ctx: VerbContext, id: string): Promise<void
   dropQueue(teamId, id)
   const deleted = noteChange(ctx, { action: 'endpoints.delete', resourceKind: 'endpoint', resourceId: id, ...DELETED })
   if (!(await table.deleteEndpoint(openDatabase(ctx.env.DB), teamId, id, ctx.nowMs, deleted))) throw new Problem('notFound')
-  // PP-208. After a failure here, the alarm of the object itself does it.
+  // END-33. After a failure here, the alarm of the object itself does it.
   const dropped = endpointStub(ctx.env, endpoint).discard()
   await dropped.catch((error: unknown) => logEvent('warn', 'a deleted endpoint could not be forgotten yet', { endpointId: id, error }))
 }
 
 /**
- * Blocks changes of an endpoint whose deletion has an `If-Match` (RST-21), so that it deletes the state that the caller has read. Throws
+ * Blocks changes of an endpoint whose deletion has an `If-Match` (REST-21), so that it deletes the state that the caller has read. Throws
  * 404 and 412.
  */
 async function claimDeletion(ctx: VerbContext, id: string): Promise<void> {
@@ -235,7 +235,7 @@ export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEn
   return { body: filled, secretGrants: template.container.secretGrants }
 }
 
-/** Returns a digest that shows whether two values of one variable of an endpoint are equal, and nothing else about them (PP-212). */
+/** Returns a digest that shows whether two values of one variable of an endpoint are equal, and nothing else about them (END-34). */
 export function digestOf(env: Env, endpointId: string): (name: string, value: string) => string {
   return (name, value) => vaultOf(env).digest(['endpoints', endpointId, 'env', name], value)
 }

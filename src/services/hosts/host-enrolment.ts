@@ -82,7 +82,7 @@ export async function renewHostToken(env: Env, assertion: string, source: string
   return issueAccessToken(env, hostId, host.epoch)
 }
 
-/** Runs a lookup unless the address has sent many unknown hosts or join tokens recently (PP-200). Throws 429. */
+/** Runs a lookup unless the address has sent many unknown hosts or join tokens recently (KEY-10). Throws 429. */
 async function lookUp<Found>(
   what: string,
   source: string | null,

@@ -59,7 +59,7 @@ export async function uncordonHost(ctx: OperatorContext, id: string): Promise<Ho
 }
 
 /**
- * Drains a host: cordons it, asks its workers to leave after their jobs, and moves the pods that may run elsewhere (HOST-32, PP-78). A
+ * Drains a host: cordons it, asks its workers to leave after their jobs, and moves the pods that may run elsewhere (HOST-32, POD-31). A
  * repeated call asks again. Throws 404.
  */
 export async function drainHost(ctx: OperatorContext, id: string, body: CordonRequest): Promise<Host> {

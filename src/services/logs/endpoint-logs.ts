@@ -31,7 +31,7 @@ interface Reading {
 
 /**
  * Returns a page of the merged logs of all workers of an endpoint, ordered by time, with workers that have left while their logs are
- * retained (JL-14). With `job`: the lines that its workers printed while they had that job. Throws 403, 404, and 429 when a log has too
+ * retained (LOG-34). With `job`: the lines that its workers printed while they had that job. Throws 403, 404, and 429 when a log has too
  * many readers.
  */
 export async function readEndpointLines(ctx: VerbContext, endpointId: string, query: MergedLinesQuery): Promise<MergedLinesResponse> {

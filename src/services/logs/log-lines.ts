@@ -10,7 +10,7 @@ import type { ReadableLog } from './follow-log.ts'
 const RETRY_SECONDS = '2'
 
 /**
- * Returns a page of a log (JL-10). Throws 404 when there is no such log, 429 when it has too many readers, and 503 while its bucket cannot
+ * Returns a page of a log (LOG-30). Throws 404 when there is no such log, 429 when it has too many readers, and 503 while its bucket cannot
  * be reached.
  */
 export async function readLogLines(env: Env, { log, ownerId, isKnown }: ReadableLog, query: LogLinesQuery): Promise<LogLinesResponse> {

@@ -13,7 +13,7 @@ export async function followPodLog(ctx: VerbContext, podId: string, reading: Log
   return followLog(ctx.env, await podLog(ctx, podId), reading)
 }
 
-/** Returns a page of the log of a pod (JL-10). Throws the errors of `followPodLog`, and 503 while the log's bucket cannot be reached. */
+/** Returns a page of the log of a pod (LOG-30). Throws the errors of `followPodLog`, and 503 while the log's bucket cannot be reached. */
 export async function readPodLines(ctx: VerbContext, podId: string, query: LogLinesQuery): Promise<LogLinesResponse> {
   return readLogLines(ctx.env, await podLog(ctx, podId), query)
 }

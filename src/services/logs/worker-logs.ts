@@ -19,7 +19,7 @@ export async function followWorkerLog(
 }
 
 /**
- * Returns a page of the log of a worker (JL-10). Throws the errors of `followWorkerLog`, and 503 while the log's bucket cannot be reached.
+ * Returns a page of the log of a worker (LOG-30). Throws the errors of `followWorkerLog`, and 503 while the log's bucket cannot be reached.
  */
 export async function readWorkerLines(
   ctx: VerbContext,

@@ -41,7 +41,7 @@ const STEPS = [
 
 /**
  * Runs one step over all sealed data of the plane: data that is in plain text or sealed under a previous TOKEN_SECRET is sealed under the
- * present one (PP-213). A row that cannot be opened does not block the others (PP-238). The steps may be stopped and started again at any
+ * present one (SEAL-3). A row that cannot be opened does not block the others (SEAL-4). The steps may be stopped and started again at any
  * time.
  */
 export async function reseal(ctx: OperatorContext, cursor: string | undefined): Promise<ResealResponse> {

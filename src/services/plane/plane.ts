@@ -14,7 +14,7 @@ import { probeObject, readApplied } from './readiness.ts'
 /** Highest count that is reported; larger numbers appear as this one. */
 const WAITING_COUNTED = 1_000
 
-/** Returns the status of the plane itself (PLN-1). The caller is an operator. */
+/** Returns the status of the plane itself (PLANE-1). The caller is an operator. */
 export async function getPlaneStatus({ env, nowMs }: OperatorContext): Promise<PlaneStatus> {
   const facts = await readFacts(env, nowMs)
   return {

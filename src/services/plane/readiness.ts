@@ -15,7 +15,7 @@ const PROBED = 'readiness'
 const known = new WeakMap<Env, { atMs: number; faults: Promise<PlaneCheck[]> }>()
 
 /**
- * Returns the faults that keep the plane from serving (PLN-2): a database without answer or tables, an object that cannot write a row, a
+ * Returns the faults that keep the plane from serving (PLANE-2): a database without answer or tables, an object that cannot write a row, a
  * disk that is full or soon will be, damaged files. Empty when the plane is ready. Never throws.
  */
 export async function readFaults(env: Env, nowMs: number): Promise<PlaneCheck[]> {

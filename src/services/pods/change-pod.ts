@@ -195,7 +195,7 @@ export async function refusePlace(ctx: VerbContext, reason: PlaceRefusal, before
 }
 
 /**
- * Throws 400 unless the pod's host is online and not cordoned: a pod starts only there, and would otherwise wait without a reason (PP-86).
+ * Throws 400 unless the pod's host is online and not cordoned: a pod starts only there, and would otherwise wait without a reason (POD-39).
  */
 async function requireHost({ env }: VerbContext, { hostId }: PodRow): Promise<void> {
   const host = await findHostState(openDatabase(env.DB), hostId)

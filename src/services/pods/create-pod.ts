@@ -75,7 +75,7 @@ function replayOf({ env, principal }: VerbContext, body: CreatePodRequest) {
 }
 
 /**
- * Returns where the pod of a body would be placed at present, or what each host lacks; writes nothing (PP-83). Throws the errors of the
+ * Returns where the pod of a body would be placed at present, or what each host lacks; writes nothing (POD-37). Throws the errors of the
  * create.
  */
 export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Promise<PodPlacementPreview> {
@@ -172,7 +172,7 @@ async function planOrThrow(ctx: VerbContext, body: CreatePodRequest): Promise<{ 
   return { plan, references }
 }
 
-// Requires a stopped pod as well, although the new pod is not stopped: with that budget used up, it could never be stopped (PP-162).
+// Requires a stopped pod as well, although the new pod is not stopped: with that budget used up, it could never be stopped (BUDGET-5).
 function budgetOf(body: CreatePodRequest) {
   return { pods: 1, stoppedPods: 1, ...(body.gpu && { gpus: body.gpu.count ?? POD_DEFAULTS.gpuCount }) }
 }

@@ -32,8 +32,9 @@ export interface PodPage {
 const VIEWED_AT_ONCE = 100
 
 /**
- * Returns a page of the account's live pods, newest first, cut short when it gets large (POD-1, PAG-1 to PAG-3, PP-97). Members of clusters
- * are removed after the page is cut (PAG-7), and so is what does not match `label` behind the examined pods (LBL-5). Throws 403, and 422 for a cursor of another list.
+ * Returns a page of the account's live pods, newest first, cut short when it gets large (POD-1, PAG-1 to PAG-3, POD-50). Members of
+ * clusters are removed after the page is cut (PAG-7), and so is what does not match `label` behind the examined pods (LBL-5). Throws 403,
+ * and 422 for a cursor of another list.
  */
 export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<PodPage> {
   requireScope(ctx.principal, 'pods:read')

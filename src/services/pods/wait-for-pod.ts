@@ -12,8 +12,8 @@ const MAX_WAIT_MS = 25_000
 const RETRY_AFTER_MS = 2_000
 
 /**
- * Returns a pod once it has the status, cannot reach it without an action, or 25 s have passed (PP-90). Throws the errors of `getPod`, also
- * when the pod is terminated meanwhile. `signal`: aborted when the caller disconnects.
+ * Returns a pod once it has the status, cannot reach it without an action, or 25 s have passed (POD-44). Throws the errors of `getPod`,
+ * also when the pod is terminated meanwhile. `signal`: aborted when the caller disconnects.
  */
 export async function waitForPod(ctx: VerbContext, id: string, wanted: PodStatus, signal: AbortSignal): Promise<TaggedPod> {
   requireScope(ctx.principal, 'pods:read', id)

@@ -13,7 +13,7 @@ export async function findDataCenter(env: Env, id: string): Promise<DataCenter |
   return (await hasHostIn(openDatabase(env.DB), id)) ? joinedDataCenter(id) : null
 }
 
-/** Returns the first unknown id; null when each is in the catalog or a host has joined in it (POD-9, PP-126). */
+/** Returns the first unknown id; null when each is in the catalog or a host has joined in it (POD-9, REST-32). */
 export async function findUnknownDataCenter(env: Env, ids: readonly string[]): Promise<string | null> {
   if (ids.length === 0) return null
   const catalog = await loadCatalog(env)
@@ -23,7 +23,7 @@ export async function findUnknownDataCenter(env: Env, ids: readonly string[]): P
   return others.find((id) => !joined.has(id)) ?? null
 }
 
-/** Throws 400 for unknown data centers (POD-9, PP-126). */
+/** Throws 400 for unknown data centers (POD-9, REST-32). */
 export async function requireDataCenters(env: Env, ids: readonly string[] = []): Promise<void> {
   const unknown = await findUnknownDataCenter(env, ids)
   if (unknown !== null) throw new Problem('badRequest', { detail: `dataCenterIds: data center ${unknown} not found` })

@@ -14,7 +14,7 @@ import { tooMany } from './resource-problems.ts'
 
 const KIND = 'delegation'
 
-/** Records that the account may pull from an ECR repository (REG-3, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
+/** Records that the account may pull from an ECR repository (REG-3, IDEM-2). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createDelegation(ctx: VerbContext, body: CreateDelegationRequest, key: string | undefined): Promise<EcrDelegation> {
   requireScope(ctx.principal, 'registries:write')
   return onceForKey<EcrDelegation>(ctx, 'createDelegation', key, body, (store) => writeDelegation(ctx, body, store))

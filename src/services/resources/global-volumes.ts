@@ -16,7 +16,7 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 const KIND = 'global-volume'
 
 /**
- * Creates a global volume (GLV-1, PP-125). Throws 403, 409 and 422 (its key is in use), and 400 when the account has one of that name
+ * Creates a global volume (GLV-1, IDEM-2). Throws 403, 409 and 422 (its key is in use), and 400 when the account has one of that name
  * (GLV-2).
  */
 export async function createGlobalVolume(

@@ -23,7 +23,7 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 
 const KIND = 'network-volume'
 
-/** Creates a network volume (VOL-2, PP-125). Throws 400, 402, 403, 409 and 422 (its key is in use). */
+/** Creates a network volume (VOL-2, IDEM-2). Throws 400, 402, 403, 409 and 422 (its key is in use). */
 export async function createVolume(ctx: VerbContext, body: CreateNetworkVolumeRequest, key: string | undefined): Promise<NetworkVolume> {
   requireScope(ctx.principal, 'volumes:write')
   const volume = await onceForKey<NetworkVolume>(ctx, 'createNetworkVolume', key, body, (store) => writeVolume(ctx, body, store))

@@ -16,7 +16,7 @@ import { assertDeleted, tooMany } from './resource-problems.ts'
 
 const KIND = 'registry'
 
-/** Stores a credential, sealed (REG-1, RES-3, PP-125). Throws 400, 403, 409 and 422 (its key is in use). */
+/** Stores a credential, sealed (REG-1, RES-3, IDEM-2). Throws 400, 403, 409 and 422 (its key is in use). */
 export async function createRegistry(ctx: VerbContext, body: CreateRegistryRequest, key: string | undefined): Promise<Registry> {
   requireScope(ctx.principal, 'registries:write')
   return onceForKey<Registry>(ctx, 'createRegistry', key, body, (store) => writeRegistry(ctx, body, store))
@@ -79,7 +79,7 @@ export function tagOfRegistry({ env }: VerbContext, { id, usernameSealed, passwo
 }
 
 /**
- * Requires the scope for reading a credential when a request names one, because the request causes it to be sent to a registry (PP-196).
+ * Requires the scope for reading a credential when a request names one, because the request causes it to be sent to a registry (REG-21).
  * Throws 403.
  */
 export function requireRegistryScope({ principal }: VerbContext, registry: string | null | undefined): void {
@@ -88,7 +88,7 @@ export function requireRegistryScope({ principal }: VerbContext, registry: strin
 
 /**
  * Throws 400 for a container whose credential the team does not have (CON-7), or whose image is on another registry than the credential
- * (PP-195), and 403 for a credential without a registry that the key may not read.
+ * (REG-20), and 403 for a credential without a registry that the key may not read.
  */
 export async function requireRegistry(ctx: VerbContext, { registry, image }: Pick<ContainerSpec, 'image' | 'registry'>): Promise<void> {
   if (registry === null) return

@@ -33,7 +33,7 @@ export async function getSecret(ctx: VerbContext, id: string): Promise<Secret> {
   return shown(row)
 }
 
-/** Stores a secret, sealed (ACC-2 to ACC-5, PP-125). Throws 400 (a budget), 403, 409 (name taken) and 422 (its key is in use). */
+/** Stores a secret, sealed (ACC-2 to ACC-5, IDEM-2). Throws 400 (a budget), 403, 409 (name taken) and 422 (its key is in use). */
 export async function createSecret(ctx: VerbContext, body: CreateSecretRequest, key: string | undefined): Promise<Secret> {
   requireScope(ctx.principal, 'account:write')
   return onceForKey<Secret>(ctx, 'createSecret', key, body, (store) => writeSecret(ctx, body, store))

@@ -35,7 +35,7 @@ const FIRST_REVISION = 1
 /** Bytes of templates per page: a thousand of the largest would not fit into a Worker's memory. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024
 
-/** Creates a template (TPL-2, PP-125). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
+/** Creates a template (TPL-2, IDEM-2). Throws 400 (name taken, unknown registry), 403, 409 and 422 (its key is in use). */
 export async function createTemplate(
   ctx: VerbContext,
   body: CreateTemplateRequest & TemplateNotesPatch,
@@ -199,7 +199,7 @@ export async function useTemplate(
 }
 
 /**
- * Requires the scope for reading a private template that a request names, also for a repeat that reads no template (PP-236). Throws 403 and
+ * Requires the scope for reading a private template that a request names, also for a repeat that reads no template (IDEM-4). Throws 403 and
  * 404.
  */
 export async function requireTemplateScope({ env, principal }: VerbContext, id: string | undefined): Promise<void> {

@@ -50,7 +50,7 @@ interface Return {
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
-/** Returns the provider's address for a sign-in and the sealed state for the browser's cookie (CS-22); or the failure. */
+/** Returns the provider's address for a sign-in and the sealed state for the browser's cookie (SESSION-22); or the failure. */
 export async function beginSignIn(
   { env, nowMs }: Where,
   { redirectUri, asked }: { redirectUri: string; asked: string | null },
@@ -69,7 +69,7 @@ export async function beginSignIn(
   }
 }
 
-/** Signs in the user that the provider has sent back (CS-23), or returns the failure (CS-25). */
+/** Signs in the user that the provider has sent back (SESSION-23), or returns the failure (SESSION-25). */
 export async function completeSignIn(
   where: Where,
   { query, sealed, redirectUri }: { query: URLSearchParams; sealed: string | null; redirectUri: string },
@@ -88,7 +88,7 @@ export async function completeSignIn(
     failure = done.failure
     return null
   }
-  // PP-200: limits the requests to the provider that a client with invented codes can cause.
+  // KEY-10: limits the requests to the provider that a client with invented codes can cause.
   const source = visit.source()
   const lookup = source === null ? { found: await exchange() } : await lookUpFor(`sign-in ${source}`, nowMs, exchange)
   const opened = 'found' in lookup ? lookup.found : null
@@ -123,7 +123,7 @@ async function claimsOf(client: Client, back: Return, nowMs: number, visit: Visi
     const response = await authorizationCodeGrantRequest(server, registered, auth, callback, redirectUri, attempt.verifier, OPTIONS)
     const checks = { expectedNonce: attempt.nonce, requireIdToken: true }
     const answer = await processAuthorizationCodeResponse(server, registered, response, checks)
-    // The library has checked the claims; the signature is checked with the same cached keys as sessions (SES-4).
+    // The library has checked the claims; the signature is checked with the same cached keys as sessions (OIDC-4).
     const token = answer.id_token ?? ''
     const verified = await verifyToken({ ...provider, audiences: [id] }, token, nowMs, (promise) => visit.waitUntil(promise))
     if (verified === 'UNAVAILABLE') throw new Error('the keys of the identity provider are not available')
@@ -155,7 +155,7 @@ function clientOf(env: Env): Client | null {
   return { provider: sessions, ...console.client }
 }
 
-// CS-13: uses the address that the provider has verified in this sign-in, not a stored one.
+// SESSION-13: uses the address that the provider has verified in this sign-in, not a stored one.
 function isListed(env: Env, provider: Provider, claims: Claims): boolean {
   const sight = judgeFirstSight(claims, provider.emailDomains)
   return 'email' in sight && readSettings(env).console.operators.includes(sight.email)

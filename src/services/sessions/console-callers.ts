@@ -33,13 +33,13 @@ const NO_OPERATOR: Refused = { ...INVALID, errors: ['this session is not an oper
 /** Indexed by hashes, so that no secret stays in memory longer than its request. */
 const sessions = new CachedDecisions<ConsoleSession, true>()
 
-/** Returns the caller behind a session's cookie (CS-2), with the account that it acts for (AUT-7). Zero D1 queries when warm. */
+/** Returns the caller behind a session's cookie (SESSION-2), with the account that it acts for (AUT-7). Zero D1 queries when warm. */
 export async function authenticateByCookie(env: Env, shown: CookieShown, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
   const session = await findByCookie(env, shown, nowMs, visit)
   return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
 }
 
-/** Returns the operator behind a session's cookie, or the refusal (CS-13). */
+/** Returns the operator behind a session's cookie, or the refusal (SESSION-13). */
 export async function operatorByCookie(
   env: Env,
   shown: CookieShown,
@@ -53,7 +53,7 @@ export async function operatorByCookie(
   return { ok: true, operator: { userId: user?.id ?? null, credentialId, parent: parentOfLinkBy(row), isByLink: row.made === 'LINK' } }
 }
 
-/** Whether a session still has the rights on its account that it had when `principal` was made (PP-215). */
+/** Whether a session still has the rights on its account that it had when `principal` was made (DER-42). */
 export async function isCookieStillGood(
   env: Env,
   { secret }: CookieShown,
@@ -113,7 +113,7 @@ function saysEnough({ key, user }: ConsoleSession, visit: Visit | undefined): bo
   return key !== null || user === null || isMember(user.accounts, visit)
 }
 
-/** Whether a session opens the operator API: one of a sign-in at the provider does while the user is listed as an operator (CS-13). */
+/** Whether a session opens the operator API: one of a sign-in at the provider does while the user is listed as an operator (SESSION-13). */
 export function isOperator(env: Env, { row, user }: FoundSession): boolean {
   if (!row.isOperator || user?.isDeleted || isSuspended(user)) return false
   return row.made !== 'OIDC' || (user !== null && readSettings(env).console.operators.includes(user.email))

@@ -45,11 +45,11 @@ type Made = Pick<table.ConsoleSessionRow, 'made' | 'userId' | 'keyId' | 'isOpera
 
 type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 
-/** A text with this prefix is handled as an operator key, so that wrong ones are counted (PP-200). */
+/** A text with this prefix is handled as an operator key, so that wrong ones are counted (KEY-10). */
 const OPERATOR_PREFIX = /^ppo_/
 
 /**
- * Opens a session that acts as a key and ends with it (CS-3), or returns the refusal. Counts as a request of the key's user (DER-13).
+ * Opens a session that acts as a key and ends with it (SESSION-3), or returns the refusal. Counts as a request of the key's user (DER-13).
  * Throws 429.
  */
 export async function signInWithKey(where: Where, key: string, visit: Visit): Promise<Opened | Refused> {
@@ -84,7 +84,7 @@ async function signInAsOperator(where: Where, key: string, visit: Visit): Promis
   })
 }
 
-/** Stores a session under a new secret, whatever cookie the browser had before (CS-9), with its audit row. */
+/** Stores a session under a new secret, whatever cookie the browser had before (SESSION-9), with its audit row. */
 export async function openSession({ env, nowMs, requestId }: Where, made: Made): Promise<Opened> {
   const secret = newSessionSecret()
   const id = await consoleSessionId(env, secret)
@@ -109,8 +109,8 @@ export async function signOut(where: Where, shown: CookieShown, visit: Visit): P
 }
 
 /**
- * Ends all sessions of a user (CS-17), open sign-in links and what the user made as an operator (DER-6): at once in this isolate, within 60
- * s elsewhere. Idempotent. Throws 404.
+ * Ends all sessions of a user (SESSION-17), open sign-in links and what the user made as an operator (DER-6): at once in this isolate,
+ * within 60 s elsewhere. Idempotent. Throws 404.
  */
 export async function endSessionsOf(ctx: OperatorContext, userId: string): Promise<void> {
   const { env, nowMs } = ctx
@@ -121,7 +121,7 @@ export async function endSessionsOf(ctx: OperatorContext, userId: string): Promi
   dropCachedDecisions()
 }
 
-/** Returns the signed-in user of a cookie, for a page to show (CS-7); null when no user is signed in. */
+/** Returns the signed-in user of a cookie, for a page to show (SESSION-7); null when no user is signed in. */
 export async function describeSession(env: Env, shown: CookieShown, nowMs: number, visit: Visit): Promise<SessionView | Refused | null> {
   const session = await findByCookie(env, shown, nowMs, visit)
   if ('problem' in session) return session.problem === 'invalidToken' ? null : session

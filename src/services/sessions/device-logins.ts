@@ -53,7 +53,7 @@ type Where = Pick<OperatorContext, 'env' | 'nowMs' | 'requestId'>
 type Decided = Pick<table.DeviceLoginRow, 'status' | 'userId' | 'teamId' | 'credentialId' | 'permission' | 'scopes'>
 type Granted = { permission: NonNullable<Decided['permission']>; scopes: string[]; sessionId: string }
 
-/** Starts the login of a device (CS-18). The plane stores nothing of it (DER-9). */
+/** Starts the login of a device (SESSION-18). The plane stores nothing of it (DER-9). */
 export function startDeviceLogin({ env, nowMs }: Where, name: string): Started {
   const { deviceCode, userCode } = codes.newCodes(env, name, nowMs)
   const nameProof = codes.proveName(env, userCode, name)
@@ -62,8 +62,8 @@ export function startDeviceLogin({ env, nowMs }: Where, name: string): Started {
 }
 
 /**
- * Returns the waiting device of a user code (CS-19). Its name is included only with the proof from its own link: the plane does not know it
- * from the code (DER-11). Throws 404 and 429.
+ * Returns the waiting device of a user code (SESSION-19). Its name is included only with the proof from its own link: the plane does not
+ * know it from the code (DER-11). Throws 404 and 429.
  */
 export async function findDevice({ env, nowMs, principal }: VerbContext, typed: string, said: SaidName = {}): Promise<WaitingDevice> {
   const userCode = requireUserCode(typed)
@@ -86,7 +86,7 @@ export async function findDevice({ env, nowMs, principal }: VerbContext, typed: 
 }
 
 /**
- * Approves a device: it gets a key of the present account with at most the rights of the approving user (CS-19, TEAM-21), while the
+ * Approves a device: it gets a key of the present account with at most the rights of the approving user (SESSION-19, TEAM-21), while the
  * approving session is valid (DER-7). Throws 400, 403, 404 and 429.
  */
 export async function approveDevice(
@@ -103,14 +103,14 @@ export async function approveDevice(
   return decide(ctx, userCode, { permission: permission ?? KEY_DEFAULTS.permission, scopes: scopes ?? [], sessionId })
 }
 
-/** Denies a device (CS-19). Throws 404 and 429. */
+/** Denies a device (SESSION-19). Throws 404 and 429. */
 export async function denyDevice(ctx: VerbContext, userCode: string): Promise<void> {
   await decide(ctx, userCode, null)
 }
 
 /**
- * Returns the answer to a polling device: the key, once (CS-20, CS-21), or why it is pending or refused. A poll of a waiting device costs
- * one read (DER-9).
+ * Returns the answer to a polling device: the key, once (SESSION-20, SESSION-21), or why it is pending or refused. A poll of a waiting
+ * device costs one read (DER-9).
  */
 export async function pollDevice(
   where: Where,

@@ -8,7 +8,7 @@ const KNOWN_TTL_MS = 3_600_000
 
 const known = new Map<string, { server: AuthorizationServer; atMs: number }>()
 
-/** Returns the discovery document of a provider (CS-22). Throws when it cannot be fetched or is invalid. */
+/** Returns the discovery document of a provider (SESSION-22). Throws when it cannot be fetched or is invalid. */
 export async function serverOf({ issuer }: Provider, nowMs: number): Promise<AuthorizationServer> {
   const found = known.get(issuer)
   if (found && nowMs - found.atMs < KNOWN_TTL_MS) return found.server

@@ -30,7 +30,7 @@ interface KeySet {
 /** Indexed by issuer and key address, both set by the operator, so there is one entry. */
 const sets = new Map<string, KeySet>()
 
-/** Returns the keys of a provider, at most an hour old; null when they cannot be fetched at present (SES-4). */
+/** Returns the keys of a provider, at most an hour old; null when they cannot be fetched at present (OIDC-4). */
 export async function currentKeys(provider: Provider, nowMs: number, later: Later): Promise<ProviderKeys | null> {
   const set = setOf(provider)
   const plan = planKeys(set, nowMs)
@@ -46,7 +46,7 @@ export async function currentKeys(provider: Provider, nowMs: number, later: Late
 }
 
 /**
- * Returns the keys of a provider after `before`, which lacks the requested key (SES-3): fetched once per cooldown for all callers. Returns
+ * Returns the keys of a provider after `before`, which lacks the requested key (OIDC-3): fetched once per cooldown for all callers. Returns
  * `before` itself when there are no others, and null when the keys cannot be fetched.
  */
 export async function newerKeys(provider: Provider, before: ProviderKeys, nowMs: number, later: Later): Promise<ProviderKeys | null> {

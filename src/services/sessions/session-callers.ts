@@ -26,7 +26,8 @@ const RETRY_SECONDS = 30
 const sessions = new CachedDecisions<Session, Refused>()
 
 /**
- * Returns the caller behind a token of the identity provider (SES-2), with the account that it acts for (AUT-7). Zero D1 queries when warm.
+ * Returns the caller behind a token of the identity provider (OIDC-2), with the account that it acts for (AUT-7). Zero D1 queries when
+ * warm.
  */
 export async function authenticateSession(env: Env, token: string, nowMs: number, visit: Visit | undefined): Promise<Authentication> {
   const provider = readSettings(env).sessions
@@ -40,7 +41,7 @@ export async function authenticateSession(env: Env, token: string, nowMs: number
   return 'problem' in session ? session : answerOf(session, visit?.askedTeam ?? null, nowMs)
 }
 
-/** Whether a session still has the rights on its account that it had when `principal` was made (PP-215). */
+/** Whether a session still has the rights on its account that it had when `principal` was made (DER-42). */
 export async function isSessionStillGood(env: Env, token: string, principal: Principal, nowMs: number, maxAgeMs: number): Promise<boolean> {
   const digest = await sha256Hex(token)
   const holds = (session: Session) => {
@@ -87,7 +88,7 @@ export function isMember(accounts: Accounts, visit: Visit | undefined): boolean 
   return asked === null || accounts.all.has(asked)
 }
 
-/** Returns the principal of a signed-in user, with the scopes of the role in the requested account (SES-10, AUT-7), or the refusal. */
+/** Returns the principal of a signed-in user, with the scopes of the role in the requested account (OIDC-10, AUT-7), or the refusal. */
 export function actAs(session: Pick<Session, 'credentialId' | 'userId' | 'accounts'>, askedTeam: string | null): Authentication {
   const { credentialId, userId, accounts } = session
   const account = accountFor(accounts, askedTeam)

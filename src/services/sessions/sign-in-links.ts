@@ -34,8 +34,8 @@ interface GoodLink {
 }
 
 /**
- * Creates a link for one sign-in without a key (CS-15). It ends with the credential that creates it (DER-3), and a session by link creates
- * none for operators (DER-4). Throws 403 and 404.
+ * Creates a link for one sign-in without a key (SESSION-15). It ends with the credential that creates it (DER-3), and a session by link
+ * creates none for operators (DER-4). Throws 403 and 404.
  */
 export async function createSignInLink(
   ctx: OperatorContext,

@@ -25,7 +25,7 @@ export const NO_ACCOUNT: readonly { refusal: string }[] = [DELETED, TAKEN]
 /** A request that loses a race for an address or an identity finds the winner's in its next try. */
 const MAX_TRIES = 3
 
-/** Returns the user of an identity, created or linked at first sight (SES-5 to SES-8), or the refusal. */
+/** Returns the user of an identity, created or linked at first sight (OIDC-5 to OIDC-8), or the refusal. */
 export async function signIn(env: Env, provider: Provider, who: Newcomer, nowMs: number): Promise<SignedIn | { refusal: string }> {
   const outcome = await retryLost(async () => {
     const known = await findSignedIn(openDatabase(env.DB), provider.issuer, who.subject)

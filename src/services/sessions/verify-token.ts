@@ -24,7 +24,7 @@ const FAULTS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Verifies a token against the provider's keys (SES-2). Ignores keys that its header contains or points to (`jwk`, `jku`, `x5u`, `x5c`).
+ * Verifies a token against the provider's keys (OIDC-2). Ignores keys that its header contains or points to (`jwk`, `jku`, `x5u`, `x5c`).
  */
 export async function verifyToken(provider: Provider, token: string, nowMs: number, later: Later): Promise<TokenVerdict> {
   const keys = await currentKeys(provider, nowMs, later)

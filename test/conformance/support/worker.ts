@@ -114,7 +114,7 @@ export class PlayedWorker {
 
   /**
    * `job-done` with a final result. As with the SDK, pings list the job until the answer: without it in two pings during a slow upload,
-   * the lease ends (LSE-5) and the worker gets no more jobs (PP-11).
+   * the lease ends (LSE-5) and the worker gets no more jobs (LSE-33).
    */
   async done(jobId: string, body: unknown, isStream = false): Promise<Reply<unknown>> {
     try {

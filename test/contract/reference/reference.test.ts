@@ -10,7 +10,7 @@ const reference: OpenApi = JSON.parse(readFileSync(join(import.meta.dirname, 'op
 const spec = readFileSync(join(import.meta.dirname, '../../../docs/SPEC.md'), 'utf8')
 const ours = (): OpenApi => JSON.parse(JSON.stringify(restDocument()))
 
-describe('[PP-260] the document and the published structure', () => {
+describe('[DOC-11] the document and the published structure', () => {
   const comparison = compareDocuments(reference, ours())
   const listed = Object.keys(DELIBERATE)
 

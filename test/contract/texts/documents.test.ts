@@ -58,7 +58,7 @@ describe('documents', () => {
     }
   })
 
-  it('[PP-261] every operation documents a problem as an answer', () => {
+  it('[DOC-12] every operation documents a problem as an answer', () => {
     for (const document of [restDocument(), adminDocument(), consoleDocument()]) {
       for (const [name, { responses }] of operationsOf(document)) expect(responses, name).toHaveProperty('default')
     }
@@ -172,7 +172,7 @@ describe('generators of Java and Go', () => {
   })
 })
 
-describe('[PP-122] requirements of client generators', () => {
+describe('[DOC-10] requirements of client generators', () => {
   interface Schema {
     type?: string | string[]
     format?: string
@@ -228,7 +228,7 @@ describe('[PP-122] requirements of client generators', () => {
     }
   })
 
-  it('[PP-121] every whole number says how wide it is, and one of a request has both bounds', () => {
+  it('[REST-30] every whole number says how wide it is, and one of a request has both bounds', () => {
     for (const document of [rest, admin]) {
       for (const [name, schema] of all(document)) {
         if (![schema.type].flat().includes('integer')) continue

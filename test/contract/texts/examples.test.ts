@@ -69,7 +69,7 @@ function withoutExample(document: object): string[] {
   )
 }
 
-describe('[PP-290] an example of every body and every success', () => {
+describe('[DOC-15] an example of every body and every success', () => {
   it.each([
     ['REST', restDocument()],
     ['operator', adminDocument()],

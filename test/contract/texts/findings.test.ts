@@ -21,7 +21,7 @@ const rows = readFileSync(join(ROOT, 'docs/SECURITY.md'), 'utf8')
     return { id, attack, guard, test }
   })
 
-/** A title names a finding alone or among others: `[C1]`, `[C1 M6]`, `[PP-190, C1]`. */
+/** A title names a finding alone or among others: `[C1]`, `[C1 M6]`, `[AUT-21, C1]`. */
 const isNamed = (id: string) => new RegExp(`\\[(?:[^\\]\\n]*[ ,])?${id}(?:[ ,][^\\]\\n]*)?\\]`).test(tests)
 
 describe('the findings of docs/SECURITY.md', () => {

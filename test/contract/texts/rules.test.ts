@@ -72,6 +72,17 @@ describe('docs/SPEC.md', () => {
     expect(defined.filter((id) => NO_FAMILIES.some((family) => id.startsWith(`${family}-`)))).toEqual([])
   })
 
+  it('has each row below a heading whose line lists its family, and lists only families that have rows', () => {
+    const sections = SPEC.split(/^## /m).filter((section) => section.includes(`| ${HEADINGS[0]} |`))
+    expect(sections.length).toBeGreaterThan(30)
+    for (const section of sections) {
+      const [, line = ''] = /^Families: ([\s\S]*?)\.\n\n/m.exec(section) ?? []
+      const families = [...section.matchAll(/^\| ([A-Z]+)-\d+[a-z]? \|/gm)].map(([, family = '']) => family)
+      const listed = [...line.matchAll(/`([A-Z]+)`\s\(/g)].map(([, family = '']) => family)
+      expect([...new Set(families)], section.split('\n', 1)[0]).toEqual(listed)
+    }
+  })
+
   it('states for each rule whether it was given or chosen, in a text of its own', () => {
     expect(
       rules.filter(({ cells }) => cells.length !== 3 || !/^(given|chosen)$/.test(cells[1] ?? '')).map(({ cells }) => cells[0]),

@@ -5,7 +5,7 @@ const pod = { kind: 'pod', id: 'p1' }
 const said = (action: string, resource = pod, before = {}, after = {}) => changeSentence({ actor: 'KEY', action, resource, before, after })
 
 describe('changeSentence', () => {
-  it('[JL-40] is a sentence for every kind of action', () => {
+  it('[AUD-22] is a sentence for every kind of action', () => {
     expect(said('pods.create')).toBe('An API key created pod p1')
     expect(said('pods.stop')).toBe('An API key stopped pod p1')
     expect(said('quotas.set', { kind: 'quota', id: 'gpus' })).toBe('An API key set quota gpus')
@@ -17,7 +17,7 @@ describe('changeSentence', () => {
     )
   })
 
-  it('[JL-40] names what an update changed, and no value of it', () => {
+  it('[AUD-22] names what an update changed, and no value of it', () => {
     expect(said('pods.update', pod, { env: 1 }, { env: 2, name: 'x' })).toBe('An API key updated pod p1: env, name')
     const many = Object.fromEntries([...'abcdefg'].map((name) => [name, 1]))
     expect(said('pods.update', pod, {}, many)).toBe('An API key updated pod p1: a, b, c, d, e and 2 more')

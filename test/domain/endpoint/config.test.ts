@@ -31,7 +31,7 @@ function patchRefusal(config: EndpointConfig, body: UpdateEndpointRequest) {
   return result.ok ? 'accepted' : result.problem.detail
 }
 
-describe('[PP-127] the cloud of workers', () => {
+describe('[END-31] the cloud of workers', () => {
   it.each(['SECURE', 'COMMUNITY', 'ALL'] as const)('%s reaches placement', (cloud) => {
     expect(placementRequestOf(SEED_CATALOG, create({ cloud })).cloud).toBe(cloud)
   })
@@ -86,12 +86,12 @@ describe('create', () => {
       ['badRequest', 'allowedCudaVersions and minCudaVersion exclude each other'],
     ],
     [
-      '[PP-126] more GPUs than one worker can have',
+      '[REST-32] more GPUs than one worker can have',
       { gpu: { pools: ['ADA_24', 'AMPERE_24'], count: 9 } },
       ['badRequest', 'gpu.count 9 is above 8, the most of these GPU types in one worker'],
     ],
     [
-      '[PP-126] a built-in image that is none',
+      '[REST-32] a built-in image that is none',
       { image: 'builtin/nothing' },
       ['badRequest', 'image builtin/nothing is no built-in image; there are builtin/echo, builtin/idle, builtin/probe'],
     ],
@@ -112,7 +112,7 @@ describe('create', () => {
       ['badRequest', "env.PORT 'http' is not a port; give a number from 1 to 65535"],
     ],
     [
-      '[END-20][PP-126] a network volume for a built-in image',
+      '[END-20][REST-32] a network volume for a built-in image',
       { image: 'builtin/echo', networkVolumes: ['v1'] },
       ['badRequest', 'image builtin/echo takes no mounts: built-in images run outside any container'],
     ],
@@ -169,7 +169,7 @@ describe('cpu', () => {
     })
   })
 
-  it('[POD-8][RST-4] refuses an unknown flavor, a wrong size and a wrong memory', () => {
+  it('[POD-8][REST-4] refuses an unknown flavor, a wrong size and a wrong memory', () => {
     expect(refusal(cpu({ id: 'cpu9', vcpuCount: 2 }))).toEqual(['badRequest', 'cpu flavor cpu9 not found'])
     expect(refusal(cpu({ id: 'cpu3c', vcpuCount: 6 }))).toEqual(['badRequest', 'vcpuCount 6 is not valid for cpu3c'])
     expect(refusal(cpu({ id: 'cpu3c', vcpuCount: 64 }))).toEqual(['badRequest', 'vcpuCount 64 is not valid for cpu3c'])
@@ -177,7 +177,7 @@ describe('cpu', () => {
     expect(refusal(cpu({ id: 'cpu3c', vcpuCount: 2, memory: 4 }))).toBe('accepted')
   })
 
-  it('[POD-8][RST-4] container disk is at most 10 GB a vCPU', () => {
+  it('[POD-8][REST-4] container disk is at most 10 GB a vCPU', () => {
     expect(refusal({ ...cpu({ id: 'cpu3c', vcpuCount: 2 }), disk: 20 })).toBe('accepted')
     expect(refusal({ ...cpu({ id: 'cpu3c', vcpuCount: 2 }), disk: 21 })).toEqual([
       'badRequest',
@@ -199,7 +199,7 @@ describe('patch', () => {
     expect(result.config.workers).toEqual({ min: 0, max: 9, idleTimeoutSeconds: 5 })
   })
 
-  it('[END-12][END-14][RST-7] a change of the container is a release with its differences', () => {
+  it('[END-12][END-14][REST-7] a change of the container is a release with its differences', () => {
     const result = patch(create({ env: { A: '1' } }), { image: 'j', env: { A: '2' }, workers: { max: 4 } })
     expect(result).toMatchObject({ changed: true, config: { version: 2, revision: 2 } })
     expect(result.releaseDiff).toEqual([

@@ -1,7 +1,7 @@
 import { describeConstraint } from '../../../src/domain/host/constraint-text.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-describe('[PP-128] a constraint as a tenant reads it: the requirement, not the capacity of the host', () => {
+describe('[WHY-21] a constraint as a tenant reads it: the requirement, not the capacity of the host', () => {
   it.each([
     ['status: ONLINE > OFFLINE', 'needs a host that is online'],
     ['schedulable: yes > cordoned', 'needs a host that is not cordoned'],

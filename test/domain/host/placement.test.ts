@@ -33,7 +33,7 @@ const request: PlacementRequest = {
   minCudaVersion: null,
 }
 
-describe('[PP-219] a required runtime class', () => {
+describe('[CLASS-1] a required runtime class', () => {
   const requiredClasses = new Map([['ada', 'runsc']])
   test.each([
     ['of this account, on a host of that class', 'ada', 'docker', 'runsc', []],
@@ -46,7 +46,7 @@ describe('[PP-219] a required runtime class', () => {
   })
 })
 
-describe('[PP-127] the owner of the hardware', () => {
+describe('[END-31] the owner of the hardware', () => {
   const clouds = ['SECURE', 'COMMUNITY'] as const
   const hosts = clouds.map((cloud) => host(cloud, { cloud }))
   test.each([
@@ -80,7 +80,7 @@ describe('placement', () => {
     })
   })
 
-  test('[PP-27] the fuller host wins among those that fit', () => {
+  test('[SCALE-17] the fuller host wins among those that fit', () => {
     const hosts = [host('roomy', { vcpuFree: 64 }), host('full', { gpus: [{ typeId: 'NVIDIA L4', total: 4, free: 1, cudaVersion: null }] })]
     expect(rankHosts(request, hosts).candidates.map((c) => c.hostId)).toEqual(['full', 'roomy'])
   })
@@ -103,7 +103,7 @@ describe('placement', () => {
   })
 })
 
-describe('[HLT-6, PP-55] the lacking resources of a host are the reason against it', () => {
+describe('[HLT-6, WHY-20] the lacking resources of a host are the reason against it', () => {
   const TYPES = ['NVIDIA L4', 'NVIDIA H200', 'NVIDIA A40']
   const VERSIONS = ['12.2', '12.4', '12.11', '13.0']
   const small = fc.integer({ min: 0, max: 4 })

@@ -28,7 +28,7 @@ const crash = { kind: 'failure', text: 'exited with code 1' } as const
 const behind = { normal: 2, low: 0 }
 const one = (status: keyof WorkerCounts) => counts({ [status]: 1 })
 
-describe('[HLT-6, PP-55] the explanation of a job', () => {
+describe('[HLT-6, WHY-20] the explanation of a job', () => {
   test.each<[string, WaitReason, Partial<JobFacts>]>([
     ['a worker holds it', 'RUNNING', { state: 'IN_PROGRESS' }],
     ['it completed', 'FINISHED', { state: 'COMPLETED' }],
@@ -75,7 +75,7 @@ describe('[HLT-6, PP-55] the explanation of a job', () => {
     expect(detail({ workers: one('running') })).toContain('workers.max is 3')
   })
 
-  test('[STA-2, PP-5] the cause in a status record is the trouble itself, or nothing when nothing is the matter', () => {
+  test('[STA-2, STA-10] the cause in a status record is the trouble itself, or nothing when nothing is the matter', () => {
     const cause = (change: Partial<JobFacts>) => explainJob(facts(change)).cause
     expect(cause({ trouble: noRoom })).toBe(noRoom.text)
     expect(cause({ trouble: crash })).toBe(crash.text)

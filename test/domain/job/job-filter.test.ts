@@ -8,7 +8,7 @@ const read = (query: string) => readJobFilter(new URLSearchParams(query))
 const idOf = (seq: number, sync = false) => formatJobId(seq, sync, MASK, RANDOM)
 
 describe('readJobFilter', () => {
-  it('[JL-1] reads states in any order and number, times and the beginning of an id', () => {
+  it('[JOB-40] reads states in any order and number, times and the beginning of an id', () => {
     expect(read('')).toEqual(ANY_JOB)
     expect(read('status=&from=&to=&id=')).toEqual(ANY_JOB)
     expect(read('status=failed,IN_QUEUE&status=FAILED')).toEqual({ ...ANY_JOB, states: ['IN_QUEUE', 'FAILED'] })
@@ -20,7 +20,7 @@ describe('readJobFilter', () => {
     expect(read('id=sync-EAEB')).toEqual({ ...ANY_JOB, idPrefix: 'eaeb' })
   })
 
-  it('[JL-1] names the parameter that it cannot read', () => {
+  it('[JOB-40] names the parameter that it cannot read', () => {
     for (const [query, name] of [
       ['status=DONE', 'status'],
       ['from=yesterday', 'from'],
@@ -34,7 +34,7 @@ describe('readJobFilter', () => {
 })
 
 describe('prefixRange', () => {
-  it('[JL-1] holds exactly the numbers whose ids begin so, for a prefix of any length', () => {
+  it('[JOB-40] holds exactly the numbers whose ids begin so, for a prefix of any length', () => {
     const seqs = [1, 2, 15, 16, 255, 4096, 0xffffff, 0x1000000, 0x123456789a]
     for (const seq of seqs) {
       const id = idOf(seq)
@@ -53,7 +53,7 @@ describe('prefixRange', () => {
 describe('matchesFilter', () => {
   const job = { id: idOf(7, true), state: 'FAILED' as const, createdAtMs: 1_000 }
 
-  it('[JL-1] takes the first instant and leaves the last; finds the id of a synchronous job without its beginning', () => {
+  it('[JOB-40] takes the first instant and leaves the last; finds the id of a synchronous job without its beginning', () => {
     expect(matchesFilter(job, ANY_JOB)).toBe(true)
     expect(matchesFilter(job, { ...ANY_JOB, states: ['FAILED', 'IN_QUEUE'] })).toBe(true)
     expect(matchesFilter(job, { ...ANY_JOB, states: ['COMPLETED'] })).toBe(false)
@@ -66,7 +66,7 @@ describe('matchesFilter', () => {
 })
 
 describe('readCursor', () => {
-  it('[JL-2] continues after the job that it names, and an invalid one is refused', () => {
+  it('[JOB-41] continues after the job that it names, and an invalid one is refused', () => {
     expect(readCursor(null, MASK)).toBeNull()
     expect(readCursor(idOf(42), MASK)).toBe(42)
     expect(readCursor('42', MASK)).toBeUndefined()

@@ -27,7 +27,7 @@ describe('leases', () => {
     expect(due).toMatchObject({ kind: 'lease-ended', takeLost: false, job: { state: 'IN_QUEUE', retries: 0, unconfirmed: 1, attempt: 1 } })
   })
 
-  test('[PP-175] a take whose answer was lost costs no retry; the tenth one fails the job with the true reason', () => {
+  test('[LSE-30] a take whose answer was lost costs no retry; the tenth one fails the job with the true reason', () => {
     let job = queuedJob()
     for (let times = 1; times <= 9; times++) {
       const due = applyTime(showIdle(leaseJob(job, { workerId: `w${times}`, boot: 'b' }, 0, TIMES), 1_000, true), 3_000)
@@ -44,7 +44,7 @@ describe('leases', () => {
     expect(retryJob(finishJob(job, 'FAILED', 1), 9).unconfirmed).toBe(0)
   })
 
-  test('[WRK-19, PP-175] a job whose boot asks for work without a ping may have run: that costs a retry', () => {
+  test('[WRK-19, LSE-30] a job whose boot asks for work without a ping may have run: that costs a retry', () => {
     const leased = leaseJob(queuedJob(), A, 0, TIMES)
     expect(applyTime(showIdle(leased, 1_000), 3_000)).toMatchObject({ takeLost: false, job: { retries: 1, unconfirmed: 0 } })
     // A later take adds no information.
@@ -52,7 +52,7 @@ describe('leases', () => {
     expect(applyTime(showIdle(showIdle(leased, 1_000, true), 1_500), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0 } })
   })
 
-  test('[PP-175] a busy boot whose take was lost keeps its leases; the jobs that it then shows lost never reached it', () => {
+  test('[LSE-30] a busy boot whose take was lost keeps its leases; the jobs that it then shows lost never reached it', () => {
     const doubted = doubtTake(leaseJob(queuedJob(), A, 0, TIMES))
     expect(applyTime(doubted, 29_999).kind).toBe('none')
     expect(applyTime(showIdle(doubted, 1_000), 3_000)).toMatchObject({ takeLost: true, job: { retries: 0, unconfirmed: 1 } })
@@ -62,7 +62,7 @@ describe('leases', () => {
     expect(applyTime(showIdle(confirmed, 2_000), 4_000)).toMatchObject({ takeLost: false, job: { retries: 1 } })
   })
 
-  test('[LSE-3, PP-175] a job that was confirmed and is shown lost was begun: it costs a retry, and its worker', () => {
+  test('[LSE-3, LSE-30] a job that was confirmed and is shown lost was begun: it costs a retry, and its worker', () => {
     const begun = showIdle(renewLease(leaseJob(queuedJob(), A, 0, TIMES), 1_000, TIMES), 5_000)
     expect(applyTime(begun, 7_000)).toMatchObject({ takeLost: false, reason: 'result lost', job: { retries: 1, unconfirmed: 0 } })
   })
@@ -127,7 +127,7 @@ describe('leases', () => {
     })
   })
 
-  test('[PP-17, LSE-10] after /retry the results of attempts before it are late for good', () => {
+  test('[CTL-10, LSE-10] after /retry the results of attempts before it are late for good', () => {
     const failed = finishJob(leaseJob(queuedJob(), A, 1_000, TIMES), 'FAILED', 9_000, 'x')
     expect(judgePost(failed, A, true)).toBe('duplicate')
     const again = retryJob(failed, 9)
@@ -191,7 +191,7 @@ describe('timers', () => {
   })
 })
 
-test('[STR-10, LSE-4, PP-16] a chunk renews the lease and takes the next number, over attempts and retries', () => {
+test('[STR-10, LSE-4, LSE-35] a chunk renews the lease and takes the next number, over attempts and retries', () => {
   const running = leaseJob(queuedJob(), A, 0, TIMES)
   const first = addChunk(running, 5_000, TIMES)
   expect(first).toEqual({ ...renewLease(running, 5_000, TIMES), chunks: 1 })

@@ -56,7 +56,7 @@ describe('settings', () => {
     expect(DEFAULT_JOB_LIMITS.limits['purge-queue']).toEqual({ rate: 2, concurrent: null })
   })
 
-  test('[PP-70] an operator overrides single parts; unusable values leave the default', () => {
+  test('[LIM-11] an operator overrides single parts; unusable values leave the default', () => {
     const read = readJobLimits('{"run":{"rate":5,"concurrent":null},"status":{"rate":-1,"concurrent":"x"},"cancel":7}', '25')
     expect(read.limits.run).toEqual({ rate: 5, concurrent: null })
     expect(read.limits.status).toEqual(DEFAULT_JOB_LIMITS.limits.status)
@@ -68,7 +68,7 @@ describe('settings', () => {
   })
 })
 
-test('[SEC-12] every call of a client has a limit', () => {
+test('[RATE-31] every call of a client has a limit', () => {
   const unlimited = Object.entries(JOB_ROUTES).filter(([, { caller, bucket }]) => caller === 'client' && bucket === null)
   expect(unlimited).toEqual([])
 })

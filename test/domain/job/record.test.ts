@@ -56,7 +56,7 @@ test('[JOB-1] every member that a record may have is documented', () => {
   }
 })
 
-test('[RUN-1, RUN-5, PP-1, PP-73] a body that a submit refuses is refused by its document too', () => {
+test('[RUN-1, RUN-5, RUN-10, RUN-11] a body that a submit refuses is refused by its document too', () => {
   const s3Config = { accessId: 'a', accessSecret: 'b', bucketName: 'c', endpointUrl: 'd' }
   for (const [body, accepted] of [
     [{ input: {} }, true],

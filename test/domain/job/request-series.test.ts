@@ -12,7 +12,7 @@ const sample = (minutesAgo: number, completed: number, failed = 0, retried = 0) 
 })
 const NONE = { completed: 0, failed: 0, retried: 0 }
 
-test('[PP-49] requests after a sample belong to its minute; the newest point reaches to the current totals', () => {
+test('[HLT-12] requests after a sample belong to its minute; the newest point reaches to the current totals', () => {
   const series = bucketRequests([sample(59, 10), sample(2, 13, 1), sample(0, 13, 4, 1)], { completed: 20, failed: 4, retried: 1 }, 'm', NOW)
   expect(series).toHaveLength(60)
   expect(series[0]).toEqual({ start: '2026-01-02T09:31:00Z', completed: 3, failed: 1, retried: 0 })
@@ -21,7 +21,7 @@ test('[PP-49] requests after a sample belong to its minute; the newest point rea
   expect(series.slice(1, 57).every((bucket) => bucket.completed === 0)).toBe(true)
 })
 
-test('[PP-49] hours and days are those of UTC', () => {
+test('[HLT-12] hours and days are those of UTC', () => {
   const samples = [sample(31, 0), sample(30, 1), sample(0, 2)]
   const hours = bucketRequests(samples, { ...NONE, completed: 4 }, 'h', NOW)
   expect(hours).toHaveLength(24)
@@ -36,13 +36,13 @@ test('[PP-49] hours and days are those of UTC', () => {
   expect(days.at(-1)?.completed).toBe(4)
 })
 
-test('[PP-49] samples older than the series are left out', () => {
+test('[HLT-12] samples older than the series are left out', () => {
   const series = bucketRequests([sample(60, 0), sample(59, 5)], { ...NONE, completed: 6 }, 'm', NOW)
   expect(series.reduce((sum, { completed }) => sum + completed, 0)).toBe(1)
   expect(bucketRequests([], { ...NONE, completed: 9 }, 'h', NOW).every(({ completed }) => completed === 0)).toBe(true)
 })
 
-test('[PP-49] an unknown interval is refused; the default is hours', () => {
+test('[HLT-12] an unknown interval is refused; the default is hours', () => {
   const read = (query: string) => readQuery(SeriesQuery, new URLSearchParams(query))
   for (const interval of ['', 'x', 'toString', 'hh']) {
     expect(read(`interval=${interval}`)).toEqual({ ok: false, fault: "$.interval: value must be one of 'm', 'h', 'd'" })

@@ -9,7 +9,7 @@ describe('retention of a result', () => {
     expect(retentionMs(undefined, true, 0)).toBe(60_000)
   })
 
-  test('[PP-4] an explicit wait keeps a /runsync result as long, within one to five minutes', () => {
+  test('[LIM-13] an explicit wait keeps a /runsync result as long, within one to five minutes', () => {
     expect([1_000, 60_000, 60_001, 299_999, 300_000].map((wait) => retentionMs(undefined, true, wait))).toEqual([
       60_000, 60_000, 60_001, 299_999, 300_000,
     ])
@@ -17,7 +17,7 @@ describe('retention of a result', () => {
     expect(retentionMs(undefined, false, 300_000)).toBe(1_800_000)
   })
 
-  test('[PP-76] an endpoint lengthens both, and a longer wait never shortens that', () => {
+  test('[LIM-14] an endpoint lengthens both, and a longer wait never shortens that', () => {
     const override = { runMs: 7_200_000, runSyncMs: 240_000 }
     expect(retentionMs(override, false, 0)).toBe(7_200_000)
     expect(retentionMs(override, true, 0)).toBe(240_000)
@@ -34,12 +34,12 @@ describe('resultRetention of an endpoint', () => {
       0,
     )
 
-  test('[PP-76] omitted members have their default; without any nothing is stored', () => {
+  test('[LIM-14] omitted members have their default; without any nothing is stored', () => {
     expect(create()).not.toHaveProperty('config.retention')
     expect(create({ run: 3_600_000 })).toHaveProperty('config.retention', { runMs: 3_600_000, runSyncMs: 60_000 })
   })
 
-  test('[PP-76] a PATCH changes the named members, without a new release', () => {
+  test('[LIM-14] a PATCH changes the named members, without a new release', () => {
     const created = create({ run: 3_600_000 })
     if (!created.ok) throw new Error('refused')
     const patched = patchEndpointConfig(SEED_CATALOG, created.config, { resultRetention: { runSync: 90_000 } })

@@ -23,7 +23,7 @@ describe('s3Config', () => {
     [JSON.stringify({ ...full, objectPath: {} }), '$.s3Config.objectPath: want a string that is not empty'],
     [JSON.stringify({ ...full, endpointUrl: 'x'.repeat(2_049) }), '$.s3Config.endpointUrl: longer than 2048 characters'],
     ['{"__proto__":{"accessId":"x"}}', "$.s3Config: missing property 'accessId'"],
-  ])('[PP-73] %s is refused by path, never by value', (json, detail) => {
+  ])('[RUN-11] %s is refused by path, never by value', (json, detail) => {
     expect(readS3Config(json)).toEqual({ ok: false, detail })
   })
 })

@@ -33,7 +33,7 @@ const spans = (job: Job, known: Map<string, WorkerLife>, past: PastAttempt[] = [
   attemptsOf(job, past, known).map(({ phases }) => phases.map(({ phase, fromMs, toMs }) => [phase, fromMs, toMs]))
 
 describe('attemptsOf', () => {
-  it('[JL-20] splits the wait for a worker into its phases', () => {
+  it('[JOB-43] splits the wait for a worker into its phases', () => {
     const job = finishJob(leased(queued, 6_000), 'COMPLETED', 9_000)
     const cold = life({ createdAtMs: 1_500, placedAtMs: 2_000, startedAtMs: 4_000, readyAtMs: 5_900 })
     expect(spans(job, lives(cold))).toEqual([
@@ -48,7 +48,7 @@ describe('attemptsOf', () => {
     ])
   })
 
-  it('[JL-20] a worker that was ready costs no start, and one that began before the job only the rest', () => {
+  it('[JOB-43] a worker that was ready costs no start, and one that began before the job only the rest', () => {
     const job = leased(queued, 2_000)
     const warm = life({ createdAtMs: 0, placedAtMs: 1, startedAtMs: 2, readyAtMs: 3 })
     const running = [['RUNNING', 2_000, null]]
@@ -58,7 +58,7 @@ describe('attemptsOf', () => {
     expect(spans(job, lives(early))).toEqual([[['IMAGE', 1_000, 1_200], ['START', 1_200, 1_800], ['QUEUED', 1_800, 2_000], ...running]])
   })
 
-  it('[JL-20] an attempt that was lost stands before the next, which waits from then on', () => {
+  it('[JOB-43] an attempt that was lost stands before the next, which waits from then on', () => {
     const past: PastAttempt = {
       attempt: 1,
       workerId: 'a',
@@ -90,7 +90,7 @@ describe('attemptsOf', () => {
 })
 
 describe('medianPhases', () => {
-  it('[JL-20] are taken over the attempts that had the phase', () => {
+  it('[JOB-43] are taken over the attempts that had the phase', () => {
     const job = (ms: number) => attemptsOf(finishJob(leased(queued, 1_000), 'COMPLETED', 1_000 + ms), [], lives())
     expect(medianPhases([...job(10), ...job(500), ...job(30)])).toEqual({
       QUEUED: null,

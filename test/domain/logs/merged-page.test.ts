@@ -43,7 +43,7 @@ function walk(logs: Logs, direction: Direction, limit: number, checked: number):
 }
 
 describe('mergePages', () => {
-  it('[JL-14] joins logs by time, both ways, without gap or repeat, however little each answers', () => {
+  it('[LOG-34] joins logs by time, both ways, without gap or repeat, however little each answers', () => {
     const log = fc.array(fc.nat(3), { maxLength: 12 }).map((steps) => {
       let atMs = 0
       return steps.map((step, index): StoredLine => {
@@ -63,7 +63,7 @@ describe('mergePages', () => {
     )
   })
 
-  it('[JL-14] ends where the page of a log ends before the log does', () => {
+  it('[LOG-34] ends where the page of a log ends before the log does', () => {
     const line = (n: number, atMs: number): StoredLine => ({ n, atMs, source: 'container', line: '' })
     const page = (workerId: string, lines: StoredLine[], reachedAtMs: number, isEnd: boolean): WorkerPage => ({
       workerId,
@@ -83,7 +83,7 @@ describe('mergePages', () => {
     })
   })
 
-  it('[JL-14] a cursor is read as it was written', () => {
+  it('[LOG-34] a cursor is read as it was written', () => {
     const place = { atMs: 1_780_315_323_120, workerId: 'z3jr-9_v2', n: 17 }
     expect(readPlaceCursor(placeCursor('older', place))).toEqual({ direction: 'older', place })
     expect(readPlaceCursor(placeCursor('newer', place))).toEqual({ direction: 'newer', place })

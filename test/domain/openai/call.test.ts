@@ -12,7 +12,7 @@ const inputOf = (method: string, route: string, body: string) => {
 }
 
 describe('the job of a call', () => {
-  it('[OAI-1, PP-3] the body goes in as the text that came', () => {
+  it('[OAI-1, JOB-30] the body goes in as the text that came', () => {
     expect(inputOf('POST', '/v1/chat/completions', ' {"seed": 12345678901234567890, "top_p": 1.0}\n')).toBe(
       '{"openai_route":"/v1/chat/completions","openai_input":{"seed": 12345678901234567890, "top_p": 1.0}}',
     )
@@ -28,13 +28,13 @@ describe('the job of a call', () => {
     expect(JSON.parse(inputOf('GET', '/"},"x":{"', ''))).toEqual({ openai_route: '/"},"x":{"' })
   })
 
-  it('[OAI-3, PP-41] a method that the input does not imply is sent along', () => {
+  it('[OAI-3, OAI-10] a method that the input does not imply is sent along', () => {
     expect(inputOf('DELETE', '/v1/models/m', '')).toBe('{"openai_route":"/v1/models/m","openai_method":"DELETE"}')
     expect(inputOf('POST', '/v1/responses/r/cancel', '')).toBe('{"openai_route":"/v1/responses/r/cancel","openai_method":"POST"}')
     expect(inputOf('PUT', '/v1/x', '{}')).toBe('{"openai_route":"/v1/x","openai_method":"PUT","openai_input":{}}')
   })
 
-  it('[PP-42] a body that is no JSON object is refused with the reason', () => {
+  it('[OAI-11] a body that is no JSON object is refused with the reason', () => {
     expect(readOpenaiCall('POST', '/v1/x', '[1]')).toEqual({ ok: false, detail: '$: want a JSON object' })
     expect(readOpenaiCall('POST', '/v1/x', '--form')).toMatchObject({ ok: false, detail: expect.stringContaining('not JSON') })
   })
@@ -116,7 +116,7 @@ describe('errors', () => {
     for (const code of [400, 599]) expect(readWorkerError(JSON.stringify({ message: 'm', code })).status).toBe(code)
   })
 
-  it('[OAI-7, PP-44] an output in the form of an error is an error; an answer that mentions errors is not', () => {
+  it('[OAI-7, OAI-13] an output in the form of an error is an error; an answer that mentions errors is not', () => {
     expect(readErrorOutput('{"object":"error","message":"no","type":"BadRequestError","code":400}')).toMatchObject({
       status: 400,
       message: 'no',
@@ -126,7 +126,7 @@ describe('errors', () => {
       expect(readErrorOutput(output), output).toBeNull()
   })
 
-  it('[PP-42] an error has the members of both APIs', () => {
+  it('[OAI-11] an error has the members of both APIs', () => {
     expect(JSON.parse(openaiReply(openaiError(404, 'endpoint not found')).body)).toEqual({
       error: { message: 'endpoint not found', type: 'not_found_error', code: null },
       title: 'Not Found',

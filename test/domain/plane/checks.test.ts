@@ -27,7 +27,7 @@ const disk = (facts: Partial<StorageFacts>): StorageFacts => ({
 const decisions = (facts: Partial<PlaneFacts>) =>
   Object.fromEntries(checkPlane({ ...GOOD, ...facts }).flatMap(({ id, verdict }) => (verdict === 'OK' ? [] : [[id, verdict]])))
 
-describe('[PLN-1] checks of the plane', () => {
+describe('[PLANE-1] checks of the plane', () => {
   it('a healthy plane has no problem', () => {
     expect(decisions({})).toEqual({})
     expect(checkPlane(GOOD).every(({ fix }) => fix === null)).toBe(true)
@@ -54,12 +54,12 @@ describe('[PLN-1] checks of the plane', () => {
     for (const { verdict, fix } of checkPlane({ ...GOOD, ...facts })) expect(fix === null).toBe(verdict === 'OK')
   })
 
-  it('[PLN-2] a missing migration alone keeps it from serving', () => {
+  it('[PLANE-2] a missing migration alone keeps it from serving', () => {
     expect(pendingMigrations({ applied: ['0000_a.sql'], known: GOOD.known })).toEqual(['0001_b.sql'])
     expect(checkReadiness({ ...GOOD, applied: [] }).map(({ id }) => id)).toEqual(['migrations'])
   })
 
-  it('[PLN-2] a disk that is nearly full, a damaged file and an object that cannot write keep it from serving too', () => {
+  it('[PLANE-2] a disk that is nearly full, a damaged file and an object that cannot write keep it from serving too', () => {
     const failing = { ...GOOD, objectFault: 'disk I/O error', storage: disk({ freeBytes: 4 * 2 ** 30, damaged: ['do/x.sqlite'] }) }
     expect(checkReadiness(failing).map(({ id }) => id)).toEqual(['objects', 'disk', 'files'])
     expect(checkReadiness(GOOD)).toEqual([])
@@ -67,7 +67,7 @@ describe('[PLN-1] checks of the plane', () => {
   })
 })
 
-it('[PLN-1] the plane names the release that package.json has', () => {
+it('[PLANE-1] the plane names the release that package.json has', () => {
   const manifest = JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string }
   expect(VERSION).toBe(manifest.version)
 })

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from '../../support/unit.
 const MIB = 2 ** 20
 const GIB = 2 ** 30
 
-describe('[PLC-3] the room on a disk', () => {
+describe('[PLANE-12] the room on a disk', () => {
   const room = (freeBytes: number, totalBytes: number, hasReserve = true) => storageRoom({ freeBytes, totalBytes, hasReserve })
   it.each<[string, number, number, string]>([
     ['a large disk is full below 64 MiB', 64 * MIB - 1, 1000 * GIB, 'FULL'],
@@ -50,7 +50,7 @@ describe('[PLC-3] the room on a disk', () => {
   })
 })
 
-describe('[PLC-5] database files as SQLite writes them', () => {
+describe('[PLANE-14] database files as SQLite writes them', () => {
   let directory: string
   let database: DatabaseSync
   beforeEach(() => {

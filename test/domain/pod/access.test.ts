@@ -66,12 +66,12 @@ describe('cost', () => {
     ['EXITED', 0],
     ['ERROR', 0],
     ['TERMINATED', 0],
-  ])('[POD-19] [PP-99] %s: %d', (status, cost) => expect(costOf({ status, pricePerHour: 0.1 * 3 })).toBe(cost))
+  ])('[POD-19] [POD-51] %s: %d', (status, cost) => expect(costOf({ status, pricePerHour: 0.1 * 3 })).toBe(cost))
 })
 
 describe('waiting', () => {
   const over = (status: PodStatus, wanted: PodStatus, hostLost = false) => isWaitOver({ status, hostLost }, wanted)
-  it('[PP-90] ends at the awaited status, and at those that the pod cannot leave by itself', () => {
+  it('[POD-44] ends at the awaited status, and at those that the pod cannot leave by itself', () => {
     const reachable: Record<string, PodStatus[]> = {
       PROVISIONING: ['STARTING', 'RUNNING', 'EXITED', 'ERROR'],
       STARTING: ['RUNNING', 'EXITED', 'ERROR'],
@@ -99,13 +99,13 @@ describe('entity tags', () => {
     ['3', false],
     ['', false],
     ['"33"', false],
-  ])('[PP-87] If-Match %s on version 3: %s', (header, matches) => expect(matchesVersion(header, 3)).toBe(matches))
+  ])('[POD-40] If-Match %s on version 3: %s', (header, matches) => expect(matchesVersion(header, 3)).toBe(matches))
 
-  it('[PP-87] the tag of a version is strong', () => expect(etagOf(3)).toBe('"3"'))
+  it('[POD-40] the tag of a version is strong', () => expect(etagOf(3)).toBe('"3"'))
 })
 
 describe('refusals', () => {
-  it('[PP-82] [PP-128] constraints are counted over hosts, the most frequent first, without naming a host or what it has', () => {
+  it('[POD-35] [WHY-21] constraints are counted over hosts, the most frequent first, without naming a host or what it has', () => {
     const failed = (hostId: string, ...texts: string[]) => ({ hostId, failed: texts })
     const refusals = [failed('h1', 'gpu A: 1 > 0', 'vcpu: 8 > 2'), failed('h2', 'gpu A: 1 > 0'), failed('h3', 'cloud: SECURE > COMMUNITY')]
     expect(refuseCapacity(refusals)).toMatchObject({
@@ -121,7 +121,7 @@ describe('refusals', () => {
     expect(refuseCapacity(many).errors).toHaveLength(16)
   })
 
-  it('[PP-134] volumes that no host offers are the reason, beside the constraints', () => {
+  it('[POD-36] volumes that no host offers are the reason, beside the constraints', () => {
     const refusals = [{ hostId: 'h1', failed: ['networkVolumes: yes > none'] }]
     expect(refuseCapacity(refusals, { kind: 'network', dataCenterIds: ['A', 'B'] })).toEqual({
       key: 'badRequest',

@@ -15,7 +15,7 @@ describe('paths of mounts', () => {
     ['/a', '/b/../a'],
     ['/a', '/../a'],
     ['/workspace-global', undefined],
-  ])('[MNT-5] [PP-98] %s and %s are one place', (network, global) => {
+  ])('[MNT-5] [MNT-10] %s and %s are one place', (network, global) => {
     const asked = { network: [{ volumeId: 'n', path: network }], global: [{ volumeId: 'g', ...(global && { path: global }) }] }
     expect(detail(createMounts(asked, false))).toMatch(/^mounts\.network and mounts\.global share the path/)
   })
@@ -30,7 +30,7 @@ describe('paths of mounts', () => {
     expect(detail(createMounts(asked, true))).toBe('ok')
   })
 
-  it.each(['/', '//', '/.', '/a/..'])('[MNT-5] [PP-98] nothing is mounted at %s', (path) => {
+  it.each(['/', '//', '/.', '/a/..'])('[MNT-5] [MNT-10] nothing is mounted at %s', (path) => {
     expect(detail(createMounts({ persistent: { size: 10, path } }, false))).toBe(`mounts.persistent: nothing can be mounted at ${path}`)
   })
 

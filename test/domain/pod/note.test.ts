@@ -9,7 +9,7 @@ const noted = (change: Partial<PodState> & { hostId?: string; spec?: unknown } =
   ...makePod(change),
 })
 
-describe('[LOG-5, PP-110] lines that the plane adds to the log of a pod', () => {
+describe('[LOG-5, LOG-17] lines that the plane adds to the log of a pod', () => {
   const next = { status: 'STARTING', generation: 4 } as const
   const lost = { status: 'ERROR', hostLost: true, statusReason: 'not heard of' } as const
 

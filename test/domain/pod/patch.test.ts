@@ -98,7 +98,7 @@ describe('a PATCH', () => {
     [true, { name: 'q' }, true],
     [true, { locked: false }, true],
     [false, { image: 'j', locked: true }, true],
-  ])('[POD-15] [PP-88] locked: %s, %j passes: %s', (locked, body, ok) => {
+  ])('[POD-15] [POD-43] locked: %s, %j passes: %s', (locked, body, ok) => {
     expect(plan(body, { locked }).ok).toBe(ok)
     if (!ok) expect(plan(body, { locked })).toMatchObject({ problem: { key: 'conflict', detail: 'pod is locked', code: 'LOCKED' } })
   })

@@ -135,7 +135,7 @@ describe('the constraints that do not fit are named', () => {
       [makeHost({ dataCenterId: 'A', sharedVolumes: ['network'] }), makeHost({ dataCenterId: 'B' })],
       { kind: 'global', dataCenterIds: ['A'] },
     ],
-  ])('[PP-134] volumes that no host offers, where %s', (_, change, hosts, missing) => {
+  ])('[POD-36] volumes that no host offers, where %s', (_, change, hosts, missing) => {
     expect(findMissingVolumes(gpuSpec({}, change), hosts)).toEqual(missing)
   })
 
@@ -147,7 +147,7 @@ describe('the constraints that do not fit are named', () => {
   })
 })
 
-describe('[PP-80] the CPUs and memory that come with a GPU', () => {
+describe('[POD-33] the CPUs and memory that come with a GPU', () => {
   test('are its share of the host: of all its GPUs, whatever their type', () => {
     expect(shapeOf(gpuSpec(), makeHost())).toEqual({ gpu: { typeId: L4, count: 1 }, vcpus: 8, memoryMb: 32_768 })
     expect(shapeOf(gpuSpec({ count: 3 }), makeHost())).toMatchObject({ vcpus: 24, memoryMb: 98_304 })

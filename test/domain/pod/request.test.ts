@@ -74,7 +74,7 @@ describe('the pod of a create', () => {
     expect(planned({ gpu: undefined, cpu: { id: 'cpu5m', vcpuCount: 8 } }).pricePerHour).toBeCloseTo(0.48)
   })
 
-  it('[PP-85] types without any price cost nothing in both clouds, CPUs are sold in one', () => {
+  it('[CAT-30] types without any price cost nothing in both clouds, CPUs are sold in one', () => {
     for (const cloud of ['SECURE', 'COMMUNITY'] as const) expect(planned({ gpu: { id: 'NVIDIA A30' }, cloud }).pricePerHour).toBe(0)
     expect(refused({ gpu: { id: 'NVIDIA B200' }, cloud: 'COMMUNITY' })).toBe('gpu.id NVIDIA B200 is not sold in cloud COMMUNITY')
     expect(refused({ gpu: undefined, cpu: { id: 'cpu3c', vcpuCount: 2 }, cloud: 'COMMUNITY' })).toContain('not sold')
@@ -126,9 +126,9 @@ describe('the pod of a create', () => {
     ['70000/tcp', 'ok'],
     ['99999/tcp', 'ok'],
     ['100000/tcp', 'ports[0]: 100000/tcp is not a port of a container'],
-  ])('[PP-91] [NET-4] port %s: %s', (port, outcome) => expect(refused({ ports: [port] })).toBe(outcome))
+  ])('[POD-45] [NET-4] port %s: %s', (port, outcome) => expect(refused({ ports: [port] })).toBe(outcome))
 
-  it('[PP-91] 64 ports pass, 65 do not', () => {
+  it('[POD-45] 64 ports pass, 65 do not', () => {
     const ports = (count: number) => Array.from({ length: count }, (_, index) => `${index + 1}/tcp`)
     expect(refused({ ports: ports(64) })).toBe('ok')
     expect(refused({ ports: ports(65) })).toBe('ports has 65 items, the most is 64')
@@ -143,7 +143,7 @@ describe('the pod of a create', () => {
     expect(refused({ mounts })).toBe('network volume v not found')
   })
 
-  it('[PP-94] REPLACE and a persistent mount exclude each other, the one of a template too', () => {
+  it('[POD-48] REPLACE and a persistent mount exclude each other, the one of a template too', () => {
     const text = 'onHostLoss REPLACE and mounts.persistent exclude each other: a persistent mount cannot leave its host'
     expect(refused({ onHostLoss: 'REPLACE', mounts: { persistent: { size: 10, path: '/a' } } })).toBe(text)
     expect(refused({ onHostLoss: 'REPLACE' }, { template: TEMPLATE })).toBe(text)
@@ -174,7 +174,7 @@ describe('a template', () => {
     expect(spec.compute).toMatchObject({ allowedCudaVersions: ['12.4'], minCudaVersion: null })
   })
 
-  it('[POD-11] [PP-84] is overridden by the body, member by member', () => {
+  it('[POD-11] [POD-38] is overridden by the body, member by member', () => {
     const own = { image: 'own', args: '', disk: 5, ports: [], registry: null, startSsh: false, startJupyter: false }
     const mounts = { persistent: { size: 12, path: '/own' } }
     const { spec } = planned({ ...own, mounts }, { template: TEMPLATE, sshKeys: ['key'] })

@@ -91,7 +91,7 @@ describe('actions', () => {
     expect(usage).toEqual(status === 'RUNNING' ? { startedAtMs: 1_000, endedAtMs: 9_000 } : null)
   })
 
-  test('[PP-101] a changed container on a lost host is made when that returns; until then the pod says so', () => {
+  test('[POD-53] a changed container on a lost host is made when that returns; until then the pod says so', () => {
     const lost = makePod({ status: 'ERROR', hostLost: true, statusReason: 'not heard of' })
     const { pod: next, usage } = decideRecreate(lost, 9_000)
     expect(next).toEqual({ ...lost, generation: 4, keepsDisk: false, diskStale: true, version: 8, changedAtMs: 9_000 })
@@ -179,7 +179,7 @@ describe('times', () => {
     { says: 'in the middle of a millisecond', atMs: 5_000.9, startedAtMs: 5_000 },
     { says: 'when its report arrives', atMs: 9_000, startedAtMs: 9_000 },
     { says: 'later than that', atMs: 9_001, startedAtMs: 9_000 },
-  ])('[PP-112] a time of $says that a host reports is clamped to the possible range', ({ atMs, startedAtMs }) => {
+  ])('[POD-70] a time of $says that a host reports is clamped to the possible range', ({ atMs, startedAtMs }) => {
     expect(startedBy(atMs, 9_000)).toBe(startedAtMs)
     const ended = decideReport(makePod(), report('exited', { atMs }), 9_000)
     expect(ended?.usage).toEqual({ startedAtMs: 1_000, endedAtMs: startedAtMs })
@@ -209,12 +209,12 @@ describe('ports that a host reports', () => {
     { private: 22, public: 65_536, type: 'tcp' },
     { private: 22, public: 30_000, type: 'udp' },
     { private: 22, public: 30_000, type: 'x'.repeat(100_000) },
-  ])('[PP-91] are left out when they are no valid ports: $private, $public', (port) => {
+  ])('[POD-45] are left out when they are no valid ports: $private, $public', (port) => {
     const good = { private: 65_535, public: 1, type: 'http' }
     expect(taken([port, good])).toEqual([good])
   })
 
-  test('[PP-91] are 64 at most', () => {
+  test('[POD-45] are 64 at most', () => {
     const ports = Array.from({ length: 65 }, (_, n) => ({ private: n + 1, public: 30_000 + n, type: 'tcp' }))
     expect(taken(ports)).toEqual(ports.slice(0, 64))
     expect(taken(ports.slice(0, 64))).toHaveLength(64)
@@ -222,7 +222,7 @@ describe('ports that a host reports', () => {
 })
 
 describe('a host that is lost', () => {
-  test.each(STATUSES)('[PP-113] while %s: the pod keeps its record and gets the reason, unless it was not to run', (status) => {
+  test.each(STATUSES)('[POD-71] while %s: the pod keeps its record and gets the reason, unless it was not to run', (status) => {
     const pod = makePod({ status })
     const change = decideHostLost(pod, 'its host has not been heard of', 5_000, 9_000)
     if (!isToRun(pod)) {
@@ -248,11 +248,11 @@ describe('a host that is lost', () => {
     { lastHeardMs: 999, endedAtMs: 1_000 },
     { lastHeardMs: 1_001, endedAtMs: 1_001 },
     { lastHeardMs: 9_001, endedAtMs: 9_000 },
-  ])('[PP-113] is charged up to its last report: $lastHeardMs', ({ lastHeardMs, endedAtMs }) => {
+  ])('[POD-71] is charged up to its last report: $lastHeardMs', ({ lastHeardMs, endedAtMs }) => {
     expect(decideHostLost(makePod(), 'x', lastHeardMs, 9_000)?.usage).toEqual({ startedAtMs: 1_000, endedAtMs })
   })
 
-  test('[PP-113] [POD-13] a changed container while its host is lost: it is the one that the host runs when it is back, and until then the pod says why', () => {
+  test('[POD-71] [POD-13] a changed container while its host is lost: it is the one that the host runs when it is back, and until then the pod says why', () => {
     const lost = decideHostLost(makePod(), 'its host is silent', 5_000, 9_000)?.pod as PodState
     const { pod: changed, usage } = decideRecreate(lost, 9_500)
     expect(changed).toMatchObject({ status: 'ERROR', hostLost: true, statusReason: 'its host is silent', generation: 4, diskStale: true })
@@ -264,7 +264,7 @@ describe('a host that is lost', () => {
     })
   })
 
-  test('[PP-113] the time while it was lost is not charged, whatever it reports afterwards', () => {
+  test('[POD-71] the time while it was lost is not charged, whatever it reports afterwards', () => {
     const lost = decideHostLost(makePod(), 'x', 5_000, 9_000)?.pod as PodState
     expect(decideReport(lost, report('running', { atMs: 1_000 }), 20_000)).toMatchObject({
       pod: { status: 'RUNNING', hostLost: false, startedAtMs: 1_000, chargedFromMs: 20_000, changedAtMs: 20_000, statusReason: null },

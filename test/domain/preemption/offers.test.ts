@@ -38,7 +38,7 @@ function inputsOf(workers: readonly Worker[], change: Partial<ScalingInputs> = {
 const offer = (workers: readonly Worker[], change: Partial<ScalingInputs> = {}, low = 0, own = true) =>
   offerCapacity(inputsOf(workers, change), low, own)
 
-describe('[PP-180, PP-181] the workers of an endpoint that may be preempted', () => {
+describe('[PREEMPT-1, PREEMPT-2] the workers of an endpoint that may be preempted', () => {
   test.each<[string, number, readonly Worker[], Partial<ScalingInputs>, number]>([
     ['an idle one', 1, [idle('a', 1_000)], {}, 0],
     ['not one that was idle for less than a second', 0, [idle('a', 999)], {}, 0],
@@ -107,12 +107,12 @@ describe('[PP-180, PP-181] the workers of an endpoint that may be preempted', ()
   })
 })
 
-test('[PP-183] towards other accounts the pause is 10 s', () => {
+test('[PREEMPT-4] towards other accounts the pause is 10 s', () => {
   expect(countWilling(offer([idle('a', 9_999)], {}, 0, false))).toBe(0)
   expect(countWilling(offer([idle('a', 10_000)], {}, 0, false))).toBe(1)
 })
 
-describe('[PP-182] the time of the next check', () => {
+describe('[PREEMPT-3] the time of the next check', () => {
   test.each<[string, number | null, readonly Worker[], Partial<ScalingInputs>]>([
     ['at the end of the pause', 400, [idle('a', 600)], {}],
     ['of the first of several', 100, [idle('a', 600), idle('b', 900)], {}],
@@ -124,7 +124,7 @@ describe('[PP-182] the time of the next check', () => {
   })
 })
 
-describe('[PP-182] a searcher of room is notified', () => {
+describe('[PREEMPT-3] a searcher of room is notified', () => {
   const seeker = (endpointId: string, change: Partial<CapacitySeeker> = {}): CapacitySeeker => ({
     ...{ endpointId, own: true, untilMs: 200, seen: 0 },
     ...change,

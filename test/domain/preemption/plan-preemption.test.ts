@@ -72,7 +72,7 @@ const plan = (held: readonly Held[], change: Partial<CapacitySearch> = {}, spare
   goers(planPreemption(searchOf(held, change, spare)))
 const goers = (found: PreemptionPlan) => (found.kind === 'displace' ? found.workers.map(({ workerId }) => workerId) : found.kind)
 
-describe('[PP-180, PP-181] the workers that are preempted', () => {
+describe('[PREEMPT-1, PREEMPT-2] the workers that are preempted', () => {
   test.each<[string, string | string[], readonly Held[], Partial<CapacitySearch>, Record<string, number>]>([
     ['none, when all are at work', 'none', [{ id: 'x' }], {}, {}],
     ['the idle one', ['y'], [{ id: 'x' }, { id: 'y', idleMs: 1_000 }], {}, {}],
@@ -195,7 +195,7 @@ describe('[PP-180, PP-181] the workers that are preempted', () => {
   })
 })
 
-describe('[PP-183] the fair share of a host', () => {
+describe('[PREEMPT-4] the fair share of a host', () => {
   const theirs = (id: string, idleMs?: number, team = 'them'): Held => ({
     id,
     team,
@@ -235,7 +235,7 @@ test('only hosts that the request would fit when empty are considered', () => {
   expect(promisingHosts(REQUEST, hosts).map(({ id }) => id)).toEqual(['good'])
 })
 
-describe('[PP-185] the holders of the room', () => {
+describe('[PREEMPT-6] the holders of the room', () => {
   const text = (held: readonly Held[], spare: Record<string, number> = {}) => {
     const { allocations, offers, request } = searchOf(held, {}, spare)
     const names = new Map([

@@ -4,7 +4,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 
 const KNOWN = BUILTIN_NAMES.map((name) => BUILTIN_PREFIX + name)
 
-describe('[PP-126] a built-in image', () => {
+describe('[REST-32] a built-in image', () => {
   it.each(KNOWN)('%s runs, but without mounts', (image) => {
     expect(isBuiltin(image)).toBe(true)
     expect(refuseBuiltin(image, false)).toBeNull()

@@ -50,7 +50,7 @@ describe('stored form', () => {
 })
 
 describe('merging', () => {
-  it('[CON-3][RST-6] args with equal cmd and entrypoint passes and keeps the text', () => {
+  it('[CON-3][REST-6] args with equal cmd and entrypoint passes and keeps the text', () => {
     expect(mergeArgs('', { args: 'python "a b"', cmd: ['python', 'a b'], entrypoint: [] })).toBe('python "a b"')
   })
 

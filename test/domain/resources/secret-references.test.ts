@@ -34,7 +34,7 @@ describe('[ACC-6] names of secrets in env', () => {
   })
 })
 
-describe('[SEC-6] is too large', () => {
+describe('[SECRET-6] is too large', () => {
   const ENV = { V: 'é{{ RUNPOD_SECRET_A }}' }
   it('a variable, to the byte', () => {
     expect(refuseFilling(ENV, new Map([['A', 131_071 - 4]]))).toBeNull()

@@ -71,7 +71,7 @@ describe('update', () => {
     expect(patch(FULL, { cmd: [] }).container.args).toBe('{"entrypoint":["b"]}')
   })
 
-  it('[RST-5] an empty image is refused', () => {
+  it('[REST-5] an empty image is refused', () => {
     expect(patchTemplate(FULL, { image: '' })).toEqual({ ok: false, problem: { key: 'badRequest', detail: 'image cannot be empty' } })
   })
 

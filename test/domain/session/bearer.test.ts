@@ -3,7 +3,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 
 const tokenOf = (chars: number) => `eyJ.eyJ.${'x'.repeat(chars - 8)}`
 
-describe('[ERR-8][SES-2] an Authorization header', () => {
+describe('[ERR-8][OIDC-2] an Authorization header', () => {
   it.each([
     [null, { kind: 'NONE' }],
     ['', { kind: 'NONE' }],

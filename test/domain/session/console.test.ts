@@ -30,7 +30,7 @@ describe('the origin of a request with a cookie', () => {
     [{ method: 'GET', requestedWith: null, isSocket: true, fetchSite: null }],
     // A proxy ends TLS before the plane.
     [{ origin: 'http://plane.test' }],
-  ])('[CS-4] [CS-6] %j: a page of the plane', (changes) => expect(notByOwnPage({ ...PAGE, ...changes })).toBeNull())
+  ])('[SESSION-4] [SESSION-6] %j: a page of the plane', (changes) => expect(notByOwnPage({ ...PAGE, ...changes })).toBeNull())
 
   it.each([
     [{ requestedWith: null }, 'X-Requested-With: podplane'],
@@ -47,24 +47,24 @@ describe('the origin of a request with a cookie', () => {
     // A page in a sandbox, such as one of a pod below /proxy/.
     [{ fetchSite: null, origin: 'null' }, 'Origin'],
     [{ method: 'GET', isSocket: true, fetchSite: null, origin: null }, 'needs the header Origin'],
-  ])('[CS-4] [CS-6] %j: none', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
+  ])('[SESSION-4] [SESSION-6] %j: none', (changes, words) => expect(notByOwnPage({ ...PAGE, ...changes })).toContain(words))
 })
 
 describe('cookies of the plane', () => {
-  it('[CS-8] over https have a name that no other host can plant', () => {
+  it('[SESSION-8] over https have a name that no other host can plant', () => {
     expect(cookieName('session', true)).toBe('__Host-podplane-session')
     expect(cookieName('session', false)).toBe('podplane-session')
     expect(cookieName('signIn', true)).toBe('__Host-podplane-sign-in')
   })
 
-  it('[CS-8] are read when they come once', () => {
+  it('[SESSION-8] are read when they come once', () => {
     expect(cookieValue('a=1; podplane-session=x=y ; b', 'podplane-session')).toBe('x=y')
     for (const header of [null, '', 'b=podplane-session', 'podplane-session', 'podplane-session=a; podplane-session=b']) {
       expect(cookieValue(header, 'podplane-session')).toBeNull()
     }
   })
 
-  it('[CS-8] reach no workload, under a name of its own either, and are set by none', () => {
+  it('[SESSION-8] reach no workload, under a name of its own either, and are set by none', () => {
     expect(withoutOwnCookies('a=1; __Host-podplane-session=s; podplane-sign-in=x; b=2')).toBe('a=1; b=2')
     expect(withoutOwnCookies('podplane-session=s')).toBeNull()
     expect(isOwnCookie('my-podplane-session')).toBe(false)
@@ -89,7 +89,7 @@ describe('the way back after signing in', () => {
     ['/console', '/console'],
     ['/console/pods?status=RUNNING#log', '/console/pods?status=RUNNING#log'],
     ['/console/a/../b', '/console/b'],
-  ])('[CS-22] %j leads to %s', (asked, path) => expect(returnPath(asked)).toBe(path))
+  ])('[SESSION-22] %j leads to %s', (asked, path) => expect(returnPath(asked)).toBe(path))
 
   it.each([
     null,
@@ -106,7 +106,7 @@ describe('the way back after signing in', () => {
     'javascript:alert(1)',
     '/console\\@evil.test',
     'http://plane.invalid/console/x',
-  ])('[CS-22] %j leads nowhere but to the console', (asked) => {
+  ])('[SESSION-22] %j leads nowhere but to the console', (asked) => {
     const path = returnPath(asked)
     expect(['/console', '/console/@evil.test']).toContain(path)
   })

@@ -17,15 +17,15 @@ const MINUTE = 60_000
 const RANDOM = 'BCDFGHJKL'
 
 describe('the code that a device shows', () => {
-  it.each(['WDJBMJHTKLQP', 'wdjb-mjht-klqp', ' WDJB MJHT KLQP ', 'w-d-j-b-m-j-h-t-k-l-q-p'])('[CS-19] %j is read', (text) => {
+  it.each(['WDJBMJHTKLQP', 'wdjb-mjht-klqp', ' WDJB MJHT KLQP ', 'w-d-j-b-m-j-h-t-k-l-q-p'])('[SESSION-19] %j is read', (text) => {
     expect(readUserCode(text)).toBe('WDJBMJHTKLQP')
   })
 
-  it.each(['', 'WDJB', 'WDJBMJHT', 'WDJBMJHTKLQPX', 'AEIOUAEIOUAE', '123456789012'])('[CS-19] %j is refused', (text) => {
+  it.each(['', 'WDJB', 'WDJBMJHT', 'WDJBMJHTKLQPX', 'AEIOUAEIOUAE', '123456789012'])('[SESSION-19] %j is refused', (text) => {
     expect(readUserCode(text)).toBeNull()
   })
 
-  it('[CS-18] has each letter as likely as the others', () => {
+  it('[SESSION-18] has each letter as likely as the others', () => {
     const every = Uint8Array.from({ length: 256 }, (_, value) => value)
     const counts = new Map<string, number>()
     for (let from = 0; from + 9 <= 240; from += 9) {
@@ -62,12 +62,12 @@ describe('a device that polls', () => {
     [{ intervalSeconds: 5, polledAt: 0 }, 5_000, { intervalSeconds: 5, polledAt: 5_000, isTooSoon: false }],
     [{ intervalSeconds: 10, polledAt: 0 }, 9_999, { intervalSeconds: 15, polledAt: 9_999, isTooSoon: true }],
     [{ intervalSeconds: 10, polledAt: 0 }, 10_000, { intervalSeconds: 10, polledAt: 10_000, isTooSoon: false }],
-  ])('[CS-20] [DER-12] at the pace %j at %d ms has the pace %j', (known, nowMs, pace) => expect(paceOf(known, nowMs)).toEqual(pace))
+  ])('[SESSION-20] [DER-12] at the pace %j at %d ms has the pace %j', (known, nowMs, pace) => expect(paceOf(known, nowMs)).toEqual(pace))
 
   it.each([
     [null, 'authorization_pending'],
     ['DENIED' as const, 'access_denied'],
     ['TAKEN' as const, 'expired_token'],
     ['APPROVED' as const, null],
-  ])('[CS-20] with the decision %j gets %j', (decision, received) => expect(judgeDecision(decision)).toBe(received))
+  ])('[SESSION-20] with the decision %j gets %j', (decision, received) => expect(judgeDecision(decision)).toBe(received))
 })

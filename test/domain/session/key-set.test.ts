@@ -3,7 +3,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 
 const NOW = 1_800_000_000_000
 
-describe('[SES-4] keys of the provider', () => {
+describe('[OIDC-4] keys of the provider', () => {
   it.each([
     ['never fetched', null, null, 'FETCH'],
     ['never fetched, just tried', null, 0, 'UNAVAILABLE'],

@@ -10,7 +10,7 @@ const READ = {
   emailDomains: null,
 }
 
-describe('[SES-1] the provider of sessions', () => {
+describe('[OIDC-1] the provider of sessions', () => {
   it.each([[{}], [{ OIDC_ISSUER: '' }], [{ OIDC_AUDIENCE: 'console' }]])('%j names none', (vars) => {
     expect(parseSessionSettings(vars)).toBeNull()
   })

@@ -3,7 +3,7 @@ import { describeJsonFault, jsonFault } from '../../../src/domain/text/json-faul
 import { tryParse } from '../../../src/domain/text/json-text.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-describe('[PP-123] the place where a text stops being JSON', () => {
+describe('[ERR-20] the place where a text stops being JSON', () => {
   it.each([
     ['', 'line 1, column 1: unexpected end'],
     ['{', 'line 1, column 2: unexpected end'],

@@ -17,7 +17,7 @@ const almostJson = fc
   })
 
 describe('one pass over JSON', () => {
-  it('[H7][PP-201] takes what JSON.parse takes and refuses what it refuses', () => {
+  it('[H7][RUN-14] takes what JSON.parse takes and refuses what it refuses', () => {
     const agrees = (text: string) => {
       expect([text, scanJson(text) !== null]).toEqual([text, tryParse(text) !== undefined])
     }
@@ -60,13 +60,13 @@ describe('one pass over JSON', () => {
       agrees(text)
   })
 
-  it('[H7][PP-201] returns the kind and counts the members of the outermost object alone', () => {
+  it('[H7][RUN-14] returns the kind and counts the members of the outermost object alone', () => {
     expect(scanJson(' {"a":{"b":1,"c":2},"d":[{"e":1}],"a":2} ')).toEqual({ kind: 'object', count: 3 })
     expect(scanJson('[{"a":1}]')).toEqual({ kind: 'array', count: 0 })
     expect(scanJson('"{"')).toEqual({ kind: 'scalar', count: 0 })
   })
 
-  it('[H7][PP-201] has a bound on nesting', () => {
+  it('[H7][RUN-14] has a bound on nesting', () => {
     expect(scanJson(nested(MAX_JSON_DEPTH))).toEqual({ kind: 'array', count: 0 })
     expect(scanJson(nested(MAX_JSON_DEPTH + 1))).toBeNull()
     expect(scanJson('['.repeat(10_000_000))).toBeNull()

@@ -37,7 +37,7 @@ test('[WRK-5] NaN and Infinity are read as null outside strings only', () => {
   expect(repairPythonJson('{"output":[NaN,-Infinity,Infinity,"NaN \\" Infinity"]}')).toBe('{"output":[null,null,null,"NaN \\" Infinity"]}')
 })
 
-test('[PP-233] Python texts of very many strings or words are repaired in few pieces', () => {
+test('[WRK-50] Python texts of very many strings or words are repaired in few pieces', () => {
   const slice = vi.spyOn(String.prototype, 'slice')
   const piecesOf = (text: string, repaired: string) => {
     slice.mockClear()

@@ -45,7 +45,7 @@ describe('frames', () => {
 })
 
 describe('the tail', () => {
-  it('[PP-60] keeps the newest lines: one fewer, exactly as many, one more', () => {
+  it('[LOG-10] keeps the newest lines: one fewer, exactly as many, one more', () => {
     const newest = (n: number) => row(n)
     expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES - 1))).toBeNull()
     expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES))).toBeNull()
@@ -53,13 +53,13 @@ describe('the tail', () => {
     expect(lastToDrop([row(1), row(2), row(3)], newest(LOG_RETAINED_LINES + 2))).toBe(2)
   })
 
-  it('[PP-60] and at most so many bytes: a line goes when the lines after it fill the log', () => {
+  it('[LOG-10] and at most so many bytes: a line goes when the lines after it fill the log', () => {
     expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES - 1))).toBeNull()
     expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES))).toBe(1)
     expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 20 + LOG_RETAINED_BYTES))).toBe(2)
   })
 
-  it('[PP-60] never drops the newest line itself', () => {
+  it('[LOG-10] never drops the newest line itself', () => {
     expect(lastToDrop([row(3, 2 * LOG_RETAINED_BYTES)], row(3, 2 * LOG_RETAINED_BYTES))).toBeNull()
   })
 })
@@ -67,7 +67,7 @@ describe('the tail', () => {
 describe('segments for a bucket', () => {
   const rows = (count: number, bytesEach = 0) => Array.from({ length: count }, (_, index) => row(index + 1, (index + 1) * bytesEach))
 
-  it('[PP-117] a segment is due when all of it is older than the retained lines', () => {
+  it('[LOG-20] a segment is due when all of it is older than the retained lines', () => {
     const lines = LOG_RETAINED_LINES + SEGMENT_LINES
     expect(isSegmentDue(row(1), row(lines - 1))).toBe(false)
     expect(isSegmentDue(row(1), row(lines))).toBe(true)
@@ -76,7 +76,7 @@ describe('segments for a bucket', () => {
     expect(isSegmentDue(row(1, 10), row(2, bytes))).toBe(true)
   })
 
-  it('[PP-117] it ends after so many lines or bytes, whatever follows', () => {
+  it('[LOG-20] it ends after so many lines or bytes, whatever follows', () => {
     expect(segmentEnd([])).toBeNull()
     expect(segmentEnd(rows(3))).toBe(3)
     expect(segmentEnd(rows(SEGMENT_LINES + 5))).toBe(SEGMENT_LINES)
@@ -84,7 +84,7 @@ describe('segments for a bucket', () => {
     expect(segmentEnd([row(1, 10), row(2, 10 + SEGMENT_BYTES)])).toBe(1)
   })
 
-  it('[PP-117] lines that a bucket does not take are dropped at a multiple of the bounds', () => {
+  it('[LOG-20] lines that a bucket does not take are dropped at a multiple of the bounds', () => {
     const newest = (n: number) => row(n)
     expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES), BACKLOG_FACTOR)).toBeNull()
     expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES + 1), BACKLOG_FACTOR)).toBe(1)

@@ -2,7 +2,7 @@ import { splitText } from '../../../src/domain/text/split-text.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 describe('splitText', () => {
-  it('[SEC-1] pieces concatenate to the text, none is too long, and none divides a character', () => {
+  it('[SECRET-1] pieces concatenate to the text, none is too long, and none divides a character', () => {
     const texts = ['', 'a', 'abcd', 'aé€😀b', '😀😀😀', '\ufeffabc\ufeff', 'ab€', `${'x'.repeat(9)}€`]
     for (const text of texts) {
       for (const maxBytes of [4, 5, 7, 100]) {

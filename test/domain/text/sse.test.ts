@@ -16,13 +16,13 @@ test('[STR-10] events are sent to clients that accept them', () => {
   for (const accept of [null, '', '*/*', 'application/json', 'text/*']) expect(wantsEvents(accept), String(accept)).toBe(false)
 })
 
-test('[STR-10, PP-45] the id of a reconnecting client is newer than the one in its URL', () => {
+test('[STR-10, STR-21] the id of a reconnecting client is newer than the one in its URL', () => {
   expect(readLastSeen(null, 0)).toBe(0)
   expect(readLastSeen(null, 3)).toBe(3)
   expect(readLastSeen('5', 3)).toBe(5)
   expect(readLastSeen('', 3)).toBe(3)
 })
 
-test('[PP-45] an unreadable id means from the start', () => {
+test('[STR-21] an unreadable id means from the start', () => {
   for (const value of ['-1', '1.5', 'x', '1e3', '9'.repeat(16)]) expect(readLastSeen(value, 0), value).toBe(0)
 })

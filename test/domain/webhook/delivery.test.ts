@@ -74,7 +74,7 @@ describe('attempts', () => {
     expect(ATTEMPT_TIMEOUT_MS).toBe(10_000)
   })
 
-  test('[PP-31] an attempt that a restart cut off is repeated at once and not counted, but not for ever', () => {
+  test('[HOOK-11] an attempt that a restart cut off is repeated at once and not counted, but not for ever', () => {
     let delivery = newDelivery(T)
     for (let cut = 1; cut <= 3; cut += 1) {
       delivery = interruptAttempt(startAttempt(delivery, T + cut), T + 100 * cut)
@@ -88,7 +88,7 @@ describe('attempts', () => {
     expect(delivery).toMatchObject({ status: 'FAILED', failures: 3, nextAtMs: null })
   })
 
-  test('[PP-33] asking again gives three fresh attempts and keeps the log', () => {
+  test('[HOOK-13] asking again gives three fresh attempts and keeps the log', () => {
     let delivery = newDelivery(T)
     for (let n = 0; n < 3; n += 1) delivery = attempt(delivery, T, { status: 500 })
     delivery = redeliver(delivery, T + 60_000)
@@ -99,14 +99,14 @@ describe('attempts', () => {
     expect(attempt(delivery, T + 90_000, { status: 500 })).toMatchObject({ status: 'FAILED', failures: 3 })
   })
 
-  test('[PP-33] the log of one delivery is bounded: the latest 30 attempts', () => {
+  test('[HOOK-13] the log of one delivery is bounded: the latest 30 attempts', () => {
     let delivery = newDelivery(T)
     for (let n = 0; n < 40; n += 1) delivery = attempt(redeliver(delivery, T + n), T + n, { status: 500 })
     expect(delivery.attempts).toHaveLength(30)
     expect(delivery.attempts.at(-1)?.atMs).toBe(T + 39)
   })
 
-  test('[PP-34] a delivery without room ends unattempted, with the reason', () => {
+  test('[HOOK-14] a delivery without room ends unattempted, with the reason', () => {
     expect(refuseDelivery(newDelivery(T), 'no room', T)).toMatchObject({
       status: 'FAILED',
       nextAtMs: null,
@@ -116,7 +116,7 @@ describe('attempts', () => {
 })
 
 describe('signing secrets', () => {
-  test('[HOOK-8, PP-32] both sign until the overlap of 24 h is over, the present one first', () => {
+  test('[HOOK-8, HOOK-12] both sign until the overlap of 24 h is over, the present one first', () => {
     expect(SECRET_OVERLAP_MS).toBe(86_400_000)
     const rotated = rotateSecrets({ current: 'a', previous: null }, 'b', T)
     expect(signingSecrets({ current: 'a', previous: null }, T)).toEqual(['a'])
@@ -126,7 +126,7 @@ describe('signing secrets', () => {
     expect(signingSecrets(rotated, T + SECRET_OVERLAP_MS + 1)).toEqual(['b'])
   })
 
-  test('[PP-32] a second rotation drops the oldest', () => {
+  test('[HOOK-12] a second rotation drops the oldest', () => {
     const twice = rotateSecrets(rotateSecrets({ current: 'a', previous: null }, 'b', T), 'c', T + 1)
     expect(signingSecrets(twice, T + 2)).toEqual(['c', 'b'])
   })

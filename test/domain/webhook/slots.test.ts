@@ -14,19 +14,19 @@ const open = (underWay: UnderWay[], failing: string[] = [], lane: UnderWay['lane
   openings(lane, underWay, new Set(failing), perReceiver)
 
 describe('the places of a receiver', () => {
-  it('[PP-31] a receiver with nothing under way is open', () => {
+  it('[HOOK-11] a receiver with nothing under way is open', () => {
     expect(open([])).toEqual({ closedReceivers: [], closedTargets: [], maxBytes: Number.MAX_SAFE_INTEGER })
   })
 
   it.each([
     [31, []],
     [32, ['a']],
-  ])('[PP-31] %i first attempts of the 32 it may have', (count, closedReceivers) => {
+  ])('[HOOK-11] %i first attempts of the 32 it may have', (count, closedReceivers) => {
     const underWay = Array.from({ length: count }, (_, n) => attempts(1, { target: `a/${n}` })).flat()
     expect(open(underWay)).toMatchObject({ closedReceivers, closedTargets: [] })
   })
 
-  it('[PP-140] first attempts and retries do not take places of each other', () => {
+  it('[HOOK-18] first attempts and retries do not take places of each other', () => {
     const firsts = attempts(32, { target: 'a/x' })
     const retries = attempts(32, { lane: 'retry', target: 'a/x' })
     expect(open(firsts, [], 'retry')).toMatchObject({ closedReceivers: [], closedTargets: [] })
@@ -41,11 +41,11 @@ describe('the places of a receiver', () => {
     ['first', 15, ['a/other'], []],
     ['retry', 23, ['a/ok'], []],
     ['retry', 24, ['a/ok'], ['a/ok']],
-  ] as const)('[PP-141] one path in lane %s with %i under way, failing: %j', (lane, count, failing, closedTargets) => {
+  ] as const)('[HOOK-19] one path in lane %s with %i under way, failing: %j', (lane, count, failing, closedTargets) => {
     expect(open(attempts(count, { lane }), [...failing], lane)).toMatchObject({ closedReceivers: [], closedTargets })
   })
 
-  it('[PP-31] the smallest setting leaves one place for each kind', () => {
+  it('[HOOK-11] the smallest setting leaves one place for each kind', () => {
     expect(open(attempts(1), [], 'first', 2)).toMatchObject({ closedReceivers: ['a'], closedTargets: ['a/ok'] })
     expect(open([], ['a/ok'], 'first', 2)).toMatchObject({ closedReceivers: [], closedTargets: [] })
     expect(open(attempts(1), ['a/ok'], 'retry', 2)).toMatchObject({ closedReceivers: [], closedTargets: [] })
@@ -54,7 +54,7 @@ describe('the places of a receiver', () => {
 })
 
 describe('the places of an account', () => {
-  it('[PP-142] the last quarter is for receivers that hold no place', () => {
+  it('[HOOK-20] the last quarter is for receivers that hold no place', () => {
     expect(open(spread(95))).toMatchObject({ closedReceivers: [] })
     const crowded = spread(96)
     expect(open(crowded)).toMatchObject({ closedReceivers: crowded.map(({ receiver }) => receiver) })
@@ -63,7 +63,7 @@ describe('the places of an account', () => {
     expect(open(spread(LANE_SLOTS), [], 'retry')).not.toBeNull()
   })
 
-  it('[PP-142] large bodies are counted by pieces, which bounds their memory the same way', () => {
+  it('[HOOK-20] large bodies are counted by pieces, which bounds their memory the same way', () => {
     const large = { bytes: 50 * 2 ** 20 }
     expect(open(spread(23, large))).toMatchObject({ closedReceivers: [] })
     expect(open(spread(24, large))?.closedReceivers).toHaveLength(24)
@@ -73,7 +73,7 @@ describe('the places of an account', () => {
 })
 
 describe('a receiver with a path that hangs', () => {
-  it.each([1, 10, 100, 400])('[PP-140, PP-141] %i deliveries that hang delay no delivery of another path', (hanging) => {
+  it.each([1, 10, 100, 400])('[HOOK-18, HOOK-19] %i deliveries that hang delay no delivery of another path', (hanging) => {
     const world = new WebhookWorld(PER_RECEIVER)
     for (let n = 0; n < hanging; n += 1) world.add(0, HANGING)
     for (let n = 0; n < 200; n += 1) world.add(n * 500, HEALTHY)
@@ -83,7 +83,7 @@ describe('a receiver with a path that hangs', () => {
     expect(world.mostAtOnce).toBeLessThanOrEqual(PER_RECEIVER)
   })
 
-  it('[HOOK-4, PP-140] its own attempts stay 10 s apart, however many wait for their first', () => {
+  it('[HOOK-4, HOOK-18] its own attempts stay 10 s apart, however many wait for their first', () => {
     const world = new WebhookWorld(PER_RECEIVER)
     for (let n = 0; n < 100; n += 1) world.add(n < 50 ? 0 : n * 700, HANGING)
     world.run()
@@ -91,7 +91,7 @@ describe('a receiver with a path that hangs', () => {
     expect(world.gapsMs('/hangs')).toHaveLength(200)
   })
 
-  it('[PP-141] keeps the retries of its other paths in time', () => {
+  it('[HOOK-19] keeps the retries of its other paths in time', () => {
     const world = new WebhookWorld(PER_RECEIVER)
     for (let n = 0; n < 100; n += 1) world.add(0, HANGING)
     for (let n = 0; n < 4; n += 1) world.add(n * 1_000, { ...HANGING, path: '/down' })
@@ -99,7 +99,7 @@ describe('a receiver with a path that hangs', () => {
     expect(new Set(world.gapsMs('/down'))).toEqual(new Set([10_000]))
   })
 
-  it('[PP-142] twelve dead receivers delay no other', () => {
+  it('[HOOK-20] twelve dead receivers delay no other', () => {
     const world = new WebhookWorld(PER_RECEIVER)
     for (let n = 0; n < 1_200; n += 1) world.add(0, { ...HANGING, receiver: `https://dead-${n % 12}.example` })
     for (let n = 0; n < 100; n += 1) world.add(n * 500, { ...HEALTHY, receiver: 'https://live.example' })

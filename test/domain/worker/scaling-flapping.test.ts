@@ -89,7 +89,7 @@ const policies: [string, ScalingInputs['policy'], number][] = [
 ]
 
 describe.each(policies)('any load under %s', (_name, policy, idleMs) => {
-  test('[SCALE-5, PP-51] no worker is stopped before it was idle for the idle period, and min and max hold', () => {
+  test('[SCALE-5, SCALE-12] no worker is stopped before it was idle for the idle period, and min and max hold', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.integer({ min: 0, max: 2 }), (steps, min) => {
         const endpoint = new Endpoint(policy, min)

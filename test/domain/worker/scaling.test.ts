@@ -61,7 +61,7 @@ describe('scaling by queue delay', () => {
     })
   })
 
-  test('[PP-50] with no worker there, the first one starts at once, and only that one', () => {
+  test('[SCALE-11] with no worker there, the first one starts at once, and only that one', () => {
     expect(decideScaling(inputs({ waitingSinceMs: waitedMs(0, 0, 0) }))).toMatchObject({ desired: 1, start: 1, nextAtMs: NOW + 4_000 })
     expect(decideScaling(inputs({ waitingSinceMs: waitedMs(0), max: 0 }))).toMatchObject({ desired: 0, start: 0 })
   })
@@ -70,7 +70,7 @@ describe('scaling by queue delay', () => {
     [3_999, 0, NOW + 1],
     [4_000, 1, null],
     [4_001, 1, null],
-  ])('[SCALE-2, PP-12] beside a busy worker, a job that has waited %i ms adds %i', (age, start, nextAtMs) => {
+  ])('[SCALE-2, TMO-10] beside a busy worker, a job that has waited %i ms adds %i', (age, start, nextAtMs) => {
     const load = { workers: [workerIn('READY', 'a')], held: busy('a') }
     expect(decideScaling(inputs({ ...load, waitingSinceMs: waitedMs(age) }))).toMatchObject({ start, nextAtMs })
   })
@@ -90,7 +90,7 @@ describe('scaling by queue delay', () => {
     expect(desiredByQueueDelay({ ...load, free: 3 }, 4_000, NOW).nextAtMs).toBeNull()
   })
 
-  test('[SCALE-2, PP-22] a requeued or retried job counts from its submission, wherever it stands', () => {
+  test('[SCALE-2, SCALE-10] a requeued or retried job counts from its submission, wherever it stands', () => {
     expect(
       desiredByQueueDelay({ queued: 2, waitingSinceMs: waitedMs(0, 60_000), current: 1, free: 0, available: 1 }, 4_000, NOW),
     ).toMatchObject({
@@ -99,7 +99,7 @@ describe('scaling by queue delay', () => {
     })
   })
 
-  test('[PP-29, PP-52] a worker with only a stopped or low priority job is none: the next job gets one at once', () => {
+  test('[WRK-45, SCALE-13] a worker with only a stopped or low priority job is none: the next job gets one at once', () => {
     const load = { workers: [workerIn('READY', 'a')], held: busy('a'), waitingSinceMs: waitedMs(0) }
     expect(decideScaling(inputs({ ...load, heldNormal: new Map() })).start).toBe(1)
     expect(decideScaling(inputs({ ...load, heldNormal: busy('a') })).start).toBe(0)
@@ -135,7 +135,7 @@ describe('scaling by request count', () => {
     expect(decideScaling(inputs({ policy: COUNT_4, min: 2 }))).toMatchObject({ desired: 2, start: 2 })
   })
 
-  test('[SCALE-4, PP-52] a running low priority job neither starts a worker nor takes the place of one', () => {
+  test('[SCALE-4, SCALE-13] a running low priority job neither starts a worker nor takes the place of one', () => {
     const low = { policy: COUNT_1, workers: [workerIn('READY', 'a')], held: busy('a'), heldNormal: new Map<string, number>() }
     expect(decideScaling(inputs(low))).toMatchObject({ desired: 1, start: 0 })
     expect(decideScaling(inputs({ ...low, queued: 1 }))).toMatchObject({ desired: 2, start: 1 })
@@ -145,7 +145,7 @@ describe('scaling by request count', () => {
     [REQUEST_COUNT_IDLE_MS - 1, []],
     [REQUEST_COUNT_IDLE_MS, ['a']],
     [REQUEST_COUNT_IDLE_MS + 1, ['a']],
-  ])('[SCALE-1, PP-51] a worker idle for %i ms, with any idle timeout stored: stops %j', (idleMs, stop) => {
+  ])('[SCALE-1, SCALE-12] a worker idle for %i ms, with any idle timeout stored: stops %j', (idleMs, stop) => {
     const workers = [workerIn('READY', 'a', { idleSinceMs: NOW - idleMs })]
     expect(decideScaling(inputs({ policy: COUNT_1, workers, idleTimeoutMs: 1 })).stop).toEqual(stop)
   })
@@ -194,7 +194,7 @@ describe('bounds, idle timeout, releases, failures', () => {
   test.each([
     [4_999, []],
     [5_000, ['p']],
-  ])('[PP-51] a worker that looks for a host and is not needed stops when it is %i ms old: %j', (age, stop) => {
+  ])('[SCALE-12] a worker that looks for a host and is not needed stops when it is %i ms old: %j', (age, stop) => {
     const workers = [workerIn('PLACING', 'p', { createdAtMs: NOW - age, attempts: 2 })]
     expect(decideScaling(inputs({ workers })).stop).toEqual(stop)
   })
@@ -226,16 +226,16 @@ describe('bounds, idle timeout, releases, failures', () => {
     [10_001, 0, 10_001],
     [10_000, 1, null],
     [9_999, 1, null],
-  ])('[PP-23] starts held back until %i: %i now', (launchNotBeforeMs, start, nextAtMs) => {
+  ])('[WRK-42] starts held back until %i: %i now', (launchNotBeforeMs, start, nextAtMs) => {
     expect(decideScaling(inputs({ policy: COUNT_1, queued: 1, launchNotBeforeMs }))).toMatchObject({ start, nextAtMs, desired: 1 })
   })
 
-  test('[PP-23, PP-24] both back-offs double up to their bounds', () => {
+  test('[WRK-42, SCALE-14] both back-offs double up to their bounds', () => {
     expect([1, 2, 3, 30].map(launchBackoffMs)).toEqual([1_000, 2_000, 4_000, 300_000])
     expect([1, 2, 3, 30].map(placementRetryMs)).toEqual([5_000, 10_000, 20_000, 60_000])
   })
 
-  test('[PP-22] a long queue starts a few workers at a time, and none while one has found no room', () => {
+  test('[SCALE-10] a long queue starts a few workers at a time, and none while one has found no room', () => {
     const placing = Array.from({ length: 4 }, (_, i) => workerIn('PLACING', `p${i}`))
     const load = { policy: COUNT_1, queued: 5_000, max: 1_000 }
     expect(decideScaling(inputs(load)).start).toBe(10)
@@ -247,7 +247,7 @@ describe('bounds, idle timeout, releases, failures', () => {
 describe('the stored decisions', () => {
   const record = (change: Partial<ScalingInputs>) => recordDecision(decideScaling(inputs(change)), inputs(change))
 
-  test('[PP-54] have all inputs, so that a person can redo them', () => {
+  test('[SCALE-16] have all inputs, so that a person can redo them', () => {
     const workers = [workerIn('READY', 'a'), workerIn('PLACING', 'p', { attempts: 1 }), workerIn('STARTING', 's')]
     expect(record({ workers, held: busy('a'), waitingSinceMs: waitedMs(4_500), launchNotBeforeMs: NOW + 700 })).toEqual({
       atMs: NOW,
@@ -274,7 +274,7 @@ describe('the stored decisions', () => {
     })
   })
 
-  test('[PP-54] are those that start or stop a worker or change the wanted number, not all decisions', () => {
+  test('[SCALE-16] are those that start or stop a worker or change the wanted number, not all decisions', () => {
     const quiet = record({})
     const first = record({ waitingSinceMs: waitedMs(0) })
     const same = record({ waitingSinceMs: waitedMs(0), workers: [workerIn('STARTING', 's')] })

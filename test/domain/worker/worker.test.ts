@@ -15,12 +15,12 @@ function endpoint(body: Record<string, unknown>) {
 }
 
 describe('time alone changes a worker', () => {
-  test('[TMO-8, PP-14] initialization counts from the start of the container; until then there is no deadline', () => {
+  test('[TMO-8, TMO-12] initialization counts from the start of the container; until then there is no deadline', () => {
     const due = (startedAtMs: number | null) => workerDueAtMs(workerIn('STARTING', 'w', { createdAtMs: 1, startedAtMs }), LOST_AFTER_MS)
     expect([due(null), due(5_000)]).toEqual([null, 425_000])
   })
 
-  test('[LSE-7, PP-28] a ready one is lost 4 P after its last ping, or, while idle, 2 min after it last asked for work', () => {
+  test('[LSE-7, WRK-44] a ready one is lost 4 P after its last ping, or, while idle, 2 min after it last asked for work', () => {
     const ready = workerIn('READY', 'w', { lastSeenAtMs: 100_000, lastTakeAtMs: 10_000, idleSinceMs: 15_000 })
     expect(noTakeDueAtMs(ready)).toBe(135_000)
     expect(workerDueAtMs(ready, LOST_AFTER_MS)).toBe(135_000)
@@ -28,7 +28,7 @@ describe('time alone changes a worker', () => {
     expect(workerDueAtMs({ ...ready, idleSinceMs: null }, LOST_AFTER_MS)).toBe(140_000)
   })
 
-  test('[PP-25] a failed one is shown until it is forgotten, and its host is asked meanwhile', () => {
+  test('[WRK-43] a failed one is shown until it is forgotten, and its host is asked meanwhile', () => {
     const failed = workerIn('FAILED', 'w', { forgetAtMs: 600_000, nextAttemptAtMs: 30_000 })
     expect(workerDueAtMs(failed, LOST_AFTER_MS)).toBe(30_000)
     expect(workerDueAtMs({ ...failed, released: true }, LOST_AFTER_MS)).toBe(600_000)
@@ -37,13 +37,13 @@ describe('time alone changes a worker', () => {
 })
 
 describe('the share of a host for a worker', () => {
-  test('[PP-26] is 2 vCPU and 8 GB per GPU', () => {
+  test('[WRK-46] is 2 vCPU and 8 GB per GPU', () => {
     const { shapes } = placementRequestOf(SEED_CATALOG, endpoint({ gpu: { pools: ['ADA_24'], count: 3 } }))
     expect(shapes.length).toBeGreaterThan(0)
     for (const shape of shapes) expect(shape).toMatchObject({ gpu: { count: 3 }, vcpus: 6, memoryMb: 24_576 })
   })
 
-  test('[PP-26, PP-21] is that of its flavor for a CPU worker, and its URLs name the GPU as CPU', () => {
+  test('[WRK-46, WRK-41] is that of its flavor for a CPU worker, and its URLs name the GPU as CPU', () => {
     const config = endpoint({ cpu: [{ id: 'cpu3c', vcpuCount: 2 }] })
     const [shape] = placementRequestOf(SEED_CATALOG, config).shapes
     expect(shape).toEqual({ gpu: null, flavorId: 'cpu3c', vcpus: 2, memoryMb: 4_096 })

@@ -47,7 +47,7 @@ async function joins(name: string, command: string): Promise<void> {
   if (online === undefined) throw new Error(`\`${command}\` did not bring ${name} online:\n${output}`)
 }
 
-describe('[CL-61] the printed command makes a machine join', () => {
+describe('[CMD-61] the printed command makes a machine join', () => {
   test('of podplane admin hosts add', async () => {
     const argv = [join(PROJECT_ROOT, 'dist/podplane.mjs'), 'admin', 'hosts', 'add', 'gpu-1', '--json', 'command']
     const env = { PATH: process.env.PATH, HOME: directory, PODPLANE_DATA: plane.dataDir }

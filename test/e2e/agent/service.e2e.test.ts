@@ -36,7 +36,7 @@ function startService() {
   return { service, ended, output: () => output }
 }
 
-test('[PLC-6] the command of the unit runs a plane, which a SIGTERM shuts down cleanly', async () => {
+test('[PLANE-15] the command of the unit runs a plane, which a SIGTERM shuts down cleanly', async () => {
   const { service, ended } = startService()
   const demo = await eventually('the plane is ready', READY_WITHIN_MS, async () => readDemoFile(dataDir))
   expect((await fetch(`${demo.url}/readyz`)).status).toBe(200)
@@ -49,7 +49,7 @@ test('[PLC-6] the command of the unit runs a plane, which a SIGTERM shuts down c
   expect(left).not.toContain(dataDir)
 })
 
-test('[PLC-6] the unit restarts it after any end, and kills its remaining processes', () => {
+test('[PLANE-15] the unit restarts it after any end, and kills its remaining processes', () => {
   expect(UNIT).toMatch(/^Restart=always$/m)
   expect(UNIT).toMatch(/^KillMode=mixed$/m)
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { GPU_ARGS, TestEndpoint } from '../support/plane/endpoint.ts'
 import { eventually, startPlane, type TestPlane } from '../support/plane/plane.ts'
 
-// CLI-4: the published JavaScript client, unmodified, against a whole plane with real workers.
+// CLIENT-4: the published JavaScript client, unmodified, against a whole plane with real workers.
 
 type SdkEndpoint = NonNullable<ReturnType<ReturnType<typeof runpodSdk>['endpoint']>>
 
@@ -23,7 +23,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-describe('CLI-4: the JavaScript SDK', () => {
+describe('CLIENT-4: the JavaScript SDK', () => {
   test('runSync waits over a cold start and returns the finished record', async () => {
     const result = await sdk.runSync({ input: { hello: 'world' } })
     expect(result).toMatchObject({ status: 'COMPLETED', completed: true, succeeded: true, output: { ok: true, input: { hello: 'world' } } })

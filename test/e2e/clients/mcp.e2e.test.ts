@@ -68,7 +68,7 @@ async function firstLine(tool: string, whose: Record<string, unknown>): Promise<
 
 const idsOf = (listed: readonly Named[]) => listed.map(({ id }) => id)
 
-describe.concurrent('[PP-272] the tools of the MCP server', () => {
+describe.concurrent('[CLIENT-21] the tools of the MCP server', () => {
   test('make, read, list, change and delete a template', async () => {
     const made = await mcp.call<Named>('create-template', { body: { name: 'one', image: 'builtin/idle', env: { A: '1' } } })
     expect(await mcp.call('get-template', { id: made.id })).toEqual(made)
@@ -162,7 +162,7 @@ describe.concurrent('[PP-272] the tools of the MCP server', () => {
   })
 })
 
-test('[PP-273] run jobs and follow them to their ends', async () => {
+test('[CLIENT-22] run jobs and follow them to their ends', async () => {
   const body = { name: 'jobs', image: 'builtin/probe', gpu: { pools: POOLS, count: 1 }, workers: { max: 1, idleTimeout: 300 } }
   const { id: endpointId } = await mcp.call<Named>('create-endpoint', { body })
   const run = (input: object) => mcp.call<Named>('run-endpoint', { endpointId, input })
@@ -193,7 +193,7 @@ test('[PP-273] run jobs and follow them to their ends', async () => {
   await mcp.call('delete-endpoint', { id: endpointId })
 })
 
-test('[PP-272] list and read what the plane offers, and the available capacity', async () => {
+test('[CLIENT-21] list and read what the plane offers, and the available capacity', async () => {
   const asked = { include: ['AVAILABILITY'], product: ['POD', 'SERVERLESS'] }
   const { gpus } = await mcp.call<{ gpus: Named[] }>('list-gpu-types', asked)
   const gpu = gpus.find(({ id }) => id === GPU)
@@ -207,13 +207,13 @@ test('[PP-272] list and read what the plane offers, and the available capacity',
   expect(templates).toBeInstanceOf(Array)
 })
 
-test('[PP-272] ask GraphQL for capacity, the hub and public endpoints', async () => {
+test('[CLIENT-21] ask GraphQL for capacity, the hub and public endpoints', async () => {
   expect(JSON.stringify(await mcp.call('get-capacity'))).toContain(GPU)
   expect(JSON.stringify(await mcp.call('list-hub-repos'))).toContain('[]')
   expect(JSON.stringify(await mcp.call('list-public-endpoints'))).toContain('[]')
 })
 
-test('[PP-272] list charges', async () => {
+test('[CLIENT-21] list charges', async () => {
   const asked = { bucketSize: 'hour', lastN: 1 }
   for (const tool of BILLS) {
     const { records, metadata } = await mcp.call<Bill>(tool, asked)
@@ -221,7 +221,7 @@ test('[PP-272] list charges', async () => {
   }
 })
 
-describe('[PP-274] tools of the MCP server without a function here', () => {
+describe('[CLIENT-23] tools of the MCP server without a function here', () => {
   test.for(Object.entries(REFUSED))('%s', async ([tool, { args, status }]) => {
     expect(await mcp.try(tool, args)).toMatchObject({ ok: false, status })
   })
@@ -232,7 +232,7 @@ describe('[PP-274] tools of the MCP server without a function here', () => {
     expect(tools.filter((tool) => !mcp.called.has(tool))).toEqual([])
   })
 
-  test('[PP-275] connects to its plane alone', () => {
+  test('[CLIENT-24] connects to its plane alone', () => {
     expect(mcp.connections()).toEqual([`127.0.0.1:${plane.port}`])
   })
 })

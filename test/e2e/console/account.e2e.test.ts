@@ -232,7 +232,7 @@ describe('pages of accounts and operators', () => {
     await change.getByRole('list', { name: 'What would happen' }).waitFor()
     await change.getByRole('button', { name: 'Change the role' }).click()
     await owner.getByText('grace@example.com is DEV now').waitFor()
-    // An isolate other than the one that changed the role sees it within a minute (SES-12).
+    // An isolate other than the one that changed the role sees it within a minute (OIDC-12).
     await expect.poll(() => byHand('?dryRun=true'), { timeout: 70_000 }).toBe(200)
     await page.clock.fastForward(30_000)
     await button.and(page.locator(':not([aria-disabled])')).waitFor()

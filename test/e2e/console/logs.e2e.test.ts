@@ -31,7 +31,7 @@ const RESTART_MS = 60_000
 
 const PHONE = { viewport: { width: 390, height: 844 } }
 
-describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, JL-13] the log of a pod in the console', () => {
+describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, LOG-33] the log of a pod in the console', () => {
   let plane: TestPlane
   let browser: Browser
   let agent: TestAgent

@@ -181,7 +181,7 @@ describe('a page of a pod below /proxy/', () => {
     return tab
   }
 
-  test(`[S7] [NET-13] [CS-6] reads nothing of the plane and changes nothing, in ${VECTORS} ways`, async () => {
+  test(`[S7] [NET-13] [SESSION-6] reads nothing of the plane and changes nothing, in ${VECTORS} ways`, async () => {
     const before = await victim()
     const got: Record<string, unknown> = {}
     for (const [name, page] of Object.entries(PAGES)) {

@@ -208,7 +208,7 @@ describe('a pod', () => {
     await visitor.close()
   })
 
-  test('[UI-23, PP-250] is changed by its settings and given a stop time', async () => {
+  test('[UI-23, POD-60] is changed by its settings and given a stop time', async () => {
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
     await visitor.signIn(plane.apiKey, `/console/pods/${pod.id}`)

@@ -89,7 +89,7 @@ describe('lines and framing that are not HTTP', () => {
     ['a negative length', (path: string) => line(path, 'content-length: -12')],
     ['two lengths', (path: string) => line(path, 'content-length: 12\r\ncontent-length: 13')],
     ['a chunk without a size', (path: string) => line(path, 'transfer-encoding: chunked')],
-  ])('[L3] [PP-216] %s: an error, no action, and the next connection is served', async (_what, head) => {
+  ])('[L3] [REST-33] %s: an error, no action, and the next connection is served', async (_what, head) => {
     const before = await jobsEver()
     const path = `/v2/${plane.endpointId}/run`
     const answer = await sendRaw(plane.port, `${head(path)}authorization: Bearer ${plane.apiKey}\r\n\r\n{"input":{}}`)
@@ -97,7 +97,7 @@ describe('lines and framing that are not HTTP', () => {
     expect(await jobsEver()).toBe(before)
   })
 
-  test('[PP-216] a target in absolute form is its path, whatever host it names', async () => {
+  test('[REST-33] a target in absolute form is its path, whatever host it names', async () => {
     const path = `/v2/${plane.endpointId}/run`
     const answer = await sendRaw(
       plane.port,
@@ -116,7 +116,7 @@ describe('a request that hides another one', () => {
   const USERS = '"users":['
 
   // All at once: each waits until no more data arrives.
-  test('[PP-216] is refused or answered as one request, however it is framed', async () => {
+  test('[REST-33] is refused or answered as one request, however it is framed', async () => {
     const answers = await Promise.all(
       FRAMINGS.map(async ([what, frame]) => {
         const { lines, body } = frame(users(asOperator()))
@@ -133,7 +133,7 @@ describe('a request that hides another one', () => {
     expect(alone, 'the hidden one is a good request').toContain(USERS)
   })
 
-  test('[API-4] [PP-216] no malformed request line shows data that needs a key', async () => {
+  test('[API-4] [REST-33] no malformed request line shows data that needs a key', async () => {
     const lines: Record<string, string> = {
       'no host': 'GET /admin/v1/users HTTP/1.1\r\n\r\n',
       'no host, with a key': `GET /admin/v1/users HTTP/1.1\r\n${asOperator()}\r\n`,

@@ -52,7 +52,7 @@ describe('a load-balancing endpoint with real containers', () => {
     expect([answer.status, await answer.text()]).toEqual([200, `${worker?.id} None`])
   }, 60_000)
 
-  test('[LB-1] [LB-16] [PP-216] a request that hides another is at most one request to the container, and holds no slot afterwards', async () => {
+  test('[LB-1] [LB-16] [REST-33] a request that hides another is at most one request to the container, and holds no slot afterwards', async () => {
     const { pathname } = new URL(endpoint.requestUrls.base)
     const hidden = 'GET /hidden HTTP/1.1\r\nhost: x\r\n\r\n'
     const answers = await Promise.all(

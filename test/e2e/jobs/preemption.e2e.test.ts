@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => plane?.stop())
 
-test('[PP-180] endpoints take turns on a machine with room for one worker, without waiting for the idle timeout', async ({ expect }) => {
+test('[PREEMPT-1] endpoints take turns on a machine with room for one worker, without waiting for the idle timeout', async ({ expect }) => {
   const first = await TestEndpoint.create(plane, 'first', { image: 'builtin/echo', workers })
   const second = await TestEndpoint.create(plane, 'second', { image: 'builtin/echo', workers })
   const waitedMs: number[] = []

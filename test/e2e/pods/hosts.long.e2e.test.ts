@@ -62,7 +62,7 @@ describe('pods on two hosts', () => {
   const hasOneContainer = (pod: TestPod) =>
     eventually('its former container is gone', LOSS_WAIT_MS, async () => (await pod.containers()).length === 1, POLL_MS)
 
-  test.concurrent('[PP-80][POD-9][POD-17] pods are packed, a cordoned host is skipped, a drained one is emptied, and a full one is reported', async () => {
+  test.concurrent('[POD-33][POD-9][POD-17] pods are packed, a cordoned host is skipped, a drained one is emptied, and a full one is reported', async () => {
     const { run, names, otherThan, freeOn, hasFree, allFree } = pairOf('scheduled')
     // Packed: the second pod is placed where the first is.
     const first = await run({ onHostLoss: 'REPLACE' })
@@ -131,7 +131,7 @@ describe('pods on two hosts', () => {
     }
   }, 240_000)
 
-  test.concurrent('[PP-78][POD-23] a lost host: pods wait for it or continue elsewhere, and survivors are adopted when it returns', async () => {
+  test.concurrent('[POD-31][POD-23] a lost host: pods wait for it or continue elsewhere, and survivors are adopted when it returns', async () => {
     const { run, otherThan, allFree } = pairOf('lost')
     // Two pods wait on the lost host, of which one survives; one replaceable pod is on it too.
     const [waiting, killed] = [await run(), await run()]
@@ -180,7 +180,7 @@ describe('pods on two hosts', () => {
     await allFree()
   }, 240_000)
 
-  test.concurrent('[PP-78][HOST-37] a host that is cut off while its pods run: the replaced pod is stopped when the host is back, the other one continues', async () => {
+  test.concurrent('[POD-31][HOST-37] a host that is cut off while its pods run: the replaced pod is stopped when the host is back, the other one continues', async () => {
     const { run, otherThan, allFree } = pairOf('frozen')
     const [waiting, replaced] = [await run(), await run({ onHostLoss: 'REPLACE' })]
     const frozen = await hostOf(waiting)

@@ -165,7 +165,7 @@ describe('pods in containers', () => {
     }
   })
 
-  test.concurrent('[PP-252] with stopAfter its container ends at that second; with terminateAfter nothing is left of it', async () => {
+  test.concurrent('[POD-62] with stopAfter its container ends at that second; with terminateAfter nothing is left of it', async () => {
     const timeIn = (ms: number) => `${new Date(Math.ceil((Date.now() + ms) / SECOND_MS) * SECOND_MS).toISOString().slice(0, 19)}Z`
     const pod = await TestPod.run(fleet.plane, podBody(image, STAY_SCRIPT))
     const [stopAfter, terminateAfter] = [timeIn(4 * SECOND_MS), timeIn(12 * SECOND_MS)]

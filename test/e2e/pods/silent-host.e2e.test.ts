@@ -26,7 +26,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-test("[POD-23, PP-132, PP-133] a silent host is shown within 15 s and not charged; when it is back the pod's start is that of its container", async () => {
+test("[POD-23, POD-72, POD-73] a silent host is shown within 15 s and not charged; when it is back the pod's start is that of its container", async () => {
   const pod = await TestPod.run(plane, { name: 'quiet', image: 'builtin/idle', gpu: { id: GPU_TYPE, count: 1 } })
   const { startedAt } = await pod.get()
   // Ensures a heartbeat since the start of the pod.

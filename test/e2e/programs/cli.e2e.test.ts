@@ -61,7 +61,7 @@ async function said(...argv: string[]): Promise<string> {
 }
 
 describe('podplane', () => {
-  test('[CL-4, CL-17, CL-30, CL-31, CL-32, CL-33] the life of a pod: created until usable, entered, copied to and from, stopped, deleted', async () => {
+  test('[CMD-4, CMD-17, CMD-30, CMD-31, CMD-32, CMD-33] the life of a pod: created until usable, entered, copied to and from, stopped, deleted', async () => {
     const script = 'print("serving", flush=True); import http.server as h; h.test(h.SimpleHTTPRequestHandler, port=8888)'
     const made = await podplane([
       'pods',
@@ -125,7 +125,7 @@ describe('podplane', () => {
     expect(await podplane(['pods', 'get', id])).toMatchObject({ code: 4, stdout: '' })
   })
 
-  test('[CL-2, CL-4, CL-19] jobs: run, tried, watched, streamed, cancelled', async () => {
+  test('[CMD-2, CMD-4, CMD-19] jobs: run, tried, watched, streamed, cancelled', async () => {
     const endpoint = plane.endpointId
     expect(await said('run', endpoint, '{"prompt":"Hello"}', '--wait')).toContain('"prompt": "Hello"')
     expect(await podplane(['endpoints', 'try', 'echo', '{"n":0}', '--json', 'job.status'])).toMatchObject({
@@ -188,7 +188,7 @@ describe('podplane', () => {
     })
   })
 
-  test('[CL-20, CL-21, CL-22, CL-4] a podplane.toml is planned, deployed until it works, changed, and left alone when unchanged', async () => {
+  test('[CMD-20, CMD-21, CMD-22, CMD-4] a podplane.toml is planned, deployed until it works, changed, and left alone when unchanged', async () => {
     const toml = (max: number) => `[templates.base]
 image = "builtin/echo"
 serverless = true
@@ -222,7 +222,7 @@ timeout = "60s"
     expect(endpoints.filter(({ name }) => name === 'hello')).toMatchObject([{ workers: { max: 4 } }])
   })
 
-  test('[CL-5, CL-47, CL-48] behind a slow proxy that loses the first answer to everything and breaks streams, each verb acts once and reports it', async () => {
+  test('[CMD-5, CMD-47, CMD-48] behind a slow proxy that loses the first answer to everything and breaks streams, each verb acts once and reports it', async () => {
     const proxy = await startFlakyProxy(plane.url, 30)
     const env = { PODPLANE_URL: proxy.url, PODPLANE_API_KEY: plane.apiKey }
     const behind = (...argv: string[]) => podplane(argv, { env })
@@ -276,7 +276,7 @@ timeout = "60s"
     await proxy.close()
   })
 
-  test('[CL-34] dev: a worker of the public SDK is built, run and tried', async () => {
+  test('[CMD-34] dev: a worker of the public SDK is built, run and tried', async () => {
     const cwd = join(directory, 'dev')
     mkdirSync(cwd)
     await said('init', 'worker', '-f', join(cwd, 'podplane.toml'))
@@ -291,7 +291,7 @@ timeout = "60s"
     await said('endpoints', 'delete', 'worker-dev', '--yes')
   })
 
-  test('[CL-9, CL-40] doctor finds nothing wrong here', async () => {
+  test('[CMD-9, CMD-40] doctor finds nothing wrong here', async () => {
     const { checks } = JSON.parse(await said('doctor', '--json')) as { checks: { id: string; status: string }[] }
     expect(checks.filter(({ status }) => status === 'fail')).toEqual([])
     for (const id of ['job', 'version']) expect(checks.find((check) => check.id === id)).toMatchObject({ status: 'ok' })

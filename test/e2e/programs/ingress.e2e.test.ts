@@ -48,7 +48,7 @@ const processes = async (text: string) =>
     .filter((line) => line.includes(text))
 
 describe('the OpenSSH client through the proxy', () => {
-  test('[NET-2, NET-25, PP-282] runs a command: separate outputs, its exit code, and its input', async () => {
+  test('[NET-2, NET-25, PLANE-24] runs a command: separate outputs, its exit code, and its input', async () => {
     expect(proxy.command).toBe(`ssh ${pod.id}-${proxy.username.split('-')[1]}@127.0.0.1 -p ${proxy.port}`)
     expect(await client.run(proxy.command, 'echo "$RUNPOD_POD_ID"')).toBe(pod.id)
     await expect(client.run(proxy.command, 'echo said >&2; exit 7')).rejects.toMatchObject({

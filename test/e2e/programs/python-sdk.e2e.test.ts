@@ -7,7 +7,8 @@ import { docker, findContainer } from '../support/machines/docker.ts'
 import { type EndpointOptions, GPU_ARGS, TestEndpoint } from '../support/plane/endpoint.ts'
 import { eventually, startPlane, type TestPlane } from '../support/plane/plane.ts'
 
-// CLI-1, CLI-3: the published Python client and worker, unmodified; the workers are real containers that the agent starts through Docker.
+// CLIENT-1, CLIENT-3: the published Python client and worker, unmodified; the workers are real containers that the agent starts through
+// Docker.
 
 const LARGE_BYTES = 19 * 2 ** 20
 const IDLE_SECONDS = 3
@@ -30,7 +31,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-describe('CLI-1: the Python client with a plain handler', () => {
+describe('CLIENT-1: the Python client with a plain handler', () => {
   test('run_sync returns the output of a worker that had to be started first', async () => {
     const output = await client.call(plain.id, { call: 'run_sync', input: { text: 'ünïcode' } })
     expect(output).toEqual({ echo: { text: 'ünïcode' }, worker: expect.any(String) })
@@ -76,7 +77,7 @@ describe('CLI-1: the Python client with a plain handler', () => {
   })
 })
 
-describe('CLI-3: the Python worker in a container', () => {
+describe('CLIENT-3: the Python worker in a container', () => {
   test('WRK-13: a handler that raises ends the job FAILED, with the error as JSON text', async () => {
     const view = await plain.runToEnd({ do: 'raise' })
     expect(view).toMatchObject({ status: 'FAILED', error: expect.any(String) })
@@ -129,7 +130,7 @@ describe('CLI-3: the Python worker in a container', () => {
     await Promise.all([bare.remove(), aggregate.remove()])
   })
 
-  test('CLI-12, WRK-11: one worker runs four jobs at a time', async () => {
+  test('CLIENT-12, WRK-11: one worker runs four jobs at a time', async () => {
     const endpoint = await serve('four_at_once', { workers: { max: 1, idleTimeout: 300 } })
     await endpoint.runToEnd({ seconds: 0 })
     const views = await Promise.all(Array.from({ length: 8 }, () => endpoint.runToEnd({ seconds: 2 })))
@@ -139,7 +140,7 @@ describe('CLI-3: the Python worker in a container', () => {
     await endpoint.remove()
   })
 
-  test('CLI-12, WRK-16, INV-30: a worker with refresh_worker is replaced after its job, and loses no job', async () => {
+  test('CLIENT-12, WRK-16, INV-30: a worker with refresh_worker is replaced after its job, and loses no job', async () => {
     const endpoint = await serve('refresh', { workers: { max: 1, idleTimeout: 300 } })
     const jobs = [await endpoint.run({}), await endpoint.run({})]
     const views = await Promise.all(jobs.map((job) => endpoint.finished(job)))

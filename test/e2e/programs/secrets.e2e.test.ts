@@ -178,7 +178,7 @@ const READS = [
   '/admin/v1/join-tokens',
 ]
 
-test('[SEC-8] no kind of secret appears in an answer without need, in a log, or unencrypted in a file of the plane or the host', async () => {
+test('[SECRET-8] no kind of secret appears in an answer without need, in a log, or unencrypted in a file of the plane or the host', async () => {
   const canaries = await plant()
   expect([...canaries.values()].filter((canary) => canary.length < 8)).toEqual([])
   for (const path of READS) await call('GET', path)

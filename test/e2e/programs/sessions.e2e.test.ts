@@ -91,7 +91,7 @@ describe('[DEV-15] a user who signs in at a real provider', () => {
     return browser.follow(consent.href, { prompt: 'consent' })
   }
 
-  test('[CS-22] [CS-23] [CS-13] signs in at the console, as a listed operator', async ({ expect }) => {
+  test('[SESSION-22] [SESSION-23] [SESSION-13] signs in at the console, as a listed operator', async ({ expect }) => {
     const [eve, mallory] = [new Browser(), new Browser()]
     expect((await signInAtConsole(eve, 'eve@example.com', '/console/pods?status=RUNNING')).href).toBe(
       `${plane.url}/console/pods?status=RUNNING`,

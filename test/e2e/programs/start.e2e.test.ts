@@ -60,7 +60,7 @@ describe('npm start', () => {
     for (const value of [plane.url, plane.apiKey, plane.endpointId]) expect(plane.output()).toContain(value)
   })
 
-  test('[CS-16] prints a link that signs the demo user in at the console once, as an operator, and that no log contains', async ({
+  test('[SESSION-16] prints a link that signs the demo user in at the console once, as an operator, and that no log contains', async ({
     expect,
   }) => {
     const [, base, link = ''] = /^ {2}Console +(\S+)\/console\/sign-in#link=(\S+)$/m.exec(plane.output()) ?? []
@@ -99,7 +99,7 @@ describe('npm start', () => {
     expect(open.map((entry) => entry.name)).toEqual([])
   })
 
-  test('[PP-153] the demo account has quotas that one machine cannot exhaust', async ({ expect }) => {
+  test('[PLANE-23] the demo account has quotas that one machine cannot exhaust', async ({ expect }) => {
     const reply = await fetch(`${plane.url}/v2/serverless`, { headers: { authorization: `Bearer ${plane.apiKey}` } })
     expect(reply.headers.get('ratelimit-policy')).toBe('"minute";q=1000000;w=60, "hour";q=10000000;w=3600, "day";q=100000000;w=86400')
     expect(reply.headers.get('ratelimit')).toMatch(/^"minute";r=9999\d\d;t=\d+, "hour";r=99999\d\d;t=\d+, "day";r=999999\d\d;t=\d+$/)
@@ -108,7 +108,7 @@ describe('npm start', () => {
     for (let call = 0; call < 5; call += 1) await purge()
   })
 
-  test('[PP-152] a simulated GPU has a driver, so a pod may ask for a CUDA version', async ({ expect }) => {
+  test('[PLANE-22] a simulated GPU has a driver, so a pod may ask for a CUDA version', async ({ expect }) => {
     const pod = await TestPod.run(plane, { name: 'cuda', image: 'builtin/idle', gpu: { id: 'NVIDIA L4', minCudaVersion: '12.8' } })
     expect(await pod.get()).toMatchObject({ cudaVersion: '13.0' })
     await pod.terminate()
@@ -116,7 +116,7 @@ describe('npm start', () => {
     expect(hosts.flatMap(({ gpus }) => gpus)).toMatchObject([{ driverVersion: '580.95.05', cudaVersion: '13.0', simulated: true }])
   })
 
-  test('[PP-151] pods share network and global volumes, which are below the data directory', async ({ expect }) => {
+  test('[PLANE-21] pods share network and global volumes, which are below the data directory', async ({ expect }) => {
     const create = (path: string, body: object) => callPlane<{ id: string }>(plane, plane.apiKey, 'POST', path, body)
     const network = await create('/v2/network-volumes', { name: 'datasets', size: 10, dataCenter: 'LOCAL-1' })
     const global = await create('/v2/global-volumes', { name: 'models' })

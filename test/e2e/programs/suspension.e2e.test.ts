@@ -16,7 +16,7 @@ import { GPU_TYPE, podBody, TestPod } from '../support/plane/pods.ts'
 const USER = 'demo@podplane.local'
 const GPUS = 4
 const HOST = 'host'
-/** PP-214. */
+/** DER-40. */
 const ENDS_WITHIN_MS = 60_000
 /** Longer than the test: only the suspension ends the job. */
 const JOB_SECONDS = 600
@@ -32,7 +32,7 @@ afterAll(async () => {
   await fleet?.stop()
 })
 
-test("[M10][PP-214] a suspended account's containers end within a minute; resumed, its pod runs and its job continues", async () => {
+test("[M10][DER-40] a suspended account's containers end within a minute; resumed, its pod runs and its job continues", async () => {
   const { plane } = fleet
   const pod = await TestPod.run(plane, podBody(images.pod, STAY_SCRIPT))
   const cmd = ['python3', '-u', '/handlers/plain.py']

@@ -49,7 +49,7 @@ describe('a plane whose disk is full', () => {
     await removeMounted(disk)
   })
 
-  test('[PLC-3] refuses new data with a named error, continues to answer reads, and recovers by itself', async ({ expect }) => {
+  test('[PLANE-12] refuses new data with a named error, continues to answer reads, and recovers by itself', async ({ expect }) => {
     const accepted = (await (await submit(plane)).json()) as { id: string }
     expect(await failed(plane)).toEqual([])
     const empty = fill(disk)
@@ -68,7 +68,7 @@ describe('a plane whose disk is full', () => {
     await eventually('it is ready', SEEN_WITHIN_MS, async () => (await failed(plane)).length === 0)
   })
 
-  test('[PLC-3] starts on a full disk, and accepts work once there is room', async ({ expect }) => {
+  test('[PLANE-12] starts on a full disk, and accepts work once there is room', async ({ expect }) => {
     await plane.kill('SIGKILL')
     const empty = fill(disk)
     const launched = launch({ dataDir: plane.dataDir, port: plane.port, args: ['--no-agent'] })
@@ -94,7 +94,7 @@ describe('a plane whose files are damaged', () => {
       .filter((name) => name.endsWith('.sqlite') && !name.endsWith('metadata.sqlite'))
       .map((name) => join(plane.dataDir, 'plane', folder, name))
 
-  test('[PLC-5] names them, and serves the intact ones', async ({ expect }) => {
+  test('[PLANE-14] names them, and serves the intact ones', async ({ expect }) => {
     await plane.kill('SIGINT')
     const [victim = ''] = databases('do/podplane-EndpointObject')
     const whole = readFileSync(victim)
@@ -115,7 +115,7 @@ describe('a plane whose files are damaged', () => {
     expect(await failed(plane)).toEqual([])
   })
 
-  test('[PLC-5] a database without its tables is not treated as a new one', async ({ expect }) => {
+  test('[PLANE-14] a database without its tables is not treated as a new one', async ({ expect }) => {
     await plane.kill('SIGINT')
     for (const path of databases('d1')) {
       expect(statSync(path).size).toBeGreaterThan(0)

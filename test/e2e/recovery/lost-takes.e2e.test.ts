@@ -27,7 +27,7 @@ afterAll(async () => {
   await plane?.stop()
 })
 
-describe('PP-175: an answer that is lost between plane and worker', () => {
+describe('LSE-30: an answer that is lost between plane and worker', () => {
   test.concurrent.each([
     { kind: 'single jobs', concurrency: '1' },
     { kind: 'several jobs at a time', concurrency: '5' },

@@ -19,7 +19,7 @@ const PAUSE_MS = 250
 const HOLD_MS = 10_000
 /** A worker has four intervals to ping once its host is back, also on a busy machine. */
 const PING_INTERVAL_MS = quickPingMs()
-/** Longer than the lease of a pinging worker: a busy machine takes this long to start an agent (PP-13). */
+/** Longer than the lease of a pinging worker: a busy machine takes this long to start an agent (LSE-34). */
 const LATE_AGENT_MS = 6 * PING_INTERVAL_MS
 
 interface Stream {
@@ -60,7 +60,7 @@ const stockSdk = (): Stream => ({
 test('[HOST-20, HOST-21] the plane is killed: every chunk and the result arrive once, of a built-in worker and of a stock SDK', () =>
   expectNothingLost([builtin(), stockSdk()]))
 
-test('[HOST-20, HOST-22, PP-13] both programs are killed: the next agent delivers the posts that the previous one stored', () =>
+test('[HOST-20, HOST-22, LSE-34] both programs are killed: the next agent delivers the posts that the previous one stored', () =>
   expectNothingLost([builtin()], async () => {
     await eventually('the worker has ended its job', 30_000, async () => keptPosts('process', '/job-done/').length > 0)
     await agent.kill('SIGKILL')

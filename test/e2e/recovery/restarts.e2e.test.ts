@@ -23,7 +23,7 @@ describe('a plane under continuous load from clients', () => {
     await plane?.stop()
   })
 
-  test(`[PLC-1] is ready again within 10 s, ${RESTARTS} times`, { timeout: 180_000 }, async ({ expect }) => {
+  test(`[PLANE-10] is ready again within 10 s, ${RESTARTS} times`, { timeout: 180_000 }, async ({ expect }) => {
     const ready: number[] = []
     for (let turn = 0; turn < RESTARTS; turn++) {
       if (turn % 2 === 0) await killPlane(plane)
@@ -35,7 +35,7 @@ describe('a plane under continuous load from clients', () => {
     expect(Math.max(...ready), ready.join(', ')).toBeLessThan(READY_LIMIT_MS)
   })
 
-  test('[PLC-2] continues while its launcher is stopped, and logs the calls of that time afterwards', async ({ expect }) => {
+  test('[PLANE-11] continues while its launcher is stopped, and logs the calls of that time afterwards', async ({ expect }) => {
     process.kill(plane.pid, 'SIGSTOP')
     try {
       await load.answers(CALLS_WHILE_STOPPED)

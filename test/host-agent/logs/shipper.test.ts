@@ -214,7 +214,7 @@ describe('shipping', () => {
     expect(readdirSync(dir)).toEqual([])
   })
 
-  test('[HOST-11, PP-111] containers of a pod that follow one another are each numbered from 1, under the one log of the pod', async ({
+  test('[HOST-11, LOG-18] containers of a pod that follow one another are each numbered from 1, under the one log of the pod', async ({
     expect,
   }) => {
     const dir = tempDir('logs')

@@ -18,7 +18,7 @@ describe('simulated GPUs', () => {
     ])
   })
 
-  test('[PP-152] report a driver and a CUDA version', ({ expect }) => {
+  test('[PLANE-22] report a driver and a CUDA version', ({ expect }) => {
     expect(parseSimulatedGpus('NVIDIA L4:2')).toEqual([
       { typeId: 'NVIDIA L4', count: 2, memoryMb: 24_576, driverVersion: '580.95.05', cudaVersion: '13.0', simulated: true },
     ])

@@ -102,7 +102,7 @@ test('a challenge is parsed by its scheme', () => {
   for (const none of [undefined, '', 'Digest realm="x"', 'Bearer', 'Bearer service="x"']) expect(parseChallenge(none)).toBeUndefined()
 })
 
-test('[PP-195] a reference is parsed as by the engines', () => {
+test('[REG-20] a reference is parsed as by the engines', () => {
   const digest = `sha256:${'a'.repeat(64)}`
   expect(parseReference('nginx')).toEqual({
     host: 'docker.io',

@@ -28,7 +28,7 @@ afterEach(async () => {
 })
 
 describe('doctor --bundle', () => {
-  it('[CL-36] is one archive of the findings, without any secret', async () => {
+  it('[CMD-36] is one archive of the findings, without any secret', async () => {
     mkdirSync(join(home, '.config/podplane'), { recursive: true })
     writeFileSync(join(home, '.config/podplane/config.toml'), `[contexts.lab]\nurl = "https://me:${SECRETS.ofAddress}@lab.example.com"\n`)
     writeFileSync(join(home, '.config/podplane/credentials.json'), JSON.stringify({ contexts: { lab: { key: SECRETS.otherContext } } }))
@@ -65,12 +65,12 @@ describe('doctor --bundle', () => {
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('exists already') })
   })
 
-  it('[CL-36] is written without a known plane, too', async () => {
+  it('[CMD-36] is written without a known plane, too', async () => {
     expect((await podplane(['doctor', '--bundle', 'seen.tar.gz'], { home, cwd: home })).code).toBe(1)
     expect(execFileSync('tar', ['-xzOf', join(home, 'seen.tar.gz')], { encoding: 'utf8' })).toContain('no plane is configured')
   })
 
-  it('[CL-36] detects secrets by their form, and leaves the rest as it is', () => {
+  it('[CMD-36] detects secrets by their form, and leaves the rest as it is', () => {
     const hidden = (text: string) => redact(text, [])
     expect(hidden('Bearer abc.def, ppj_abcdef, https://a.example.com/x?token=abc&limit=5')).toBe(
       'Bearer [redacted], [redacted], https://a.example.com/x?token=[redacted]&limit=5',

@@ -31,7 +31,7 @@ function loadedAtStart(): string[] {
 }
 
 describe('dist/podplane.mjs', () => {
-  it('[CL-45, DEV-5] is one small file that needs no package', () => {
+  it('[CMD-45, DEV-5] is one small file that needs no package', () => {
     expect(bytes).toBeLessThan(MAX_BYTES)
     const needed = Object.values(meta.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
     expect(needed.filter((path) => !path.startsWith('node:') && !isBuiltin(path))).toEqual([])

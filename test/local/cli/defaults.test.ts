@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from '../../support/unit.ts'
 
 afterEach(unchanged)
 
-describe('[PP-122] a changed default', () => {
+describe('[DOC-10] a changed default', () => {
   it('is in the command line, in its help and in what it sends', async () => {
     const { cliDocument } = await changed(() => import('../../../src/cli/document.ts'))
     const help = cliDocument()

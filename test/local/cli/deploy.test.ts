@@ -11,7 +11,7 @@ const read = (text: string, env: Record<string, string> = {}) => readManifest(te
 const NOTHING = { volumes: [], templates: [], endpoints: [], pods: [] }
 
 describe('podplane.toml', () => {
-  it('[CL-20] declares things by name in the members of the API, in the order in which they are made', () => {
+  it('[CMD-20] declares things by name in the members of the API, in the order in which they are made', () => {
     const declared = read(
       `
       [pods.lab]
@@ -47,7 +47,7 @@ describe('podplane.toml', () => {
     ])
   })
 
-  it('[CL-20] names errors by their place', () => {
+  it('[CMD-20] names errors by their place', () => {
     const wrong: [string, string][] = [
       ['[endpoint.x]', 'podplane.toml: endpoint: unknown table; it must be one of volumes, templates, endpoints, pods'],
       ['[endpoints.x]\nimag = "a"', 'podplane.toml: endpoints.x.imag: unknown field; it must be one of args, cmd'],
@@ -89,7 +89,7 @@ describe('the plan of a deploy', () => {
   const actions = (present: Partial<Record<keyof typeof NOTHING, Present[]>>) =>
     planDeploy(declared, { ...NOTHING, ...present }).map(({ action, changes }) => [action, changes.map(({ member }) => member).join()])
 
-  it('[CL-21] creates missing resources, and keeps those that match or are not declared', () => {
+  it('[CMD-21] creates missing resources, and keeps those that match or are not declared', () => {
     expect(actions({})).toEqual([
       ['create', 'size,dataCenter'],
       ['create', 'image,workers,env,networkVolumes'],
@@ -103,14 +103,14 @@ describe('the plan of a deploy', () => {
     ])
   })
 
-  it('[CL-21] changes differing members, and removes a variable that is not declared', () => {
+  it('[CMD-21] changes differing members, and removes a variable that is not declared', () => {
     expect(
       actions({ volumes: [volume], endpoints: [{ ...endpoint, image: 'chat:1', workers: { min: 0, max: 3 } }], pods: [pod] })[1],
     ).toEqual(['update', 'image,workers'])
     expect(actions({ volumes: [volume], endpoints: [{ ...endpoint, env: { A: '1', B: '2' } }], pods: [pod] })[1]).toEqual(['update', 'env'])
   })
 
-  it('[CL-21] refuses an unchangeable member, and a name that exists twice', () => {
+  it('[CMD-21] refuses an unchangeable member, and a name that exists twice', () => {
     const moved = planDeploy(declared, { ...NOTHING, pods: [{ ...pod, cpu: { id: 'cpu5c', vcpuCount: 2, memory: 4 } }] })[2]
     expect(moved).toMatchObject({ action: 'refuse', reason: 'cpu of a pod cannot be changed: delete p1 and deploy again' })
     const twice = planDeploy(declared, { ...NOTHING, pods: [pod, { ...pod, id: 'p2' }] })[2]
@@ -163,7 +163,7 @@ describe('podplane deploy', () => {
   const CHAT =
     '[endpoints.chat]\nimage = "chat:1"\ngpu = { pools = ["ADA_24"] }\nworkers = { max = 2 }\nenv = { PASSWORD = "correct horse" }\n'
 
-  it('[CL-22, DRY-19] --plan shows changes and prices, no values of variables, and does nothing', async () => {
+  it('[CMD-22, DRY-19] --plan shows changes and prices, no values of variables, and does nothing', async () => {
     const toml = `${CHAT}[pods.lab]\nimage = "python:3"\ngpu = { id = "NVIDIA L4" }\n`
     const { code, stdout, stderr } = await run(toml, {}, '--plan', '--json')
     expect(code).toBe(0)
@@ -184,7 +184,7 @@ describe('podplane deploy', () => {
     expect(changes()).toEqual([])
   })
 
-  it('[CL-5, CL-22] asks before it changes anything', async () => {
+  it('[CMD-5, CMD-22] asks before it changes anything', async () => {
     const { code, stderr } = await run(CHAT, {})
     expect({ code, changes: changes() }).toEqual({ code: 2, changes: [] })
     expect(stderr).toContain(
@@ -193,7 +193,7 @@ describe('podplane deploy', () => {
     expect(stderr).not.toContain('correct horse')
   })
 
-  it('[CL-20, CL-4] inserts the ids of the resources that it has just created; --wait requires a COMPLETED smoke job', async () => {
+  it('[CMD-20, CMD-4] inserts the ids of the resources that it has just created; --wait requires a COMPLETED smoke job', async () => {
     const toml = `[templates.base]\nimage = "chat:1"\n[endpoints.chat]\ntemplateId = "templates.base"\ngpu = { pools = ["ADA_24"] }\n[endpoints.chat.smoke]\ninput = { prompt = "hi" }\n`
     const made: Routes = {
       'POST /v2/templates': { status: 201, body: { id: 't1', name: 'base' } },
@@ -214,7 +214,7 @@ describe('podplane deploy', () => {
     expect(bad.stderr).toContain('error: the smoke job of endpoint chat is FAILED: no model\n  endpoint e1 exists and may be billed\n')
   })
 
-  it('[CL-23] lists the resources that it has created when it fails midway', async () => {
+  it('[CMD-23] lists the resources that it has created when it fails midway', async () => {
     const toml = '[templates.base]\nimage = "chat:1"\n[endpoints.chat]\ntemplateId = "templates.base"\ngpu = { pools = ["NOPE"] }\n'
     const refusal = { status: 422, body: { title: 'Unprocessable Entity', status: 422, detail: 'no such pool' } }
     const ran = await run(
@@ -226,13 +226,13 @@ describe('podplane deploy', () => {
     expect(ran.stderr).toContain('error: endpoint chat: no such pool\n  template base (t1) exists and may be billed\n')
   })
 
-  it('[CL-21] refuses before anything is done', async () => {
+  it('[CMD-21] refuses before anything is done', async () => {
     const there = { body: { pods: [{ id: 'p1', name: 'lab', image: 'python:3', cloud: 'COMMUNITY' }], pagination: LAST } }
     const ran = await run(`${CHAT}[pods.lab]\nimage = "python:3"\ncloud = "SECURE"\n`, { 'GET /v2/pods': there }, '--yes')
     expect({ code: ran.code, changes: changes() }).toEqual({ code: 5, changes: [] })
   })
 
-  it('[CL-20] init writes files that deploy reads, and none over another', async () => {
+  it('[CMD-20] init writes files that deploy reads, and none over another', async () => {
     for (const [kind, files] of Object.entries({
       endpoint: ['podplane.toml'],
       worker: ['podplane.toml', 'handler.py', 'Dockerfile'],
@@ -248,7 +248,7 @@ describe('podplane deploy', () => {
 })
 
 describe('podplane endpoints rollback', () => {
-  it('[CL-25] undoes the releases since a version, the newest first', () => {
+  it('[CMD-25] undoes the releases since a version, the newest first', () => {
     const releases = [
       {
         version: 3,

@@ -69,7 +69,7 @@ const builds = () => readFileSync(join(directory, 'builds.log'), 'utf8').split('
 const save = (text: string) => writeFileSync(join(directory, 'handler.py'), text)
 
 describe('dev', () => {
-  it('[CL-34] --once builds, runs an endpoint of its own without permanent workers, and prints the output of its job', async () => {
+  it('[CMD-34] --once builds, runs an endpoint of its own without permanent workers, and prints the output of its job', async () => {
     const toy = await open()
     const { code, stdout } = await podplane(['dev', '--once'], { plane: toy, cwd: directory, env })
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'hello 1\n' })
@@ -82,7 +82,7 @@ describe('dev', () => {
     })
   })
 
-  it('[CL-34] a saved file causes a new image and a new job; a failed build is reported, and waits for the next change', async () => {
+  it('[CMD-34] a saved file causes a new image and a new job; a failed build is reported, and waits for the next change', async () => {
     const toy = await open()
     const stop = new AbortController()
     const running = podplane(['dev'], { plane: toy, cwd: directory, env, interrupted: stop.signal })
@@ -110,7 +110,7 @@ describe('dev', () => {
     expect(new Set(images()).size).toBe(3)
   })
 
-  it('[CL-34] a job that runs when a file changes is cancelled', async () => {
+  it('[CMD-34] a job that runs when a file changes is cancelled', async () => {
     const toy = await open((count) => count === 1)
     const stop = new AbortController()
     const running = podplane(['dev'], { plane: toy, cwd: directory, env, interrupted: stop.signal })
@@ -128,7 +128,7 @@ describe('dev', () => {
     ])
   })
 
-  it('[CL-34] a failed build is exit code 1 with --once; nothing is done without docker, for another machine, or without a file', async () => {
+  it('[CMD-34] a failed build is exit code 1 with --once; nothing is done without docker, for another machine, or without a file', async () => {
     const toy = await open()
     const once = async (more: object = {}) => await podplane(['dev', '--once'], { plane: toy, cwd: directory, env, ...more })
     save('broken')
@@ -144,7 +144,7 @@ describe('dev', () => {
     expect(toy.asked).toEqual([])
   })
 
-  it('[CL-34] ignores files that tools write beside the sources', () => {
+  it('[CMD-34] ignores files that tools write beside the sources', () => {
     const paths = ['handler.py', 'src/a.py', '.git/index', 'a/__pycache__/x', 'node_modules/x', 'out.log', '.handler.py.swp', 'x~', 'b.pyc']
     expect(paths.filter(isSource)).toEqual(['handler.py', 'src/a.py'])
   })

@@ -14,13 +14,13 @@ afterEach(async () => {
 })
 
 describe('exit codes', () => {
-  it('[CL-2] are one table, which help prints', async () => {
+  it('[CMD-2] are one table, which help prints', async () => {
     const { stdout, code } = await podplane(['help', 'exit-codes'])
     expect(code).toBe(0)
     for (const { code: one, meaning } of EXIT_CODES) expect(stdout).toContain(`${String(one).padStart(5)}  ${meaning}\n`)
   })
 
-  it('[CL-2] 0: done', async () => {
+  it('[CMD-2] 0: done', async () => {
     expect(await podplane(['pods', 'get', 'p1', '-q'], { plane: await at({ 'GET /v2/pods/p1': { body: POD } }) })).toEqual({
       code: EXIT.OK,
       stdout: 'p1\n',
@@ -29,13 +29,13 @@ describe('exit codes', () => {
     expect((await podplane(['--help'])).code).toBe(EXIT.OK)
   })
 
-  it('[CL-2] 1: a job that has FAILED', async () => {
+  it('[CMD-2] 1: a job that has FAILED', async () => {
     const job = { id: 'j1', status: 'FAILED', error: 'the worker raised ValueError' }
     const ran = await podplane(['jobs', 'watch', 'e1', 'j1'], { plane: await at({ 'GET /v2/e1/status-sync/j1': { body: job } }) })
     expect(ran).toEqual({ code: EXIT.BAD_OUTCOME, stdout: '', stderr: 'error: job j1 is FAILED: the worker raised ValueError\n' })
   })
 
-  it('[CL-2] 2: a command line that is wrong', async () => {
+  it('[CMD-2] 2: a command line that is wrong', async () => {
     for (const [argv, command] of [
       [['pods', 'lst'], 'podplane pods'],
       [['pod', 'get'], 'podplane pods get'],
@@ -49,13 +49,13 @@ describe('exit codes', () => {
     }
   })
 
-  it('[CL-2] 2: a noun without a verb, with its help on stderr', async () => {
+  it('[CMD-2] 2: a noun without a verb, with its help on stderr', async () => {
     const { code, stdout, stderr } = await podplane(['pods'])
     expect({ code, stdout }).toEqual({ code: EXIT.USAGE, stdout: '' })
     expect(stderr).toContain('Usage: podplane pods')
   })
 
-  it('[CL-2] 3: no key, and a key that is not good', async () => {
+  it('[CMD-2] 3: no key, and a key that is not good', async () => {
     const refused = await at({ 'GET /v2/pods': problem(401, 'invalid bearer token') })
     expect((await podplane(['pods', 'list'], { plane: refused })).code).toBe(EXIT.NOT_ALLOWED)
     const without = await podplane(['pods', 'list'], { env: { PODPLANE_URL: refused.url } })
@@ -63,7 +63,7 @@ describe('exit codes', () => {
     expect(without.code).toBe(EXIT.NOT_ALLOWED)
   })
 
-  it('[CL-2] 4: no such resource', async () => {
+  it('[CMD-2] 4: no such resource', async () => {
     const ran = await podplane(['pods', 'get', ID], { plane: await at({}) })
     expect(ran).toEqual({
       code: EXIT.NOT_FOUND,
@@ -72,7 +72,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2] 5: refused in the present state', async () => {
+  it('[CMD-2] 5: refused in the present state', async () => {
     for (const status of [400, 409, 412, 422]) {
       const one = await ToyPlane.open({ 'POST /v2/pods/p1/action': problem(status, 'it is locked') })
       expect((await podplane(['pods', 'stop', 'p1'], { plane: one })).code).toBe(EXIT.REFUSED)
@@ -80,7 +80,7 @@ describe('exit codes', () => {
     }
   })
 
-  it('[CL-2] 6: no capacity, a quota, a rate limit', async () => {
+  it('[CMD-2] 6: no capacity, a quota, a rate limit', async () => {
     const plane = await at({
       'POST /v2/pods': problem(409, 'no host has room', { code: 'NO_CAPACITY' }),
       'GET /v2/pods': { ...problem(429, 'rate limit exceeded'), headers: { 'retry-after': '90' } },
@@ -93,7 +93,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2, CL-3, CL-4] 7: the wait timed out; the billed resource is named, and stderr has the reason', async () => {
+  it('[CMD-2, CMD-3, CMD-4] 7: the wait timed out; the billed resource is named, and stderr has the reason', async () => {
     const waiting = { ...POD, status: 'PROVISIONING', statusReason: 'no host has 1 free NVIDIA L4' }
     const plane = await at({ 'POST /v2/pods': { status: 201, body: waiting }, 'GET /v2/pods/p1': { body: waiting } })
     const ran = await podplane(['pods', 'create', '--image', 'x', '--gpu', 'NVIDIA L4', '--wait', '--timeout', '100ms', '--json'], {
@@ -107,7 +107,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2] 7: --timeout of a command that does not wait by itself', async () => {
+  it('[CMD-2] 7: --timeout of a command that does not wait by itself', async () => {
     const plane = await at({ 'GET /v2/pods': { ...problem(503, 'later'), headers: { 'retry-after': '20' } } })
     expect(await podplane(['pods', 'list', '--timeout', '50ms'], { plane })).toEqual({
       code: EXIT.TIMED_OUT,
@@ -116,7 +116,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-2] 8: no answer, or no known plane', async () => {
+  it('[CMD-2] 8: no answer, or no known plane', async () => {
     const closed = await ToyPlane.open({})
     const gone = { url: closed.url }
     await closed.close()
@@ -132,7 +132,7 @@ describe('exit codes', () => {
     expect(nowhere.stderr).toContain('npm start')
   })
 
-  it('[CL-2] 130: Ctrl-C', async () => {
+  it('[CMD-2] 130: Ctrl-C', async () => {
     const stop = new AbortController()
     const plane = await at({
       'GET /v2/pods/p1': () => {
@@ -143,7 +143,7 @@ describe('exit codes', () => {
     expect((await podplane(['pods', 'wait', 'p1'], { plane, interrupted: stop.signal })).code).toBe(EXIT.INTERRUPTED)
   })
 
-  it('[CL-3] errors are one object with --json: the problem and the next step', async () => {
+  it('[CMD-3] errors are one object with --json: the problem and the next step', async () => {
     const plane = await at({ 'PATCH /v2/pods/p1': problem(422, 'Request validation failed.', { errors: ['$.disk: too small'] }) })
     const { stderr, stdout } = await podplane(['pods', 'update', 'p1', '--body', '{"disk":0}', '--json'], { plane })
     expect({ stdout, error: JSON.parse(stderr) }).toEqual({
@@ -161,7 +161,7 @@ describe('exit codes', () => {
     })
   })
 
-  it('[CL-5] there is no prompt without a terminal, and the error names the flag', async () => {
+  it('[CMD-5] there is no prompt without a terminal, and the error names the flag', async () => {
     const plane = await at({ [`DELETE /v2/pods/${ID}`]: { status: 204 } })
     const asked = await podplane(['pods', 'delete', ID], { plane })
     expect(asked).toMatchObject({ code: EXIT.USAGE, stdout: '' })
@@ -170,7 +170,7 @@ describe('exit codes', () => {
     expect(await podplane(['pods', 'delete', ID, '--yes'], { plane })).toMatchObject({ code: EXIT.OK, stdout: `${ID}\n` })
   })
 
-  it('[CL-5] a create whose answer is lost is sent again under the same key', async () => {
+  it('[CMD-5] a create whose answer is lost is sent again under the same key', async () => {
     const plane = await at({ 'POST /v2/pods': (_asked, count) => (count < 3 ? { drop: true } : { status: 201, body: POD }) })
     const ran = await podplane(['pods', 'create', '--image', 'x', '--gpu', 'NVIDIA L4', '-q'], { plane })
     expect(ran).toEqual({ code: 0, stdout: 'p1\n', stderr: '' })

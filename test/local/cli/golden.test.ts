@@ -267,7 +267,7 @@ afterEach(async () => {
 
 describe('the output of each noun', () => {
   for (const [noun, { argv, routes }] of Object.entries(GOLDEN)) {
-    it(`[CL-1, CL-46, DEV-4] ${noun}, on a terminal and in a pipe`, async () => {
+    it(`[CMD-1, CMD-46, DEV-4] ${noun}, on a terminal and in a pipe`, async () => {
       const open = await ToyPlane.open(routes)
       plane = open
       const run = async (terminal: boolean, ...flags: string[]) => {

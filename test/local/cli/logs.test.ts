@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 describe('podplane logs', () => {
-  it('[CL-13] prints text for people, time and source for pipes, objects with --json', async () => {
+  it('[CMD-13] prints text for people, time and source for pipes, objects with --json', async () => {
     const toy = await at({
       'GET /v2/pods/p1': { body: POD },
       'GET /v2/pods/p1/logs/lines': page([line(1, 'pulled', 'system'), line(2, 'hello\u001b[2Jthere')]),
@@ -39,7 +39,7 @@ describe('podplane logs', () => {
     expect(JSON.parse(String(first))).toEqual(line(1, 'pulled', 'system'))
   })
 
-  it('[CL-13] searches and bounds on the plane, and reads on from page to page', async () => {
+  it('[CMD-13] searches and bounds on the plane, and reads on from page to page', async () => {
     const toy = await at({
       'GET /v2/pods/p1': { body: POD },
       'GET /v2/pods/p1/logs/lines': ({ url }) =>
@@ -57,7 +57,7 @@ describe('podplane logs', () => {
     })
   })
 
-  it('[CL-13] follows from the last line that was read', async () => {
+  it('[CMD-13] follows from the last line that was read', async () => {
     const event = (one: { id: string }) => `id: ${one.id}\ndata: ${JSON.stringify(one)}\n\n`
     const toy = await at({
       'GET /v2/pods/p1': { body: POD },
@@ -69,7 +69,7 @@ describe('podplane logs', () => {
     expect((await podplane(['logs', 'p1', '-f', '-g', 'TWO'], { plane: toy, terminal: true })).stdout).toContain('two\n')
   })
 
-  it('[CL-13] of an endpoint are those of its workers by time; any other id is not found', async () => {
+  it('[CMD-13] of an endpoint are those of its workers by time; any other id is not found', async () => {
     const toy = await at({
       'GET /v2/serverless/e1/workers': { body: { workers: [{ id: 'w1' }, { id: 'w2' }], summary: {}, endpointVersion: 1 } },
       'GET /v2/serverless/e1/workers/w1/logs/lines': page([line(1, 'a'), line(3, 'c')]),
@@ -82,7 +82,7 @@ describe('podplane logs', () => {
 })
 
 describe('arguments of the command line', () => {
-  it('[CL-13] durations and times', () => {
+  it('[CMD-13] durations and times', () => {
     expect(['90', '90s', '1.5h', '2d', '250ms', 'soon', '', '-1s'].map(parseDurationMs)).toEqual([
       90_000,
       90_000,
@@ -104,14 +104,14 @@ describe('arguments of the command line', () => {
     ]).toEqual(['1h ago', 'in 2h', '-'])
   })
 
-  it('[CL-10] --json takes the next argument after a command, and none after --', () => {
+  it('[CMD-10] --json takes the next argument after a command, and none after --', () => {
     expect(normalizeArguments(['--json', 'pods', 'list'])).toEqual(['pods', 'list', '--json'])
     expect(normalizeArguments(['--url', 'x', '--json', 'pods'])).toEqual(['--url', 'x', 'pods', '--json'])
     expect(normalizeArguments(['pods', 'list', '--json', 'id,gpu.id'])).toEqual(['pods', 'list', '--json=id,gpu.id'])
     expect(normalizeArguments(['exec', 'p', '--', 'ls', '--json', 'x'])).toEqual(['exec', 'p', '--', 'ls', '--json', 'x'])
   })
 
-  it('[CL-31, CL-32, CL-33] sides of a copy, ports of a forward, arguments for ssh', () => {
+  it('[CMD-31, CMD-32, CMD-33] sides of a copy, ports of a forward, arguments for ssh', () => {
     expect(['p1:/data', './a:b', '/abs', 'C:', 'file'].slice(0, 3).map(readSide)).toEqual([
       { pod: 'p1', path: '/data' },
       { pod: undefined, path: './a:b' },

@@ -21,20 +21,20 @@ afterEach(async () => {
 })
 
 describe('names in place of ids', () => {
-  it('[CL-17] an id costs no further request', async () => {
+  it('[CMD-17] an id costs no further request', async () => {
     const toy = await at(POD_ROUTES)
     expect(await podplane(['pods', 'get', A, '-q'], { plane: toy })).toEqual({ code: 0, stdout: `${A}\n`, stderr: '' })
     expect(asked()).toEqual([`GET /v2/pods/${A}`])
   })
 
-  it('[CL-17] an unambiguous name stands for its resource, among several arguments too', async () => {
+  it('[CMD-17] an unambiguous name stands for its resource, among several arguments too', async () => {
     const toy = await at(POD_ROUTES)
     const { code, stdout } = await podplane(['pods', 'delete', 'box', B, '--yes'], { plane: toy })
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${A}\n${B}\n` })
     expect(asked()).toEqual(['GET /v2/pods', `DELETE /v2/pods/${A}`, `DELETE /v2/pods/${B}`])
   })
 
-  it('[CL-17] an ambiguous name is exit code 2 with the ids, and nothing is done', async () => {
+  it('[CMD-17] an ambiguous name is exit code 2 with the ids, and nothing is done', async () => {
     const toy = await at(POD_ROUTES)
     expect(await podplane(['pods', 'delete', 'twin', '--yes'], { plane: toy })).toEqual({
       code: 2,
@@ -44,7 +44,7 @@ describe('names in place of ids', () => {
     expect(asked()).toEqual(['GET /v2/pods'])
   })
 
-  it('[CL-17] an unknown name is exit code 4 with the nearest names, or with the command that lists them', async () => {
+  it('[CMD-17] an unknown name is exit code 4 with the nearest names, or with the command that lists them', async () => {
     const toy = await at(POD_ROUTES)
     expect(await podplane(['pods', 'get', 'bxo'], { plane: toy })).toEqual({
       code: 4,
@@ -56,13 +56,13 @@ describe('names in place of ids', () => {
     )
   })
 
-  it('[CL-17] a prompt has the name as typed beside the id', async () => {
+  it('[CMD-17] a prompt has the name as typed beside the id', async () => {
     const toy = await at(POD_ROUTES)
     expect((await podplane(['pods', 'delete', 'box'], { plane: toy })).stderr).toContain(`Delete pod box (${A})? `)
     expect((await podplane(['pods', 'delete', A], { plane: toy })).stderr).toContain(`Delete pod ${A}? `)
   })
 
-  it('[CL-17] an id takes precedence over a name; a name with the form of an id is found where there is no such id', async () => {
+  it('[CMD-17] an id takes precedence over a name; a name with the form of an id is found where there is no such id', async () => {
     const toy = await at({
       'GET /v2/pods': { body: { pods: [pod(A, B), pod(B, 'box')], pagination: LAST } },
       [`GET /v2/pods/${A}`]: { body: pod(A, 'n0tebooknumber') },
@@ -77,14 +77,14 @@ describe('names in place of ids', () => {
     expect(await podplane(['pods', 'get', 'n0tebooknumber', '-q'], { plane: other })).toEqual({ code: 0, stdout: `${A}\n`, stderr: '' })
   })
 
-  it('[CL-17] nothing is done twice: a 404 after a change is reported as it is', async () => {
+  it('[CMD-17] nothing is done twice: a 404 after a change is reported as it is', async () => {
     const toy = await at({ ...POD_ROUTES, 'GET /v2/pods': { body: { pods: [pod(A, 'n0tebooknumber')], pagination: LAST } } })
     const { code, stdout } = await podplane(['pods', 'delete', B, 'n0tebooknumber', '--yes'], { plane: toy })
     expect({ code, stdout }).toEqual({ code: 4, stdout: `${B}\n` })
     expect(asked()).toEqual([`DELETE /v2/pods/${B}`, 'DELETE /v2/pods/n0tebooknumber'])
   })
 
-  it('[CL-17] with a key that may not list, the argument is used as an id', async () => {
+  it('[CMD-17] with a key that may not list, the argument is used as an id', async () => {
     const toy = await at({
       'GET /v2/serverless': { status: 403, body: { title: 'Forbidden', status: 403, detail: 'the key lacks serverless:read' } },
       'POST /v2/chat/run': { body: { id: 'j1', status: 'IN_QUEUE' } },
@@ -92,7 +92,7 @@ describe('names in place of ids', () => {
     expect((await podplane(['run', 'chat', '{}', '-q'], { plane: toy })).stdout).toBe('j1\n')
   })
 
-  it('[CL-17] every kind of resource has names: in arguments, in flags, and where a pod or an endpoint is possible', async () => {
+  it('[CMD-17] every kind of resource has names: in arguments, in flags, and where a pod or an endpoint is possible', async () => {
     const one = { id: A, name: 'x', image: 'i', workers: { min: 0, max: 1 } }
     const toy = await at({
       'GET /v2/serverless': { body: { endpoints: [{ ...one, id: B, name: 'chat' }], pagination: LAST } },
@@ -125,7 +125,7 @@ describe('names in place of ids', () => {
     expect(asked()).toContain(`GET /v2/serverless/${B}/workers`)
   })
 
-  it('[CL-17] machines have names too', async () => {
+  it('[CMD-17] machines have names too', async () => {
     const toy = await at({
       'GET /admin/v1/hosts': { body: { hosts: [{ id: A, name: 'gpu-1', status: 'ONLINE' }] } },
       [`GET /admin/v1/hosts/${A}`]: { body: { id: A, name: 'gpu-1', status: 'ONLINE' } },

@@ -76,7 +76,7 @@ afterEach(async () => {
 
 describe('messages for a new user', () => {
   it.each(SAID.map(([line, code, said]) => ({ name: line.join(' '), line, code, said })))(
-    '[CL-52] podplane $name',
+    '[CMD-52] podplane $name',
     async ({ line, code, said }) => {
       toy = await ToyPlane.open(ROUTES)
       const ran = await podplane(line, { plane: toy, env: { PODPLANE_OPERATOR_KEY: 'ppo_key' } })
@@ -84,7 +84,7 @@ describe('messages for a new user', () => {
     },
   )
 
-  it('[CL-52] names the plane that does not answer', async () => {
+  it('[CMD-52] names the plane that does not answer', async () => {
     const closed = await ToyPlane.open({})
     const { url } = closed
     await closed.close()
@@ -94,7 +94,7 @@ describe('messages for a new user', () => {
     expect(stderr).toContain('\n  is the plane running? podplane doctor checks the connection\n')
   })
 
-  it('[CL-52] names the places where it searched for a plane', async () => {
+  it('[CMD-52] names the places where it searched for a plane', async () => {
     const { code, stderr } = await podplane(['pods', 'list'], { env: { PODPLANE_DATA: '/nowhere' } })
     expect(code).toBe(8)
     expect(stderr).toMatch('error: no plane is configured, and none runs on PODPLANE_DATA=/nowhere\n  start one with npm start')

@@ -32,7 +32,7 @@ afterEach(async () => {
 })
 
 describe('explanations, plans and history', () => {
-  it('[CL-15] why prints the verdict, its evidence, and the options that would start the resource', async () => {
+  it('[CMD-15] why prints the verdict, its evidence, and the options that would start the resource', async () => {
     const toy = await at({ 'GET /v2/pods/p1/explain': { body: WHY } })
     expect((await podplane(['pods', 'why', 'p1'], { plane: toy, terminal: true })).stdout).toBe(
       'No host has room: needs 1 free NVIDIA L4.\n  - needs 1 free NVIDIA L4 (3 of 4)\nChanges that would start it now:\n  * use NVIDIA RTX A5000 ($0.360/h)\n',
@@ -40,13 +40,13 @@ describe('explanations, plans and history', () => {
     expect(JSON.parse((await podplane(['pods', 'why', 'p1', '--json'], { plane: toy })).stdout)).toEqual(WHY)
   })
 
-  it('[CL-4] a wait prints the verdict', async () => {
+  it('[CMD-4] a wait prints the verdict', async () => {
     const toy = await at({ 'GET /v2/pods/p1': { body: POD }, 'GET /v2/pods/p1/explain': { body: WHY } })
     const { code, stderr } = await podplane(['pods', 'wait', 'p1', '--timeout', '50ms'], { plane: toy })
     expect({ code, why: stderr.split('\n')[0] }).toEqual({ code: 7, why: 'PROVISIONING: No host has room: needs 1 free NVIDIA L4.' })
   })
 
-  it('[CL-15] [DRY-16] --plan asks the same verb for its effect, and changes nothing', async () => {
+  it('[CMD-15] [DRY-16] --plan asks the same verb for its effect, and changes nothing', async () => {
     const effect = {
       kind: 'DELETES',
       resource: { kind: 'pod', id: 'a1b2c3d4e5f6g7', name: 'box' },
@@ -97,7 +97,7 @@ describe('explanations, plans and history', () => {
     for (const one of [toy, kept]) expect(one.asked.every(({ url }) => url.endsWith('?dryRun=true'))).toBe(true)
   })
 
-  it('[CL-16] jobs are filtered on the plane; a time line has a line an attempt', async () => {
+  it('[CMD-16] jobs are filtered on the plane; a time line has a line an attempt', async () => {
     const attempt = {
       attempt: 1,
       worker: { id: 'w1' },
@@ -130,7 +130,7 @@ describe('explanations, plans and history', () => {
     })
   })
 
-  it('[CL-16] metrics are bars for people and points for pipes', async () => {
+  it('[CMD-16] metrics are bars for people and points for pipes', async () => {
     expect([sparkline([0, 50, null, 100]), sparkline([]), sparkline([0, 0]), sparkline(Array(80).fill(1)).length]).toEqual([
       '▁▅ █',
       '',
@@ -147,7 +147,7 @@ describe('explanations, plans and history', () => {
     )
   })
 
-  it('[CL-16] the time line of an endpoint has a line an event', async () => {
+  it('[CMD-16] the time line of an endpoint has a line an event', async () => {
     const event = {
       at: '2026-06-01T11:59:00.000Z',
       kind: 'WORKER',
@@ -171,7 +171,7 @@ describe('explanations, plans and history', () => {
     ])
   })
 
-  it('[CL-2] spend and usage are sorted by cost', async () => {
+  it('[CMD-2] spend and usage are sorted by cost', async () => {
     const item = {
       kind: 'POD',
       id: 'p1',

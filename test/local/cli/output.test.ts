@@ -34,7 +34,7 @@ afterEach(async () => {
 })
 
 describe('the output of the command line', () => {
-  it('[CL-1] is a table on a terminal: relative times, colour, cut at its width', async () => {
+  it('[CMD-1] is a table on a terminal: relative times, colour, cut at its width', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD, OTHER], pagination: LAST } } })
     const { stdout, stderr, code } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, columns: 83 })
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -48,20 +48,20 @@ describe('the output of the command line', () => {
     )
   })
 
-  it('[CL-1] is not cut on a terminal of unknown width', async () => {
+  it('[CMD-1] is not cut on a terminal of unknown width', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } } })
     const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, columns: 0 })
     expect(stdout).toContain(POD.image)
   })
 
-  it('[CL-1] has no colour with NO_COLOR', async () => {
+  it('[CMD-1] has no colour with NO_COLOR', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } } })
     const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true, env: { NO_COLOR: '1' } })
     expect(stdout).toContain('RUNNING')
     expect(stdout).not.toContain('\u001b')
   })
 
-  it('[CL-1] is tab-separated when it is piped: no heading, exact times, nothing cut', async () => {
+  it('[CMD-1] is tab-separated when it is piped: no heading, exact times, nothing cut', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD, OTHER], pagination: LAST } } })
     const { stdout } = await podplane(['pods', 'list'], { plane: plane as ToyPlane, columns: 20 })
     expect(stdout).toBe(
@@ -69,7 +69,7 @@ describe('the output of the command line', () => {
     )
   })
 
-  it('[CL-1, CL-10] is the JSON of the API with --json, or the members that are named after it; ids with -q', async () => {
+  it('[CMD-1, CMD-10] is the JSON of the API with --json, or the members that are named after it; ids with -q', async () => {
     await open({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } }, 'GET /v2/pods/p1': { body: POD } })
     const of = async (...argv: string[]) => (await podplane(argv, { plane: plane as ToyPlane })).stdout
     expect(JSON.parse(await of('pods', 'list', '--json'))).toEqual({ pods: [POD], pagination: LAST })
@@ -79,7 +79,7 @@ describe('the output of the command line', () => {
     expect(await of('pods', 'list', '-q')).toBe('p1\n')
   })
 
-  it('[CL-7] is bounded to 50 rows on a terminal, with a hint; --all and pipes read on', async () => {
+  it('[CMD-7] is bounded to 50 rows on a terminal, with a hint; --all and pipes read on', async () => {
     const page = (cursor: string | null) => ({ body: { pods: [POD], pagination: { nextCursor: cursor, hasNextPage: cursor !== null } } })
     await open({ 'GET /v2/pods': ({ url }) => page(url.includes('cursor=two') ? null : 'two') })
     const shown = await podplane(['pods', 'list'], { plane: plane as ToyPlane, terminal: true })
@@ -92,7 +92,7 @@ describe('the output of the command line', () => {
     expect((await podplane(['pods', 'list', '-q'], { plane: plane as ToyPlane })).stdout).toBe('p1\np1\n')
   })
 
-  it('[CL-11] accepts nouns in singular and plural, and serverless and sls for endpoints', async () => {
+  it('[CMD-11] accepts nouns in singular and plural, and serverless and sls for endpoints', async () => {
     await open({ 'GET /v2/serverless': { body: { endpoints: [], pagination: LAST } } })
     for (const noun of ['endpoints', 'endpoint', 'serverless', 'sls']) {
       const { code, stderr } = await podplane([noun, 'list'], { plane: plane as ToyPlane, terminal: true })

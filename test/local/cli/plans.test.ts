@@ -136,12 +136,12 @@ function isOf(operation: string | undefined, method: string, url: string): boole
 }
 
 describe('plans of the command line', () => {
-  it('[CL-51] each operation that takes dryRun has a command, except those listed here with their reason', () => {
+  it('[CMD-51] each operation that takes dryRun has a command, except those listed here with their reason', () => {
     expect([...operations.keys()].toSorted()).toEqual([...Object.keys(COMMANDS), ...Object.keys(WITHOUT_COMMAND)].toSorted())
   })
 
   it.each(Object.entries(COMMANDS).map(([id, argv]) => ({ id, argv, line: argv.join(' ') })))(
-    '[CL-51] $line changes nothing, and asks $id alone',
+    '[CMD-51] $line changes nothing, and asks $id alone',
     async ({ id, argv }) => {
       const isOther = OTHER_SHAPES.has(id)
       const other = { fits: true, missing: [], matched: 1, items: [], stops: [], keeps: [], planId: 'x' }

@@ -15,7 +15,7 @@ const changed = () => plane.asked.filter(({ method }) => method !== 'GET')
 afterEach(async () => await plane.close())
 
 describe('--print curl', () => {
-  it('[CL-37] prints the call in place of sending it, without the key, as the console copies it', async () => {
+  it('[CMD-37] prints the call in place of sending it, without the key, as the console copies it', async () => {
     await at({})
     const body = { name: "it's", image: 'x', cpu: { id: 'cpu3c', vcpuCount: 2 } }
     const { code, stdout, stderr } = await printed('pods', 'create', '--image', 'x', '--cpu', 'cpu3c', '--name', "it's")
@@ -27,7 +27,7 @@ describe('--print curl', () => {
     expect(stdout).not.toContain('pp_key')
   })
 
-  it('[CL-37] is a line that has the same effect in a shell', async () => {
+  it('[CMD-37] is a line that has the same effect in a shell', async () => {
     await at({ [`POST /v2/pods/${ID}/action`]: { body: POD } })
     const { stdout } = await printed('pods', 'stop', ID)
     // A server in this process cannot answer while it waits for a shell, so the line is checked by its arguments.
@@ -50,7 +50,7 @@ describe('--print curl', () => {
     ])
   })
 
-  it('[CL-37] names are resolved; a read is printed as it is; there is no prompt', async () => {
+  it('[CMD-37] names are resolved; a read is printed as it is; there is no prompt', async () => {
     await at({ 'GET /v2/pods': { body: { pods: [POD], pagination: LAST } }, [`GET /v2/pods/${ID}`]: { body: POD } })
     expect((await printed('pods', 'delete', 'box')).stdout).toContain(`-X DELETE '${plane.url}/v2/pods/${ID}'`)
     expect((await printed('pods', 'list')).stdout).toContain(`-X GET '${plane.url}/v2/pods?limit=100'`)
@@ -59,7 +59,7 @@ describe('--print curl', () => {
     expect(changed()).toEqual([])
   })
 
-  it('[CL-37] a command without an HTTP request is exit code 2', async () => {
+  it('[CMD-37] a command without an HTTP request is exit code 2', async () => {
     await at({})
     for (const argv of [['exec', ID, '--', 'true'], ['version'], ['pods', 'list', '--print', 'java']])
       expect({ argv, code: (await podplane(argv.includes('--print') ? argv : ['--print', 'curl', ...argv], { plane })).code }).toEqual({
@@ -68,7 +68,7 @@ describe('--print curl', () => {
       })
   })
 
-  it('[CL-37] the reverse: the podplane command that the console copies is accepted', async () => {
+  it('[CMD-37] the reverse: the podplane command that the console copies is accepted', async () => {
     await at({ 'POST /v2/pods': ({ body }) => ({ status: 201, body }) })
     const line = copyAs({ method: 'POST', path: '/v2/pods', body: { name: "it's" } }, plane.url).find(({ name }) => name === 'podplane')
     const words = execFileSync('sh', ['-c', `podplane() { printf '%s\\0' "$@"; }\n${line?.text}`], { encoding: 'utf8' })

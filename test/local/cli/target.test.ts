@@ -20,7 +20,7 @@ const of = (change: Partial<Sources>) => {
 }
 
 describe('the choice of the plane', () => {
-  it('[CL-6] flag, environment, configuration, local plane, in this order', () => {
+  it('[CMD-6] flag, environment, configuration, local plane, in this order', () => {
     const config = { ...SOURCES.config, current: 'prod' }
     const env = { PODPLANE_URL: 'https://env.example.com', PODPLANE_API_KEY: 'pp_env', PODPLANE_CONTEXT: 'lab' }
     expect(of({ config, env, flags: { url: 'https://flag.example.com' } })).toEqual({ url: 'https://flag.example.com', key: 'pp_env' })
@@ -32,19 +32,19 @@ describe('the choice of the plane', () => {
     expect(() => of({ local: undefined })).toThrow('no plane is configured, and none runs here')
   })
 
-  it('[CL-6] a key goes to its own address alone', () => {
+  it('[CMD-6] a key goes to its own address alone', () => {
     expect(of({ flags: { url: 'https://stranger.example.com' } })).toEqual({ url: 'https://stranger.example.com', key: undefined })
     expect(of({ flags: { url: 'https://lab.example.com/' } })).toEqual({ url: 'https://lab.example.com', key: 'pp_lab' })
     expect(of({ flags: { url: 'http://127.0.0.1:9999' } })).toEqual({ url: 'http://127.0.0.1:9999', key: undefined })
     expect(resolveTarget({ ...SOURCES, flags: { url: 'https://lab.example.com' } }).operatorKey).toBeUndefined()
   })
 
-  it('[CL-6] keys and addresses of other platforms are not read', () => {
+  it('[CMD-6] keys and addresses of other platforms are not read', () => {
     const env = { RUNPOD_API_KEY: 'rpa_foreign', RUNPOD_API_URL: 'https://foreign.example.com' }
     expect(of({ env })).toEqual({ url: LOCAL.url, key: LOCAL.apiKey })
   })
 
-  it('[CL-6] lists the contexts, and names an invalid address', () => {
+  it('[CMD-6] lists the contexts, and names an invalid address', () => {
     expect(() => of({ flags: { context: 'nope' } })).toThrow('there is no context nope (--context)')
     expect(() => of({ env: { PODPLANE_URL: 'plane.example.com' } })).toThrow(
       'PODPLANE_URL: plane.example.com is not an http or https address',
@@ -59,7 +59,7 @@ describe('files', () => {
   })
   afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-  it('[CL-6] contexts are stored in config.toml, keys in credentials.json, readable by the user alone', () => {
+  it('[CMD-6] contexts are stored in config.toml, keys in credentials.json, readable by the user alone', () => {
     const io = { env: { XDG_CONFIG_HOME: join(home, 'xdg') }, home }
     expect([readConfig(io), readCredentials(io)]).toEqual([{ contexts: {} }, {}])
     writeConfig(io, { current: 'lab', contexts: { lab: { url: 'https://lab.example.com' } } })
@@ -77,7 +77,7 @@ describe('files', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
-  it('[CL-6] a damaged file is named with its fault', () => {
+  it('[CMD-6] a damaged file is named with its fault', () => {
     const io = { env: {}, home }
     mkdirSync(join(home, '.config/podplane'), { recursive: true })
     writeFileSync(join(home, '.config/podplane/config.toml'), '[contexts.lab]\nurl = 3\n')
@@ -86,7 +86,7 @@ describe('files', () => {
     expect(() => readConfig(io)).toThrow(/config\.toml is damaged/)
   })
 
-  it('[CL-12] the local plane is found from subdirectories, if it belongs to this machine', () => {
+  it('[CMD-12] the local plane is found from subdirectories, if it belongs to this machine', () => {
     mkdirSync(join(home, '.podplane'))
     mkdirSync(join(home, 'examples/chat'), { recursive: true })
     const write = (demo: object) => writeFileSync(join(home, '.podplane/demo.json'), JSON.stringify(demo))

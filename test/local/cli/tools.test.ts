@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 describe('podplane auth and context', () => {
-  it('[CL-6] a key comes from stdin, is tried, and is kept for its context alone', async () => {
+  it('[CMD-6] a key comes from stdin, is tried, and is kept for its context alone', async () => {
     const home = makeHome()
     await at({
       'GET /v2/user': ({ key }) => (key === 'pp_good' ? { body: { id: 'u1' } } : { status: 401, body: { detail: 'invalid bearer token' } }),
@@ -50,7 +50,7 @@ describe('podplane auth and context', () => {
     expect((await podplane(['auth', 'token'], { home })).code).toBe(3)
   })
 
-  it('[CL-14] shows a code, waits until a user approves the device, and stores the key without showing it', async () => {
+  it('[CMD-14] shows a code, waits until a user approves the device, and stores the key without showing it', async () => {
     const home = makeHome()
     const started = {
       device_code: 'd1',
@@ -79,7 +79,7 @@ describe('podplane auth and context', () => {
     expect((await podplane(['auth', 'token'], { home })).stdout).toBe('pp_device\n')
   })
 
-  it('[CL-14] reports a refusal, and the next step where a plane does not offer device sign-in', async () => {
+  it('[CMD-14] reports a refusal, and the next step where a plane does not offer device sign-in', async () => {
     const refused = await at({
       'POST /console/device': { body: { device_code: 'd1', user_code: 'A', verification_uri_complete: 'x', interval: 0 } },
       'POST /console/device/token': { status: 400, body: { error: 'access_denied', code: 'access_denied' } },
@@ -93,7 +93,7 @@ describe('podplane auth and context', () => {
     expect(await podplane(['auth', 'login', '--url', old.url])).toMatchObject({ code: 3, stderr: expect.stringContaining('--with-key') })
   })
 
-  it('[CL-6] contexts are set, used, listed and removed; a new address does not inherit the previous key', async () => {
+  it('[CMD-6] contexts are set, used, listed and removed; a new address does not inherit the previous key', async () => {
     const home = makeHome()
     const run = async (...argv: string[]) => await podplane(['context', ...argv], { home })
     await run('set', 'lab', 'https://lab.example.com')
@@ -108,7 +108,7 @@ describe('podplane auth and context', () => {
 })
 
 describe('podplane env', () => {
-  it('[CL-42] prints the settings of each client as in docs/clients.md, quoted for a shell', async () => {
+  it('[CMD-42] prints the settings of each client as in docs/clients.md, quoted for a shell', async () => {
     const env = { PODPLANE_URL: 'http://127.0.0.1:8787', PODPLANE_API_KEY: "pp_it's" }
     const document = readFileSync('docs/clients.md', 'utf8')
     for (const [name, row] of [
@@ -156,7 +156,7 @@ describe('podplane doctor', () => {
     'GET /v2/account/ssh-keys': { body: { keys: ['ssh-ed25519 AAAA me'] } },
   }
 
-  it('[CL-40] checks everything, prints the results, and shows no key', async () => {
+  it('[CMD-40] checks everything, prints the results, and shows no key', async () => {
     const { code, stdout, stderr } = await podplane(['doctor', '--json'], { plane: await at(HEALTHY) })
     const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string }[] }
     expect(checks.map(({ id }) => id)).toEqual([
@@ -175,7 +175,7 @@ describe('podplane doctor', () => {
     expect({ code, key: (stdout + stderr).includes('pp_key') }).toEqual({ code: 0, key: false })
   })
 
-  it('[CL-40] exits with 1 when a check fails, and skips checks that depend on it', async () => {
+  it('[CMD-40] exits with 1 when a check fails, and skips checks that depend on it', async () => {
     const bad = await podplane(['doctor', '--json', 'id,status'], {
       plane: await at({ ...HEALTHY, 'GET /v2/user': { status: 401, body: { detail: 'invalid bearer token' } } }),
     })
@@ -199,7 +199,7 @@ describe('podplane doctor', () => {
 describe('completion', () => {
   const words = (before: string[], begun: string) => candidatesFor(buildProgram(), before, begun)?.map(({ word }) => word)
 
-  it('[CL-8] of commands and flags', () => {
+  it('[CMD-8] of commands and flags', () => {
     expect(words([], 'po')).toContain('pods')
     expect(words([], '')).not.toContain('__complete')
     expect(words(['pod'], '')).toContain('stop-after')
@@ -207,7 +207,7 @@ describe('completion', () => {
     expect(words(['pods', 'get'], '')).toBeUndefined()
   })
 
-  it('[CL-8] of ids and names, from the API once in 30 s; errors are silent', async () => {
+  it('[CMD-8] of ids and names, from the API once in 30 s; errors are silent', async () => {
     const home = makeHome()
     await at({
       'GET /v2/pods': {
@@ -227,7 +227,7 @@ describe('completion', () => {
     expect(await run(target)).toEqual({ code: 0, stdout: '', stderr: '' })
   })
 
-  it('[CL-41] scripts of bash, zsh, fish and PowerShell, which bash reads', async () => {
+  it('[CMD-41] scripts of bash, zsh, fish and PowerShell, which bash reads', async () => {
     for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
       const { code, stdout } = await podplane(['completion', shell])
       expect(code).toBe(0)
@@ -239,7 +239,7 @@ describe('completion', () => {
 })
 
 describe('the operator', () => {
-  it('[CL-50] has hosts, users and join-tokens at the top and all under admin, asked with the operator key', async () => {
+  it('[CMD-50] has hosts, users and join-tokens at the top and all under admin, asked with the operator key', async () => {
     const HOST = { id: 'h1', name: 'gpu-1', status: 'ONLINE', gpus: [] }
     const toy = await at({
       'GET /admin/v1/hosts': { body: { hosts: [HOST] } },
@@ -267,7 +267,7 @@ describe('the plane itself', () => {
     body: { version: '0.1.0', asOf: '2026-06-01T12:00:00Z', migrations: { newest: 'x', applied: 1, pending: [] }, checks },
   })
 
-  it('[CL-29] doctor has a line a check, and exit code 1 when one fails', async () => {
+  it('[CMD-29] doctor has a line a check, and exit code 1 when one fails', async () => {
     const good = await at({ 'GET /admin/v1/plane': status(check('migrations', 'OK'), check('hosts', 'WARN')) })
     expect(await podplane(['plane', 'doctor'], { plane: good, env })).toEqual({
       code: 0,
@@ -281,7 +281,7 @@ describe('the plane itself', () => {
     expect((await podplane(['plane', 'doctor'], { plane: bad })).code).toBe(3)
   })
 
-  it('[CL-61] a machine that would have to use plain http gets no token unless that is accepted', async () => {
+  it('[CMD-61] a machine that would have to use plain http gets no token unless that is accepted', async () => {
     const env = { PODPLANE_OPERATOR_KEY: 'ppo_key' }
     const toy = await at({})
     const remote = ['admin', '--url', 'http://plane.example.com', 'hosts', 'add']
@@ -293,7 +293,7 @@ describe('the plane itself', () => {
     )
   })
 
-  it('[CL-29] lists waiting workloads, the limits of an account, and the command that starts a machine', async () => {
+  it('[CMD-29] lists waiting workloads, the limits of an account, and the command that starts a machine', async () => {
     const waiting = {
       endpointId: 'e1',
       endpointName: 'chat',
@@ -325,7 +325,7 @@ describe('the plane itself', () => {
 })
 
 describe('podplane api and version', () => {
-  it('[CL-43] sends any request with the current key, to the plane alone', async () => {
+  it('[CMD-43] sends any request with the current key, to the plane alone', async () => {
     const toy = await at({ 'PATCH /v2/pods/p1': { body: { ...POD, name: 'new' } } })
     const { stdout } = await podplane(['api', 'patch', '/v2/pods/p1', '--body', '-'], { plane: toy, stdin: '{"name":"new"}' })
     expect(JSON.parse(stdout)).toEqual({ ...POD, name: 'new' })
@@ -335,7 +335,7 @@ describe('podplane api and version', () => {
     }
   })
 
-  it('[CL-43] has the version of its package', async () => {
+  it('[CMD-43] has the version of its package', async () => {
     expect(CLI_VERSION).toBe((JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version)
     expect((await podplane(['version', '--json', 'version'])).stdout).toContain(CLI_VERSION)
   })
@@ -349,7 +349,7 @@ describe('podplane spend stop', () => {
     return { id: 's1', createdAt: '2026-06-01T12:00:00Z', savedPerHour: 0.44, undoneAt: null, items: [item] }
   }
 
-  it('[CL-60] sends the plan that it has shown; without a terminal it asks for --yes, and --plan changes nothing', async () => {
+  it('[CMD-60] sends the plan that it has shown; without a terminal it asks for --yes, and --plan changes nothing', async () => {
     const bodies: unknown[] = []
     await at({
       'POST /v2/spend/stop?dryRun=true': () => ({ body: PLAN }),
@@ -368,7 +368,7 @@ describe('podplane spend stop', () => {
     expect(bodies).toEqual([{ planId: 'x1' }, { ids: ['p1'], planId: 'x1' }])
   })
 
-  it('[CL-60] a pod that could not be started again is a bad outcome with its reason', async () => {
+  it('[CMD-60] a pod that could not be started again is a bad outcome with its reason', async () => {
     await at({ 'POST /v2/spend/stops/s1/undo': () => ({ body: stopped('FAILED', 'no host has room') }) })
     const undone = await podplane(['spend', 'undo', 's1'], { plane: plane as ToyPlane })
     expect({ code: undone.code, stdout: undone.stdout }).toEqual({ code: 1, stdout: 'POD\tp1\tbox\tFAILED\tno host has room\n' })

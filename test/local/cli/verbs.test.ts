@@ -17,7 +17,7 @@ afterEach(async () => {
 })
 
 describe('open', () => {
-  it('[CL-18] prints the address of the page in the console', async () => {
+  it('[CMD-18] prints the address of the page in the console', async () => {
     const toy = await at({})
     const of = async (...argv: string[]) => (await podplane(argv, { plane: toy })).stdout
     expect([
@@ -33,7 +33,7 @@ describe('open', () => {
     ])
   })
 
-  it('[CL-18] knows the addresses that the console has', () => {
+  it('[CMD-18] knows the addresses that the console has', () => {
     const [id, job] = ['a/b c', 'j1']
     expect([
       CONSOLE_PAGES.home(),
@@ -44,7 +44,7 @@ describe('open', () => {
     ]).toEqual([paths.home(), paths.pod(id), paths.endpoint(id), paths.job(id, job), paths.cluster(id)])
   })
 
-  it('[CL-18] opens a browser only where a display exists', () => {
+  it('[CMD-18] opens a browser only where a display exists', () => {
     expect([openerOf('linux', {}), openerOf('linux', { DISPLAY: ':0' }), openerOf('darwin', {})]).toEqual([
       undefined,
       ['xdg-open'],
@@ -85,7 +85,7 @@ describe('endpoints try', () => {
   })
   const DONE = { id: 'j1', status: 'COMPLETED', output: { said: 'hi' }, delayTime: 40, executionTime: 900 }
 
-  it('[CL-19] prints chunks as data, and the time by phase', async () => {
+  it('[CMD-19] prints chunks as data, and the time by phase', async () => {
     const toy = await at(routes(DONE, [{ output: 'Hel' }, { output: 'lo' }]))
     const { code, stdout, stderr } = await podplane(['endpoints', 'try', E], { plane: toy })
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'Hello\n' })
@@ -99,7 +99,7 @@ describe('endpoints try', () => {
     expect(changes()).toEqual([{ at: `POST /v2/${E}/run`, body: { input: { prompt: 'Hello' } } }])
   })
 
-  it('[CL-19] prints the output of an endpoint that does not stream; a job that FAILED is exit code 1', async () => {
+  it('[CMD-19] prints the output of an endpoint that does not stream; a job that FAILED is exit code 1', async () => {
     const toy = await at(routes(DONE, []))
     expect((await podplane(['endpoints', 'try', E, '{"a":1}'], { plane: toy })).stdout).toBe('{\n  "said": "hi"\n}\n')
     expect(JSON.parse((await podplane(['endpoints', 'try', E, '--json'], { plane: toy })).stdout)).toEqual({
@@ -139,7 +139,7 @@ describe('many jobs at once', () => {
   })
   const cancel = (...argv: string[]) => podplane(['jobs', 'cancel', E, ...argv], { plane: plane as ToyPlane })
 
-  it('[CL-24] --plan lists the jobs, and changes nothing', async () => {
+  it('[CMD-24] --plan lists the jobs, and changes nothing', async () => {
     await at(routes())
     expect(await cancel('--status', 'in_queue', '--plan')).toEqual({
       code: 0,
@@ -149,7 +149,7 @@ describe('many jobs at once', () => {
     expect(changes()).toEqual([{ at: `POST /v2/${E}/requests/cancel?dryRun=true`, body: { status: ['IN_QUEUE'] } }])
   })
 
-  it('[CL-24] without a terminal --yes is needed; exactly the shown plan is executed, and its end is awaited', async () => {
+  it('[CMD-24] without a terminal --yes is needed; exactly the shown plan is executed, and its end is awaited', async () => {
     await at(routes())
     const asked = await cancel('--status', 'IN_QUEUE')
     expect({ code: asked.code, stderr: asked.stderr }).toEqual({
@@ -161,7 +161,7 @@ describe('many jobs at once', () => {
     expect(changes()?.at(-1)).toEqual({ at: `POST /v2/${E}/requests/cancel`, body: { status: ['IN_QUEUE'], expected: 3 } })
   })
 
-  it('[CL-24] one job is cancelled directly; without a job it is exit code 2; a filter without matches changes nothing', async () => {
+  it('[CMD-24] one job is cancelled directly; without a job it is exit code 2; a filter without matches changes nothing', async () => {
     await at(routes(0))
     expect(await cancel('j1')).toMatchObject({ code: 0, stdout: 'j1\n' })
     expect((await cancel()).code).toBe(2)
@@ -173,7 +173,7 @@ describe('many jobs at once', () => {
 describe('members of a cluster', () => {
   const POD = { id: P, name: 'sft-0', status: 'EXITED' }
 
-  it('[CL-26] exec names the next step where no member runs, and needs a command', async () => {
+  it('[CMD-26] exec names the next step where no member runs, and needs a command', async () => {
     const toy = await at({ [`GET /v2/clusters/${E}/pods`]: { body: { pods: [POD] } } })
     expect(await podplane(['clusters', 'exec', E, '--', 'true'], { plane: toy })).toEqual({
       code: 5,
@@ -183,7 +183,7 @@ describe('members of a cluster', () => {
     expect((await podplane(['clusters', 'exec', E], { plane: toy })).code).toBe(2)
   })
 
-  it('[CL-26] lines of members stay whole, each with the name of the member first', () => {
+  it('[CMD-26] lines of members stay whole, each with the name of the member first', () => {
     const heard: string[] = []
     const sink = { write: (text: string) => heard.push(text) > 0 }
     const [a, b] = [linesTo(sink, 'a'), linesTo(sink, 'b')]
@@ -195,7 +195,7 @@ describe('members of a cluster', () => {
     expect(heard).toEqual(['a\tone\n', 'a\ttwo\n', 'b\tthree\n'])
   })
 
-  it('[CL-26] logs are those of all members, by time', async () => {
+  it('[CMD-26] logs are those of all members, by time', async () => {
     const line = (ts: string, text: string) => ({ id: ts, ts, source: 'container', line: text })
     const page = (lines: object[]) => ({ body: { lines, older: null, newer: null, atEnd: true, truncatedAt: null } })
     const toy = await at({
@@ -214,7 +214,7 @@ describe('organizations', () => {
   const MEMBER = { userId: 'u1', email: 'ada@example.com', role: 'OWNER', joinedAt: '2026-06-01T11:00:00Z' }
   const TOKEN = 'ppi_secret'
 
-  it('[CL-27] are created, listed and found by name, with their members and invitations', async () => {
+  it('[CMD-27] are created, listed and found by name, with their members and invitations', async () => {
     const toy = await at({
       'GET /v2/organizations': { body: { organizations: [ORGANIZATION] } },
       [`GET /v2/organizations/${E}`]: { body: { ...ORGANIZATION, members: [MEMBER] } },
@@ -243,7 +243,7 @@ describe('organizations', () => {
 })
 
 describe('events', () => {
-  it('[CL-28] are sentences, the plane filters them', async () => {
+  it('[CMD-28] are sentences, the plane filters them', async () => {
     const event = {
       id: 'v1',
       at: '2026-06-01T11:00:00Z',
@@ -265,7 +265,7 @@ describe('events', () => {
 })
 
 describe('plans', () => {
-  it('[CL-15] every verb with --plan asks the same verb with dryRun, and changes nothing', async () => {
+  it('[CMD-15] every verb with --plan asks the same verb with dryRun, and changes nothing', async () => {
     const plan = (id: string) => ({
       body: {
         action: 'x',

@@ -28,13 +28,13 @@ afterEach(async () => {
 })
 
 describe('a plane of another release', () => {
-  it('[CL-9] is reported once a day', async () => {
+  it('[CMD-9] is reported once a day', async () => {
     await at(NEWER)
     const warning = `the plane has release ${NEWER} and this podplane has ${CLI_VERSION}: update podplane for the newer features\n`
     expect([await list(), await list()]).toEqual([warning, ''])
   })
 
-  it('[CL-9] is never reported in pipes, to programs, or for the same minor version', async () => {
+  it('[CMD-9] is never reported in pipes, to programs, or for the same minor version', async () => {
     await at(NEWER)
     expect(await list({ terminal: false })).toBe('')
     expect(await list({}, '--json')).toBe('')
@@ -45,7 +45,7 @@ describe('a plane of another release', () => {
     expect(await list()).toBe('')
   })
 
-  it('[CL-9] a plane that does not serve this version says so, and nothing is done', async () => {
+  it('[CMD-9] a plane that does not serve this version says so, and nothing is done', async () => {
     const detail = 'podplane 0.1.0 is too old for this plane (version 9.0.0), which supports 8.0.0 and later'
     plane = await ToyPlane.open({
       'GET /v2/pods': { status: 426, body: { title: 'Upgrade Required', status: 426, detail, code: 'CLI_TOO_OLD' } },

@@ -36,33 +36,33 @@ const LOSSES: [string, Answer][] = [
 ]
 
 describe.each(LOSSES)('an answer that %s', (_, loss) => {
-  it.each(rows.filter(isRepeated))('[CL-47] $id: is repeated, under one Idempotency-Key where it creates a resource', async (row) => {
+  it.each(rows.filter(isRepeated))('[CMD-47] $id: is repeated, under one Idempotency-Key where it creates a resource', async (row) => {
     const { plane, call } = await planeWith(loss, ANSWER)
     expect(await call(row.id)).toEqual({ id: 'x1' })
     const keys = plane.requests.map(({ headers }) => headers['idempotency-key'])
     expect(keys).toEqual(row.isCreate ? [expect.stringMatching(/^[0-9a-f-]{36}$/), keys[0]] : [undefined, undefined])
   })
 
-  it.each(rows.filter((row) => !isRepeated(row)))('[CL-47] $id: is sent once, with an unknown outcome', async ({ id }) => {
+  it.each(rows.filter((row) => !isRepeated(row)))('[CMD-47] $id: is sent once, with an unknown outcome', async ({ id }) => {
     const { plane, call } = await planeWith(loss, ANSWER)
     await expect(call(id)).rejects.toThrow(ConnectionError)
     expect(plane.requests).toHaveLength(1)
   })
 
-  it.each(rows.filter(({ method }) => method === 'DELETE'))('[CL-47] $id: a 404 on the repetition counts as deleted', async ({ id }) => {
+  it.each(rows.filter(({ method }) => method === 'DELETE'))('[CMD-47] $id: a 404 on the repetition counts as deleted', async ({ id }) => {
     const { plane, call } = await planeWith(loss, { status: 404, body: { status: 404, title: 'Not Found', detail: 'not found' } })
     expect(await call(id)).toBeUndefined()
     expect(plane.requests).toHaveLength(2)
   })
 
-  it.each(rows.filter(({ method }) => method !== 'GET'))('[CL-47] $id: a dry run is a read', async ({ id }) => {
+  it.each(rows.filter(({ method }) => method !== 'GET'))('[CMD-47] $id: a dry run is a read', async ({ id }) => {
     const { plane, call } = await planeWith(loss, ANSWER)
     expect(await call(id, { dryRun: true })).toEqual({ id: 'x1' })
     expect(plane.requests).toHaveLength(2)
   })
 })
 
-it('[CL-47] each kind has operations', () => {
+it('[CMD-47] each kind has operations', () => {
   const kinds = rows.map((row) => (row.isCreate ? 'create' : isRepeated(row) ? row.method : 'once'))
   expect([...new Set(kinds)].toSorted()).toEqual(['DELETE', 'GET', 'PUT', 'create', 'once'])
 })
@@ -70,7 +70,7 @@ it('[CL-47] each kind has operations', () => {
 describe('an interrupted stream', () => {
   const streams = Object.entries<Row>(OPERATIONS).flatMap(([id, { by, path }]) => (by === 'events' ? [{ id, path }] : []))
 
-  it.each(streams)('[CL-47] $id: resumes after its last event', async ({ id, path }) => {
+  it.each(streams)('[CMD-47] $id: resumes after its last event', async ({ id, path }) => {
     const headers = { 'content-type': 'text/event-stream' }
     const plane = await FakePlane.open([
       { status: 200, headers, text: 'id: 7\ndata: one\n\n', breaks: true },
@@ -87,7 +87,7 @@ describe('an interrupted stream', () => {
     expect(plane.requests.map(({ headers: sent }) => sent['last-event-id'])).toEqual([undefined, '7', '7'])
   })
 
-  it('[CL-47] there are streams among the operations', () => {
+  it('[CMD-47] there are streams among the operations', () => {
     expect(streams.length).toBeGreaterThan(0)
   })
 })

@@ -18,7 +18,7 @@ async function planeWith(...answers: Answer[]) {
 const POD = { name: 'p', image: 'busybox', cpu: { id: 'cpu3c', vcpuCount: 2 } }
 
 describe('a create', () => {
-  it('[PP-125] whose answer is lost is sent again under the same key', async () => {
+  it('[IDEM-2] whose answer is lost is sent again under the same key', async () => {
     const { plane, client } = await planeWith('hang up', 'hang up', { status: 201, body: { id: 'p1' } })
     expect(await client.createPod({ body: POD })).toMatchObject({ id: 'p1' })
     const keys = plane.requests.map(({ headers }) => headers['idempotency-key'])
@@ -27,7 +27,7 @@ describe('a create', () => {
     expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('[PP-125] with a key of the caller uses that, and two creates have two keys', async () => {
+  it('[IDEM-2] with a key of the caller uses that, and two creates have two keys', async () => {
     const created = { status: 201, body: { id: 'p1' } }
     const { plane, client } = await planeWith(created, created, created)
     await client.createPod({ body: POD }, { idempotencyKey: 'mine' })
@@ -80,7 +80,7 @@ describe('a read', () => {
     expect(pauses.map((ms) => Math.ceil(Math.log2(ms / 125)))).toEqual([1, 2, 3])
   })
 
-  it('[CL-53] is not tried again after a long wait', async () => {
+  it('[CMD-53] is not tried again after a long wait', async () => {
     const plane = await FakePlane.open(['hang up', 'hang up', 'hang up', { status: 200, body: { pods: [] } }])
     planes.push(plane)
     let nowMs = 0

@@ -14,7 +14,7 @@ export interface Operation {
   isPlannable?: boolean
   /** Its name in the document. */
   id?: string
-  /** Whether it supports a precondition on the state that it changes (RST-21). */
+  /** Whether it supports a precondition on the state that it changes (REST-21). */
   isConditional?: boolean
 }
 

@@ -349,7 +349,7 @@ export class FakeWorker {
     return this.call('RUNPOD_WEBHOOK_GET_JOB', '', extra)
   }
 
-  /** A take as the relay repeats it: the connection broke before an answer arrived (PP-175). */
+  /** A take as the relay repeats it: the connection broke before an answer arrived (LSE-30). */
   async takeAgain(): Promise<{ id: string } | null> {
     const url = `${this.url('RUNPOD_WEBHOOK_GET_JOB', '')}&job_in_progress=0`
     const reply = await send(url, { headers: { Authorization: this.token, [TAKE_AGAIN_HEADER]: '1' } })

@@ -6,7 +6,7 @@ import restText from '../../../docs/openapi-v2.json?raw'
 import { JOB_ROUTES } from '../../../src/contract/jobs/job-routes.ts'
 import { type Answer, type OpenApi, type Placed, placedOperations, resolve, type Schema } from './document.ts'
 
-// Every answer in a test is compared with the document that describes it (PP-262). A member that no schema names is a fault too, though the
+// Every answer in a test is compared with the document that describes it (DOC-13). A member that no schema names is a fault too, though the
 // documents allow answers to gain members.
 
 /** The checked parts of an answer; a stream has no text. */
@@ -49,7 +49,7 @@ function strayFault({ method, url, status }: Given): string | null {
 
 function documentedFault({ document, operation }: Known, given: Given): string | null {
   const own = operation.responses[given.status] ?? (given.status >= 500 ? operation.responses.default : undefined)
-  // A repeated read of a console page: 304 is for browsers alone (CS-26), and replaces the documented 200.
+  // A repeated read of a console page: 304 is for browsers alone (SESSION-26), and replaces the documented 200.
   if (!own && given.status === 304 && given.method === 'GET' && /Cookie/.test(given.headers.get('vary') ?? '')) return null
   if (!own) return 'this status is not documented'
   const answer = resolve(document, own)

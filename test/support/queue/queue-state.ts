@@ -183,7 +183,7 @@ export const STATE_CASES: readonly StateCase[] = [
     },
   },
   {
-    title: '[PP-72] keeps an idempotency key per user, and forgets all at the end of the endpoint',
+    title: '[RUN-13] keeps an idempotency key per user, and forgets all at the end of the endpoint',
     check: (state) => {
       const record = { fingerprint: 'f', jobId: 'j', createdAtMs: 1 }
       state.keys.put('u', 'k', record)

@@ -1,7 +1,7 @@
 import { api, createAccount, createKey, describe, expect, it } from '../../support/harness.ts'
 
 describe('/v2/events', () => {
-  it("[JL-40] lists events of the account's resources, in plain text, newest first, in pages and by resource", async () => {
+  it("[AUD-22] lists events of the account's resources, in plain text, newest first, in pages and by resource", async () => {
     const account = await createAccount()
     const client = api(account.key)
     const ids: string[] = []

@@ -40,7 +40,7 @@ async function openSocket(scene: Scene, key: string) {
 }
 
 describe('a WebSocket to a worker', () => {
-  it('[LB-22, PP-215] ends on both sides once its key is revoked; another key keeps its own', async () => {
+  it('[LB-22, DER-42] ends on both sides once its key is revoked; another key keeps its own', async () => {
     const ends: SocketRecord[] = []
     const scene = await setUp({ workers: { min: 1, max: 1 } }, echoSockets(ends))
     await startWorker(scene)
@@ -75,7 +75,7 @@ describe('a long response of a worker', () => {
     ['of no known length', []],
     ['of a length', [['Content-Length', String(LONG)]]],
   ] as const)(
-    '[LB-22, PP-215] %s breaks off on both sides once its key is revoked; that of another key continues',
+    '[LB-22, DER-42] %s breaks off on both sides once its key is revoked; that of another key continues',
     async (_what, given) => {
       const headers = given.map(([name, value]): [string, string] => [name, value])
       const serve: Serve = async ({ stream }) => {

@@ -203,7 +203,7 @@ describe('a request to a load-balancing endpoint', () => {
     expect(answer.status).toBe(413)
   })
 
-  it('[RST-20] of unknown length counts by the bytes received, and is refused where its account has no room', async () => {
+  it('[REST-20] of unknown length counts by the bytes received, and is refused where its account has no room', async () => {
     const scene = await setUp({ scaling: { type: 'REQUEST_COUNT', requestCount: 20 } })
     const { account } = scene
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 ** 20 })

@@ -180,7 +180,7 @@ describe('an account with a webhook for warnings', () => {
     scene.leave()
   })
 
-  it('[BIL-24] [PP-213] has its address resealed with all other values', async () => {
+  it('[BIL-24] [SEAL-3] has its address resealed with all other values', async () => {
     const scene = await podScene(gpus(1))
     const teamId = await scene.team()
     await scene.call.patch(LIMITS, { webhook: 'https://example.com/spend?token=hunter2' })

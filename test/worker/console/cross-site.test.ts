@@ -50,7 +50,7 @@ async function signedInByLink({ userId }: Account, isOperator = false): Promise<
 const countOf = async (table: string) => (await env.DB.prepare(`SELECT COUNT(*) AS n FROM ${table}`).first<{ n: number }>())?.n
 
 describe('a cookie that', () => {
-  it.each(Object.entries(OTHER_TENANTS))('[CS-4] [CS-6] %s sends changes nothing', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[SESSION-4] [SESSION-6] %s sends changes nothing', async (_, headers) => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
     const name = crypto.randomUUID()
@@ -60,7 +60,7 @@ describe('a cookie that', () => {
     expect(n).toBe(0)
   })
 
-  it.each(Object.entries(OTHER_TENANTS))('[CS-5] %s sends neither signs in nor out', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[SESSION-5] %s sends neither signs in nor out', async (_, headers) => {
     const [account, attacker] = [await createAccount(), await createAccount()]
     const browser = await Browser.signedIn(account.key)
     const stays = browser.secret
@@ -70,7 +70,7 @@ describe('a cookie that', () => {
     expect((await browser.page('GET', '/v2/user')).body.id).toBe(account.userId)
   })
 
-  it.each(Object.entries(OTHER_TENANTS))('[CS-4] [CS-20] %s sends neither approves nor denies a device', async (_, headers) => {
+  it.each(Object.entries(OTHER_TENANTS))('[SESSION-4] [SESSION-20] %s sends neither approves nor denies a device', async (_, headers) => {
     const browser = await signedInByLink(await createAccount())
     const device = (await api(null).post(DEVICE, { name: 'ada-laptop' })).body
     const before = await countOf('api_keys')
@@ -83,27 +83,30 @@ describe('a cookie that', () => {
     expect((await browser.page('POST', `${DEVICE}/approve`, { userCode: device.user_code })).status, 'a page of the plane may').toBe(200)
   })
 
-  it.each(Object.entries(OTHER_TENANTS))('[CS-4] [CS-5] %s sends neither makes, reads nor opens a sign-in link', async (_, headers) => {
-    const [owner, attacker] = [await createAccount(), await createAccount()]
-    const [operator, victim] = [await signedInByLink(owner, true), await signedInByLink(owner)]
-    const { link } = (await admin().post('/admin/v1/sign-in-links', { userId: attacker.userId })).body
-    const before = await countOf('sign_in_links')
-    const made = await operator.ask('POST', '/admin/v1/sign-in-links', { userId: attacker.userId }, headers)
-    const read = await victim.ask('POST', `${STATE}/link`, { link }, headers)
-    const opened = await victim.ask('POST', STATE, { link }, headers)
-    expect([made.status, read.status, opened.status, await countOf('sign_in_links')]).toEqual([401, 403, 403, before])
-    expect((await victim.page('GET', '/v2/user')).body.id).toBe(owner.userId)
-    expect((await victim.page('POST', STATE, { link })).status, 'a page of the plane may').toBe(201)
-  })
+  it.each(Object.entries(OTHER_TENANTS))(
+    '[SESSION-4] [SESSION-5] %s sends neither makes, reads nor opens a sign-in link',
+    async (_, headers) => {
+      const [owner, attacker] = [await createAccount(), await createAccount()]
+      const [operator, victim] = [await signedInByLink(owner, true), await signedInByLink(owner)]
+      const { link } = (await admin().post('/admin/v1/sign-in-links', { userId: attacker.userId })).body
+      const before = await countOf('sign_in_links')
+      const made = await operator.ask('POST', '/admin/v1/sign-in-links', { userId: attacker.userId }, headers)
+      const read = await victim.ask('POST', `${STATE}/link`, { link }, headers)
+      const opened = await victim.ask('POST', STATE, { link }, headers)
+      expect([made.status, read.status, opened.status, await countOf('sign_in_links')]).toEqual([401, 403, 403, before])
+      expect((await victim.page('GET', '/v2/user')).body.id).toBe(owner.userId)
+      expect((await victim.page('POST', STATE, { link })).status, 'a page of the plane may').toBe(201)
+    },
+  )
 
-  it("[CS-5] no site can send: an attacker's page signs no user in as the attacker", async () => {
+  it("[SESSION-5] no site can send: an attacker's page signs no user in as the attacker", async () => {
     const attacker = await createAccount()
     const body = JSON.stringify({ key: attacker.key })
     const reply = await send(STATE, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body })
     expect([reply.status, reply.headers.getSetCookie()]).toEqual([403, []])
   })
 
-  it('[CS-6] another site sends reads no data', async () => {
+  it('[SESSION-6] another site sends reads no data', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     expect((await browser.ask('GET', '/v2/user')).status).toBe(200)
     expect((await browser.ask('GET', '/v2/user', undefined, { 'Sec-Fetch-Site': 'none' })).status).toBe(200)
@@ -125,7 +128,7 @@ const page: Serve = async ({ stream }) => {
 }
 
 describe('a pod', () => {
-  it('[CS-8] neither receives the cookies of its visitor nor sets one of the plane, and its page has an opaque origin', async () => {
+  it('[SESSION-8] neither receives the cookies of its visitor nor sets one of the plane, and its page has an opaque origin', async () => {
     scene = await podScene()
     const tunnel = await FakeTunnel.open(scene.host, page)
     const { id } = await scene.create({ ports: ['8888/http'] })
@@ -141,7 +144,7 @@ describe('a pod', () => {
     expect(JSON.stringify(tunnel.served)).not.toContain(mine)
   })
 
-  it('[CS-2] [CS-6] is opened by cookie only from a page of the plane; the terminal ends with the session', async () => {
+  it('[SESSION-2] [SESSION-6] is opened by cookie only from a page of the plane; the terminal ends with the session', async () => {
     Object.assign(INGRESS_CHECKS, { everyMs: 20, maxAgeMs: 0 })
     scene = await podScene()
     const commands: PlayedCommand[] = []
@@ -168,7 +171,7 @@ describe('a pod', () => {
 })
 
 describe('a visitor without a session', () => {
-  it('[CS-7] reads how to sign in', async () => {
+  it('[SESSION-7] reads how to sign in', async () => {
     const { status, body } = await new Browser().ask('GET', STATE, undefined, PAGE)
     expect([status, body]).toEqual([200, { signedIn: false, ways: { oidc: true, key: true } }])
   })

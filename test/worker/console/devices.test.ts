@@ -72,7 +72,7 @@ function madeUp(known = 'BCDFGHJKLMNP'): string {
 const later = (ms = 6_000) => vi.useFakeTimers({ now: Date.now() + ms, toFake: ['Date'] })
 
 describe('a device', () => {
-  it('[S9] [CS-18] [DER-9] begins with two codes, which the plane does not store', async () => {
+  it('[S9] [SESSION-18] [DER-9] begins with two codes, which the plane does not store', async () => {
     const before = await stored()
     const { status, body, headers } = await missing.post(START, { name: 'ada-laptop' })
     expect([status, body]).toEqual([
@@ -96,7 +96,7 @@ describe('a device', () => {
     }
   })
 
-  it('[CS-19] [CS-20] [CS-21] that a user approves gets a key of that account, once', async () => {
+  it('[SESSION-19] [SESSION-20] [SESSION-21] that a user approves gets a key of that account, once', async () => {
     const account = await createAccount()
     const browser = await signedIn(account)
     const device = await start()
@@ -192,7 +192,7 @@ describe('a device', () => {
     expect(await stored()).toBe(before)
   })
 
-  it('[CS-21] that polls many times at once gets one key', async () => {
+  it('[SESSION-21] that polls many times at once gets one key', async () => {
     const account = await createAccount()
     const device = await start()
     await approve(await signedIn(account), device)
@@ -202,7 +202,7 @@ describe('a device', () => {
     expect((await keysOf(account)).length).toBe(before.length + 1)
   })
 
-  it('[CS-20] that polls too fast is slowed down, and is refused when it was denied or comes too late', async () => {
+  it('[SESSION-20] that polls too fast is slowed down, and is refused when it was denied or comes too late', async () => {
     const browser = await signedIn(await createAccount())
     const [eager, unwanted, late] = [await start(), await start(), await start()]
     expect((await poll(eager)).body.error).toBe('authorization_pending')
@@ -218,7 +218,7 @@ describe('a device', () => {
     }
   })
 
-  it('[CS-19] acts for the team that its approver acts for, while they are a member', async () => {
+  it('[SESSION-19] acts for the team that its approver acts for, while they are a member', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await teamOf(owner)
     await joinTeam(team, member, 'DEV')
@@ -234,7 +234,7 @@ describe('a device', () => {
     expect(await keysOf(member)).toEqual(before)
   })
 
-  it('[CS-19] cannot be approved by a user who could not make such a key', async () => {
+  it('[SESSION-19] cannot be approved by a user who could not make such a key', async () => {
     const account = await createAccount()
     const team = await teamOf(account)
     const device = await start()
@@ -258,7 +258,7 @@ describe('a device', () => {
     expect((await poll(device)).body.error).toBe('authorization_pending')
   })
 
-  it('[CS-18] can begin a limited number of times per address, and guessing codes ends', async () => {
+  it('[SESSION-18] can begin a limited number of times per address, and guessing codes ends', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.99', 'Content-Type': 'application/json' }
     const many = await Promise.all(
       Array.from({ length: 40 }, async () => (await send(START, { method: 'POST', headers, body: '{"name":"x"}' })).status),
@@ -279,7 +279,7 @@ describe('a device', () => {
 const fetch = (url: string | URL | Request, { redirect: _, ...init }: RequestInit = {}) => send(String(url), init)
 
 describe('the client of a device', () => {
-  it('[CS-20] polls at the interval that it receives, and gets the key', async () => {
+  it('[SESSION-20] polls at the interval that it receives, and gets the key', async () => {
     const account = await createAccount()
     const login = await startDeviceLogin(`${ORIGIN}/`, 'ada-laptop', { fetch })
     const browser = await signedIn(account)
@@ -294,7 +294,7 @@ describe('the client of a device', () => {
     expect((await api(key.access_token).get('/v2/user')).body.id).toBe(account.userId)
   })
 
-  it('[CS-20] reports that the device was not approved', async () => {
+  it('[SESSION-20] reports that the device was not approved', async () => {
     const login = await startDeviceLogin(ORIGIN, 'x', { fetch })
     await (await signedIn(await createAccount())).page('POST', `${START}/deny`, { userCode: login.user_code })
     await expect(waitForDeviceKey(ORIGIN, login, { fetch, pause: async () => undefined })).rejects.toMatchObject({ code: 'access_denied' })

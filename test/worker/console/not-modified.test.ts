@@ -1,7 +1,7 @@
 import { api, createAccount, createEndpoint, describe, expect, it } from '../../support/harness.ts'
 import { Browser } from '../../support/http/browser.ts'
 
-describe('[CS-26] a page that refreshes', () => {
+describe('[SESSION-26] a page that refreshes', () => {
   it('reads 304 while nothing has changed, and a change with another tag', async () => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)

@@ -67,7 +67,7 @@ async function expectFailed(attempt: () => Promise<{ browser: Browser; reply: Re
 }
 
 describe('signing in at the provider', () => {
-  it('[CS-22] redirects there with PKCE, state and nonce, and keeps the rest sealed in the browser', async () => {
+  it('[SESSION-22] redirects there with PKCE, state and nonce, and keeps the rest sealed in the browser', async () => {
     const { browser, asked, reply } = await led()
     expect(reply.status).toBe(302)
     expect(reply.headers.get('location')).toMatch(/^https:\/\/id\.example\.com\/authorize\?tenant=1&/)
@@ -92,7 +92,7 @@ describe('signing in at the provider', () => {
     expect((await led(browser)).asked.get('state')).not.toBe(asked.get('state'))
   })
 
-  it('[CS-23] [CS-24] makes the user on first sign-in, and opens a session under a separate cookie', async () => {
+  it('[SESSION-23] [SESSION-24] makes the user on first sign-in, and opens a session under a separate cookie', async () => {
     const { browser, asked } = await led(new Browser(), '/console/pods?status=RUNNING')
     const sub = crypto.randomUUID()
     const code = await giveCode(asked, { sub, email: `${sub}@example.com` })
@@ -126,13 +126,13 @@ describe('signing in at the provider', () => {
     expect((await stateOf(again.browser)).user.id).toBe(userId)
   })
 
-  it('[CS-24] links an account that was made for the address', async () => {
+  it('[SESSION-24] links an account that was made for the address', async () => {
     const account = await createAccount()
     const { browser } = await signIn({ email: account.email })
     expect((await stateOf(browser)).user.id).toBe(account.userId)
   })
 
-  it('[CS-24] requests the address where the ID token lacks it, and accepts it only for the same subject', async () => {
+  it('[SESSION-24] requests the address where the ID token lacks it, and accepts it only for the same subject', async () => {
     const sub = crypto.randomUUID()
     const thin = { sub, email: undefined, email_verified: undefined }
     provider.userInfo = { sub: 'somebody else', email: 'victim@example.com', email_verified: true }
@@ -143,7 +143,7 @@ describe('signing in at the provider', () => {
     expect((await stateOf((await signIn(thin)).browser)).user.email).toBe(`${sub}@example.com`)
   })
 
-  it('[CS-9] ends the session that the browser had', async () => {
+  it('[SESSION-9] ends the session that the browser had', async () => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
     const previous = browser.secret ?? ''
@@ -154,7 +154,7 @@ describe('signing in at the provider', () => {
     expect((await other.page('GET', '/v2/user')).status).toBe(401)
   })
 
-  it('[CS-17] ends when the operator forgets the identity', async () => {
+  it('[SESSION-17] ends when the operator forgets the identity', async () => {
     const { browser } = await signIn()
     const { id } = (await stateOf(browser)).user
     expect((await admin().delete(`/admin/v1/users/${id}/identities`)).status).toBe(204)
@@ -172,7 +172,7 @@ describe('signing in at the provider', () => {
 })
 
 describe('a user who signs in often', () => {
-  it('[S10] [DER-13] [CS-25] uses up their requests, is refused, and gets no other session', async () => {
+  it('[S10] [DER-13] [SESSION-25] uses up their requests, is refused, and gets no other session', async () => {
     const sub = crypto.randomUUID()
     const claims = { sub, email: `${sub}@example.com` }
     const first = await signIn(claims)
@@ -184,7 +184,7 @@ describe('a user who signs in often', () => {
 })
 
 describe('an operator', () => {
-  it('[CS-13] is a user who signs in with a verified address of the list, as long as it is listed', async () => {
+  it('[SESSION-13] is a user who signs in with a verified address of the list, as long as it is listed', async () => {
     const { browser } = await signIn({ email: 'root@example.com', sub: 'root' })
     expect((await stateOf(browser)).isOperator).toBe(true)
     expect((await browser.page('GET', '/admin/v1/users')).status).toBe(200)
@@ -201,13 +201,13 @@ describe('an operator', () => {
 })
 
 describe('an address that resembles that of an operator', () => {
-  it.each(lookAlikesOf('kim.sato@example.com'))('[CS-13] with %s makes no operator: %j', async (_, email) => {
+  it.each(lookAlikesOf('kim.sato@example.com'))('[SESSION-13] with %s makes no operator: %j', async (_, email) => {
     const { browser } = await signIn({ email })
     expect((await stateOf(browser)).isOperator ?? false).toBe(false)
     expect((await browser.page('GET', '/admin/v1/users')).status).toBe(401)
   })
 
-  it('[CS-13] in another case is that address', async () => {
+  it('[SESSION-13] in another case is that address', async () => {
     expect((await stateOf((await signIn({ email: 'KIM.Sato@Example.com' })).browser)).isOperator).toBe(true)
   })
 })
@@ -216,7 +216,7 @@ describe('the sign-in is refused', () => {
   it.each([
     ['without a state', null],
     ['with a state of another sign-in', 'x'.repeat(43)],
-  ])('[CS-25] %s', async (_, state) => {
+  ])('[SESSION-25] %s', async (_, state) => {
     await expectFailed(async () => {
       const { browser, asked } = await led()
       return { browser, reply: await back(browser, { code: await giveCode(asked), state }) }
@@ -224,7 +224,7 @@ describe('the sign-in is refused', () => {
     expect(provider.exchanges).toEqual([])
   })
 
-  it("[CS-25] with the callback of an attacker, which belongs to the attacker's browser", async () => {
+  it("[SESSION-25] with the callback of an attacker, which belongs to the attacker's browser", async () => {
     const attacker = await led()
     const code = await giveCode(attacker.asked)
     for (const victim of [new Browser(), (await led()).browser]) {
@@ -236,7 +236,7 @@ describe('the sign-in is refused', () => {
     expect(provider.exchanges).toEqual([])
   })
 
-  it('[CS-25] with a cookie that was tampered with, or after ten minutes', async () => {
+  it('[SESSION-25] with a cookie that was tampered with, or after ten minutes', async () => {
     await expectFailed(async () => {
       const { browser, asked } = await led()
       browser.cookies.set('podplane-sign-in', `${browser.cookies.get('podplane-sign-in')?.slice(0, -8)}AAAAAAA=`)
@@ -250,7 +250,7 @@ describe('the sign-in is refused', () => {
     }, 'expired')
   })
 
-  it('[CS-25] with a parameter that is given twice, without a problem as JSON: the first one counts', async () => {
+  it('[SESSION-25] with a parameter that is given twice, without a problem as JSON: the first one counts', async () => {
     await expectFailed(async () => {
       const browser = new Browser()
       return {
@@ -262,7 +262,7 @@ describe('the sign-in is refused', () => {
     expect(begun.status).toBe(302)
   })
 
-  it('[CS-25] the second time with the same callback', async () => {
+  it('[SESSION-25] the second time with the same callback', async () => {
     const { browser, asked } = await led()
     const kept = browser.cookies.get('podplane-sign-in') ?? ''
     const code = await giveCode(asked)
@@ -280,14 +280,14 @@ describe('the sign-in is refused', () => {
     [{ iss: 'https://other.example.com', code: 'x' }, 'provider'],
     [{}, 'provider'],
     [{ code: 'nobody-gave-it' }, 'provider'],
-  ])('[CS-25] when the provider replies %j: %s', async (query, reason) => {
+  ])('[SESSION-25] when the provider replies %j: %s', async (query, reason) => {
     await expectFailed(async () => {
       const { browser, asked } = await led()
       return { browser, reply: await back(browser, { ...query, state: asked.get('state') }) }
     }, reason)
   })
 
-  it('[CS-23] [CS-25] when a provider that names itself in its answers (RFC 9207) has not', async () => {
+  it('[SESSION-23] [SESSION-25] when a provider that names itself in its answers (RFC 9207) has not', async () => {
     provider.namesItself = true
     await expectFailed(() => signIn(), 'provider')
     expect(provider.exchanges).toEqual([])
@@ -303,9 +303,9 @@ describe('the sign-in is refused', () => {
     [{ exp: 1 }, 'provider'],
     [{ email_verified: false }, 'email'],
     [{ email: undefined }, 'email'],
-  ])('[CS-23] [CS-25] with an ID token with %j: %s', async (claims, reason) => expectFailed(() => signIn(claims), reason))
+  ])('[SESSION-23] [SESSION-25] with an ID token with %j: %s', async (claims, reason) => expectFailed(() => signIn(claims), reason))
 
-  it('[CS-25] with an ID token that another key has signed', async () => {
+  it('[SESSION-25] with an ID token that another key has signed', async () => {
     const otherTenant = provider.key
     await provider.rotate()
     await expectFailed(async () => {
@@ -316,7 +316,7 @@ describe('the sign-in is refused', () => {
     }, 'provider')
   })
 
-  it('[CS-25] for a user who was deleted, suspended, or has another identity of the provider', async () => {
+  it('[SESSION-25] for a user who was deleted, suspended, or has another identity of the provider', async () => {
     const account = await createAccount()
     await signIn({ email: account.email, sub: account.userId })
     await expectFailed(() => signIn({ email: account.email, sub: 'another' }), 'account')
@@ -324,13 +324,13 @@ describe('the sign-in is refused', () => {
     await expectFailed(() => signIn({ email: account.email, sub: account.userId }), 'suspended')
   })
 
-  it('[CS-25] while the provider is down', async () => {
+  it('[SESSION-25] while the provider is down', async () => {
     provider.isDown = true
     const reply = await new Browser().ask('GET', START)
     expect([reply.status, reply.headers.get('location')]).toEqual([302, '/console/sign-in?reason=provider'])
   })
 
-  it('[CS-12] when codes are made up: the provider is called a limited number of times', async () => {
+  it('[SESSION-12] when codes are made up: the provider is called a limited number of times', async () => {
     // Failed look-ups are counted by window, and the stopped clock keeps all of these in one.
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const from = { 'X-Forwarded-For': '203.0.113.55' }
@@ -347,7 +347,7 @@ describe('a client with a secret', () => {
     [undefined, true],
     [['client_secret_basic', 'client_secret_post'], true],
     [['client_secret_post'], false],
-  ])('[CS-23] sends it as a provider that takes %j expects it', async (methods, isBasic) => {
+  ])('[SESSION-23] sends it as a provider that takes %j expects it', async (methods, isBasic) => {
     provider.methods = methods
     const own = { ...env, OIDC_CLIENT_SECRET: 's3cret:&' }
     const where = { env: own, nowMs: Date.now(), requestId: 'r' }

@@ -42,7 +42,7 @@ afterEach(() => {
 })
 
 describe('a session', () => {
-  it('[CS-1] is opened with a key, and its secret is known to the browser alone', async () => {
+  it('[SESSION-1] is opened with a key, and its secret is known to the browser alone', async () => {
     const account = await createAccount()
     const response = await send(`${HTTPS}${STATE}`, {
       method: 'POST',
@@ -79,7 +79,7 @@ describe('a session', () => {
     ])
   })
 
-  it('[CS-2] [CS-10] opens REST, the job API and GraphQL, and its cookie stays in that browser', async () => {
+  it('[SESSION-2] [SESSION-10] opens REST, the job API and GraphQL, and its cookie stays in that browser', async () => {
     const account = await createAccount()
     const endpoint = await createEndpoint(account.key)
     const browser = await Browser.signedIn(account.key)
@@ -98,7 +98,7 @@ describe('a session', () => {
     expect([byKey.headers.get('cache-control'), byKey.headers.get('vary')]).toEqual([null, null])
   })
 
-  it('[CS-2] counts only without an Authorization header, even an invalid one', async () => {
+  it('[SESSION-2] counts only without an Authorization header, even an invalid one', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const other = await createAccount()
     expect((await browser.page('GET', PODS, undefined, { Authorization: 'Bearer pp_nonsense' })).status).toBe(401)
@@ -107,13 +107,13 @@ describe('a session', () => {
     expect(reply.body.id).toBe(other.userId)
   })
 
-  it('[CS-2] opens no port of a pod and no load-balancing endpoint, because these belong to a tenant', async () => {
+  it('[SESSION-2] opens no port of a pod and no load-balancing endpoint, because these belong to a tenant', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     expect((await browser.page('GET', '/lb/nothing0000000/')).status).toBe(401)
     expect((await browser.page('GET', '/proxy/nothing0000000/8080/')).status).toBe(404)
   })
 
-  it('[CS-3] of a key has the permissions of the key, and ends with it', async () => {
+  it('[SESSION-3] of a key has the permissions of the key, and ends with it', async () => {
     const account = await createAccount()
     const { id, key } = await createKey(account.userId, { permission: 'RESTRICTED', scopes: ['serverless:read'] })
     const browser = await Browser.signedIn(key)
@@ -126,7 +126,7 @@ describe('a session', () => {
     expect((await browser.page('GET', STATE)).body.signedIn).toBe(false)
   })
 
-  it('[CS-3] of a key that is revoked elsewhere ends within 60 s', async () => {
+  it('[SESSION-3] of a key that is revoked elsewhere ends within 60 s', async () => {
     const account = await createAccount()
     const browser = await Browser.signedIn(account.key)
     expect((await browser.page('GET', PODS)).status).toBe(200)
@@ -137,7 +137,7 @@ describe('a session', () => {
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
-  it('[CS-3] of a key of a member ends when the member leaves the team', async () => {
+  it('[SESSION-3] of a key of a member ends when the member leaves the team', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await teamOf(owner)
     await joinTeam(team, member, 'DEV')
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
-  it('[CS-1] ends after 12 hours, whatever its use', async () => {
+  it('[SESSION-1] ends after 12 hours, whatever its use', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const startMs = Date.now()
     vi.useFakeTimers({ now: startMs + 12 * 3_600_000 - 5_000, toFake: ['Date'] })
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect((await browser.page('GET', PODS)).status).toBe(401)
   })
 
-  it('[CS-9] ends at once here on sign-out, and its cookie is deleted', async () => {
+  it('[SESSION-9] ends at once here on sign-out, and its cookie is deleted', async () => {
     const account = await createAccount()
     const [browser, other] = [await Browser.signedIn(account.key), await Browser.signedIn(account.key)]
     const kept = new Map(browser.cookies)
@@ -174,7 +174,7 @@ describe('a session', () => {
     expect((await auditRows('user_id = ? AND action = ?', account.userId, 'sessions.end')).length).toBe(1)
   })
 
-  it('[CS-9] is never the one that a browser already has: a planted one is invalid', async () => {
+  it('[SESSION-9] is never the one that a browser already has: a planted one is invalid', async () => {
     const [attacker, victim] = [await createAccount(), await createAccount()]
     const planted = (await Browser.signedIn(attacker.key)).secret ?? ''
     const browser = new Browser()
@@ -187,14 +187,14 @@ describe('a session', () => {
     expect((await browser.page('GET', '/v2/user')).status).toBe(401)
   })
 
-  it.each([UNKNOWN, 'short', '', `${'x'.repeat(42)}'`, 'x'.repeat(5000)])('[CS-2] of the secret %j does not exist', async (secret) => {
+  it.each([UNKNOWN, 'short', '', `${'x'.repeat(42)}'`, 'x'.repeat(5000)])('[SESSION-2] of the secret %j does not exist', async (secret) => {
     const browser = new Browser()
     browser.cookies.set('podplane-session', secret)
     expect((await browser.page('GET', PODS)).status).toBe(401)
     expect((await browser.page('GET', STATE)).body).toEqual({ signedIn: false, ways: { oidc: true, key: true } })
   })
 
-  it('[CS-1] of one plane is invalid at another, even over the same database', async () => {
+  it('[SESSION-1] of one plane is invalid at another, even over the same database', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const { authenticate } = await import('../../../src/services/authenticate.ts')
     const shown = { secret: browser.secret ?? '', fault: null }
@@ -204,7 +204,7 @@ describe('a session', () => {
     expect(await authenticate(other, shown, Date.now())).toEqual({ ok: false, problem: 'invalidToken' })
   })
 
-  it('[CS-8] over https does not use the cookie that any host below the domain could set', async () => {
+  it('[SESSION-8] over https does not use the cookie that any host below the domain could set', async () => {
     const browser = await Browser.signedIn((await createAccount()).key)
     const headers = { Cookie: `podplane-session=${browser.secret}` }
     expect((await send(PODS, { headers })).status).toBe(200)
@@ -213,7 +213,7 @@ describe('a session', () => {
     expect((await send(PODS, { headers: { ...headers, 'X-Forwarded-Proto': 'https' } })).status).toBe(401)
   })
 
-  it('[CS-12] is looked up a limited number of times for wrong cookies, keys, links and operator keys of one address', async () => {
+  it('[SESSION-12] is looked up a limited number of times for wrong cookies, keys, links and operator keys of one address', async () => {
     // Failed look-ups are counted by window, and the stopped clock keeps all of these in one.
     vi.useFakeTimers({ now: Date.now(), toFake: ['Date'] })
     const from = { 'X-Forwarded-For': '203.0.113.77' }
@@ -236,7 +236,7 @@ describe('a session', () => {
   it.each([
     ['user there are 50 at most', 50, 'link'],
     ['key there are 10 at most', 10, 'key'],
-  ] as const)('[S15] [CS-12] of one %s: the oldest ends, and none of another kind', async (_, most, way) => {
+  ] as const)('[S15] [SESSION-12] of one %s: the oldest ends, and none of another kind', async (_, most, way) => {
     const account = await createAccount()
     const signIn = { key: () => Browser.signedIn(account.key), link: () => byLink(account.userId) }
     const other = await signIn[way === 'key' ? 'link' : 'key']()
@@ -251,7 +251,7 @@ describe('a session', () => {
     expect((await rows(`user_id = '${account.userId}'`)).length).toBe(most + 1)
   })
 
-  it('[CS-1] that has ended leaves its row until the next sign-in', async () => {
+  it('[SESSION-1] that has ended leaves its row until the next sign-in', async () => {
     const account = await createAccount()
     await Browser.signedIn(account.key)
     await env.DB.prepare('UPDATE console_sessions SET expires_at = 1 WHERE user_id = ?').bind(account.userId).run()
@@ -259,7 +259,7 @@ describe('a session', () => {
     expect(await rows(`user_id = '${account.userId}'`)).toEqual([])
   })
 
-  it('[CS-1] is not opened by a key of a pod, of a host or of no user', async () => {
+  it('[SESSION-1] is not opened by a key of a pod, of a host or of no user', async () => {
     for (const key of ['pp_nonsense', 'ppk_0', 'eyJhbGciOiJub25lIn0.e30.', 'x']) {
       expect((await new Browser().page('POST', STATE, { key })).status, key).toBe(401)
     }
@@ -271,7 +271,7 @@ describe('a session', () => {
 })
 
 describe('a session of a user', () => {
-  it('[CS-11] acts for the requested team, with the role there', async () => {
+  it('[SESSION-11] acts for the requested team, with the role there', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await teamOf(owner)
     const own = await teamOf(member)
@@ -299,7 +299,7 @@ describe('a session of a user', () => {
     expect(removed.headers.get('x-account-id')).toBe(own)
   })
 
-  it('[CS-11] of a suspended account is refused with the reason', async () => {
+  it('[SESSION-11] of a suspended account is refused with the reason', async () => {
     const account = await createAccount()
     const browser = await byLink(account.userId)
     await admin().post(`/admin/v1/users/${account.userId}/suspend`)
@@ -307,7 +307,7 @@ describe('a session of a user', () => {
     expect((await browser.page('GET', STATE)).body.accounts).toMatchObject([{ isSuspended: true }])
   })
 
-  it('[CS-17] ends everywhere when the operator ends it or deletes the user', async () => {
+  it('[SESSION-17] ends everywhere when the operator ends it or deletes the user', async () => {
     const account = await createAccount()
     const [one, two] = [await byLink(account.userId), await Browser.signedIn(account.key)]
     expect((await admin().delete(`/admin/v1/users/${account.userId}/sessions`)).status).toBe(204)
@@ -322,7 +322,7 @@ describe('a session of a user', () => {
 })
 
 describe('a sign-in link', () => {
-  it('[CS-15] signs in once, within 12 hours', async () => {
+  it('[SESSION-15] signs in once, within 12 hours', async () => {
     const account = await createAccount()
     const { status, body } = await admin().post('/admin/v1/sign-in-links', { userId: account.userId })
     expect([status, body]).toEqual([
@@ -344,7 +344,7 @@ describe('a sign-in link', () => {
     expect((await second.page('POST', STATE, { link: late })).status).toBe(401)
   })
 
-  it('[CS-15] is used once when many open it at a time', async () => {
+  it('[SESSION-15] is used once when many open it at a time', async () => {
     const secret = await link((await createAccount()).userId)
     const statuses = await Promise.all(
       Array.from({ length: 8 }, async () => (await new Browser().page('POST', STATE, { link: secret })).status),
@@ -352,7 +352,7 @@ describe('a sign-in link', () => {
     expect(statuses.toSorted()).toEqual([201, ...Array(7).fill(401)])
   })
 
-  it('[CS-15] is for an existing user', async () => {
+  it('[SESSION-15] is for an existing user', async () => {
     expect((await admin().post('/admin/v1/sign-in-links', { userId: 'nothing0000000' })).status).toBe(404)
     const account = await createAccount()
     const secret = await link(account.userId)
@@ -362,7 +362,7 @@ describe('a sign-in link', () => {
 })
 
 describe('an operator', () => {
-  it('[CS-14] by sign-in with the operator key opens the operator API, and no account', async () => {
+  it('[SESSION-14] by sign-in with the operator key opens the operator API, and no account', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
     expect((await browser.page('GET', STATE)).body).toMatchObject({
       user: null,
@@ -376,7 +376,7 @@ describe('an operator', () => {
     expect((await browser.page('POST', '/admin/v1/users', { email: `${crypto.randomUUID()}@example.com` })).status).toBe(201)
   })
 
-  it('[CS-14] loses the session when the operator key changes', async () => {
+  it('[SESSION-14] loses the session when the operator key changes', async () => {
     const browser = await Browser.signedIn(env.OPERATOR_KEY)
     const { identifyOperator } = await import('../../../src/services/authenticate.ts')
     const visit = { source: () => null, waitUntil: () => undefined }
@@ -387,7 +387,7 @@ describe('an operator', () => {
     expect((await identifyOperator(env, shown, Date.now(), visit)).ok).toBe(true)
   })
 
-  it('[CS-13] by session is named in the audit log, and appears to tenants as the operator', async () => {
+  it('[SESSION-13] by session is named in the audit log, and appears to tenants as the operator', async () => {
     const [operator, tenant] = [await createAccount(), await createAccount()]
     const browser = await byLink(operator.userId, true)
     expect((await browser.page('GET', STATE)).body.isOperator).toBe(true)
@@ -400,7 +400,7 @@ describe('an operator', () => {
     expect(seen.length).toBeGreaterThan(0)
   })
 
-  it('[CS-13] is not recognised by the session of a user or of a key, and needs a page of the plane as all callers do', async () => {
+  it('[SESSION-13] is not recognised by the session of a user or of a key, and needs a page of the plane as all callers do', async () => {
     const account = await createAccount()
     const [byKey, byUser, operator] = [
       await Browser.signedIn(account.key),

@@ -52,7 +52,7 @@ describe('the account that a mutation is for', () => {
     expect([await templatesOf(victim), await templatesOf(attacker)]).toEqual([[], [name]])
   })
 
-  it('[CS-4] is none for a cookie that another site sends, and nothing is done', async () => {
+  it('[SESSION-4] is none for a cookie that another site sends, and nothing is done', async () => {
     const victim = await createAccount()
     const browser = await Browser.signedIn(victim.key)
     const body = { query: saving(nameOfTest()) }
@@ -71,7 +71,7 @@ describe('the account that a mutation is for', () => {
     expect([await templatesOf(victim), await templatesOf(attacker)]).toEqual([[], [name]])
   })
 
-  it('[PP-125] is the same for two creates in a document under one Idempotency-Key, which makes the first', async () => {
+  it('[IDEM-2] is the same for two creates in a document under one Idempotency-Key, which makes the first', async () => {
     const account = await createAccount()
     const names = [nameOfTest(), nameOfTest()]
     const two = names.map((name, index) => saving(name).replace('mutation {', `m${index}:`).replace(/ }$/, ''))

@@ -65,7 +65,7 @@ describe('creating pods', () => {
     host.leave()
   })
 
-  it('[GQL-47] [PP-250] with times at which it stops and ends, however it is created; a past one is refused', async () => {
+  it('[GQL-47] [POD-60] with times at which it stops and ends, however it is created; a past one is refused', async () => {
     const scene = await podScene(gpus(4))
     const call = graphql(scene.account.key)
     const hours = (count: number) => `${new Date(Date.now() + count * 3_600_000).toISOString().slice(0, 19)}Z`

@@ -241,20 +241,20 @@ const REACH: readonly Forged[] = [
 describe('a host changes nothing of workloads of other hosts', () => {
   const many = (messages: readonly unknown[], what: string) => `${messages.length} ${what}`
 
-  it(`[PP-190] with ${many(EVENTS, 'requests of reports: each state, a year ago, now and in a year, with low and high numbers')}`, async () => {
+  it(`[AUT-21] with ${many(EVENTS, 'requests of reports: each state, a year ago, now and in a year, with low and high numbers')}`, async () => {
     expect(new Set((await answers(EVENTS, post('events'))).map(([status]) => status))).toEqual(new Set([200]))
   })
 
-  it(`[PP-190] with ${many(MALFORMED, 'requests of reports that are malformed, which are refused as a whole')}`, async () => {
+  it(`[AUT-21] with ${many(MALFORMED, 'requests of reports that are malformed, which are refused as a whole')}`, async () => {
     const forged = MALFORMED.map((change) => (all: About) => ({ reports: [said(`${all.pod}-1`), said(`${all.pod}-1`, change)] }))
     expect(await answers(forged, post('events'))).toEqual(MALFORMED.map(() => [422, null]))
   })
 
-  it(`[PP-190] with ${many(HELLOS, 'hellos that say they have it')}`, async () => {
+  it(`[AUT-21] with ${many(HELLOS, 'hellos that say they have it')}`, async () => {
     expect(await answers(HELLOS, (message) => forger.say(message))).toEqual(HELLOS.map(() => 'desired'))
   })
 
-  it(`[PP-190] with ${many(BEATS, 'beats')}, nor with ${many(OUT_OF_RANGE, 'whose figures are out of range, which end its link')}`, async () => {
+  it(`[AUT-21] with ${many(BEATS, 'beats')}, nor with ${many(OUT_OF_RANGE, 'whose figures are out of range, which end its link')}`, async () => {
     const ended = OUT_OF_RANGE.map(() => 4002)
     expect(await answers([...BEATS, ...OUT_OF_RANGE], (message) => forger.say(message))).toEqual([...BEATS.map(() => 'beatAck'), ...ended])
   })
@@ -273,7 +273,7 @@ describe('a host changes nothing of workloads of other hosts', () => {
     expect(await answers(REACH, post('overlays'))).toEqual(REACH.map(() => [200, {}]))
   })
 
-  it('[PP-190] but with the same messages of their own hosts each of them changes', async () => {
+  it('[AUT-21] but with the same messages of their own hosts each of them changes', async () => {
     const now = async () => (await everything()) as [unknown[], ...unknown[]]
     const before = await now()
     for (const id of [`${about.pod}-1`, about.worker]) {

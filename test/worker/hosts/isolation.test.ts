@@ -9,7 +9,7 @@ const RUNC = { network: true, runtimeClass: 'runc' } as const
 const RUNSC = { network: true, runtimeClass: 'runsc' } as const
 
 describe('an account of which the operator requires a runtime class', () => {
-  it('[PP-219][PP-221][H9] is placed on no other host, and its refusals say so; other accounts are not affected', async () => {
+  it('[CLASS-1][CLASS-3][H9] is placed on no other host, and its refusals say so; other accounts are not affected', async () => {
     const plain = await podScene({ ...gpus(4, TYPE), isolation: RUNC })
     const wanted = { gpu: { id: TYPE } }
     const before = await plain.create(wanted)
@@ -33,7 +33,7 @@ describe('an account of which the operator requires a runtime class', () => {
     plain.host.leave()
   })
 
-  it('[PP-220] may not run built-in images', async () => {
+  it('[CLASS-2] may not run built-in images', async () => {
     const scene = await podScene({ ...gpus(4, TYPE), runtimes: ['docker', 'process'], isolation: RUNSC })
     await admin().put(`/admin/v1/users/${scene.account.userId}/isolation`, { runtimeClass: 'runsc' })
     const preview = await scene.call.post('/v2/pods?dryRun=true', podBody({ gpu: { id: TYPE }, image: 'builtin/idle' }))
@@ -42,7 +42,7 @@ describe('an account of which the operator requires a runtime class', () => {
     scene.host.leave()
   })
 
-  it('[PP-219] is chosen by the operator alone, and only among existing classes', async () => {
+  it('[CLASS-1] is chosen by the operator alone, and only among existing classes', async () => {
     const scene = await podScene({ ...gpus(1, TYPE), isolation: RUNC })
     const path = `/admin/v1/users/${scene.account.userId}/isolation`
     expect((await scene.call.put(path, { runtimeClass: null })).status).toBe(401)

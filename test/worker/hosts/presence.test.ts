@@ -75,7 +75,7 @@ describe('a silent host', () => {
     host.leave()
   })
 
-  it('[HOST-8] [PP-53] notifies the endpoints that waited for its room when it sends heartbeats again', async () => {
+  it('[HOST-8] [SCALE-15] notifies the endpoints that waited for its room when it sends heartbeats again', async () => {
     const { host } = await linkedHost(gpus('NVIDIA L40'))
     await advanceHost(host.id, 15_000)
     const queue = await setUpQueue({ gpu: { pools: ['ADA_48_PRO'] } })

@@ -73,7 +73,7 @@ describe('a command in a pod', () => {
     expect(JSON.stringify(await auditOf(id))).not.toContain('secret')
   })
 
-  it('[NET-6, PP-280] is a shell when none is named; the audit log states which, and not the content', async () => {
+  it('[NET-6, AUD-20] is a shell when none is named; the audit log states which, and not the content', async () => {
     const { id, tunnel } = await runPod()
     await enter(id)
     await enter(id, '?command=env&tty=1')

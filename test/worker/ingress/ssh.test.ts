@@ -104,7 +104,7 @@ describe('[NET-21] the SSH proxy asks whether a key opens a pod', () => {
     expect([refused.map(({ status }) => status), tunnel.served]).toEqual([Array(10).fill(401), []])
   })
 
-  it('[PP-281] and the audit log names the user and the address once the key is proven', async () => {
+  it('[AUD-21] and the audit log names the user and the address once the key is proven', async () => {
     const { id, user } = await runPod()
     await admit({ user })
     await admit({ user, connect: true })

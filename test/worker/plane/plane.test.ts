@@ -2,7 +2,7 @@ import { KNOWN_MIGRATIONS } from '../../../src/db/migrations.ts'
 import { readFaults } from '../../../src/services/plane/readiness.ts'
 import { admin, env, expect, it, send } from '../../support/harness.ts'
 
-it('[PLN-1] an operator reads the release, its migrations and the checks', async () => {
+it('[PLANE-1] an operator reads the release, its migrations and the checks', async () => {
   const { status, body } = await admin().get('/admin/v1/plane')
   expect(status).toBe(200)
   expect(body).toEqual({
@@ -13,7 +13,7 @@ it('[PLN-1] an operator reads the release, its migrations and the checks', async
   })
 })
 
-it('[PLN-2] every caller reads whether it serves, and a missing table turns that to no', async () => {
+it('[PLANE-2] every caller reads whether it serves, and a missing table turns that to no', async () => {
   const reply = await send('/readyz')
   expect([reply.status, await reply.json()]).toEqual([200, { status: 'ready' }])
   const newest = KNOWN_MIGRATIONS.at(-1)

@@ -32,7 +32,7 @@ async function plan(operation: Operation, { key, params, body = operation.body }
 
 const answersKept = () => env.DB.prepare('SELECT COUNT(*) AS count FROM idempotency_keys').first<{ count: number }>()
 
-describe('[SEC-16] a plan', () => {
+describe('[DRY-32] a plan', () => {
   it.each(PLANNABLE.map((operation) => ({ name: nameOf(operation), operation })))(
     '$name costs a few reads, and keeps no key of its own',
     async ({ operation }) => {

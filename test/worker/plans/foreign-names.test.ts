@@ -37,7 +37,7 @@ async function teamsOf(key: string): Promise<string[]> {
 }
 
 /** Each test adds an account, so later plans run beside many other accounts. */
-describe('[SEC-15] the plan of a change', () => {
+describe('[DRY-31] the plan of a change', () => {
   it.each(PLANNABLE.map((operation) => ({ name: nameOf(operation), operation })))(
     '$name names nothing of other accounts',
     async ({ operation }) => {

@@ -15,7 +15,7 @@ const WITH_PLAN = [...DOCUMENTED, ...documentedIn(adminDocument())].filter(
 )
 const NO_PLAN = 'dryRun: this operation supports no dry run, so nothing was done; leave dryRun out to execute it'
 
-describe('[SEC-14] dryRun given twice, first as a no', () => {
+describe('[DRY-30] dryRun given twice, first as a no', () => {
   it.each([...WITH_PLAN, ...WITHOUT_PLAN].map((operation) => ({ name: nameOf(operation), operation })))(
     '$name does nothing',
     async ({ operation }) => {
@@ -33,7 +33,7 @@ describe('[SEC-14] dryRun given twice, first as a no', () => {
   )
 })
 
-describe('[SEC-14] an operation without a plan', () => {
+describe('[DRY-30] an operation without a plan', () => {
   it.each(WITHOUT_PLAN.map((operation) => ({ name: nameOf(operation), operation })))(
     '$name refuses dryRun, and does nothing',
     async ({ operation }) => {

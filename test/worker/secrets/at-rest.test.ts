@@ -109,7 +109,7 @@ async function plant() {
 }
 
 describe('secrets at rest', () => {
-  it('[M4][PP-211] of all kinds that a tenant plants are in no row of D1 or of an object', async () => {
+  it('[M4][SEAL-2] of all kinds that a tenant plants are in no row of D1 or of an object', async () => {
     const { scene, queue, pod, secrets: ofWorkloads, made } = await plant()
     const around = Object.values(await plantAround(scene))
     expect(around).not.toContain(undefined)
@@ -133,7 +133,7 @@ describe('secrets at rest', () => {
     scene.leave()
   })
 
-  it('[M4][PP-212] releases show names and hashes: equal values are equal, and a rotated one is not readable', async () => {
+  it('[M4][END-34] releases show names and hashes: equal values are equal, and a rotated one is not readable', async () => {
     const queue = await setUpQueue({ env: { TOKEN: 'rotated-away', KEPT: 'same' } })
     const { key, userId } = queue.account
     const path = `/v2/serverless/${queue.endpointId}`
@@ -153,7 +153,7 @@ describe('secrets at rest', () => {
     expect((await api(reader.key).get(path)).body.env).toEqual({ TOKEN: 'rotated-away', KEPT: 'same' })
   })
 
-  it('[L7][PP-211] sealed values open in their own row only', async () => {
+  it('[L7][SEAL-2] sealed values open in their own row only', async () => {
     const [mine, theirs] = [await setUpQueue({ env: { A: 'mine' } }), await setUpQueue({ env: { A: 'theirs' } })]
     const read = (id: string) =>
       env.DB.prepare('SELECT team_id, config FROM endpoints WHERE id = ?').bind(id).first<{ team_id: string; config: string }>()
@@ -168,7 +168,7 @@ describe('secrets at rest', () => {
 })
 
 describe('rotation', () => {
-  it('[L7][PP-213] plain values and those under a previous secret are resealed by the operator, step by step', async () => {
+  it('[L7][SEAL-3] plain values and those under a previous secret are resealed by the operator, step by step', async () => {
     const { scene, queue, pod, templateId } = await plant()
     const previous = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }
     const seal = vaultOf(previous).seal(['pods', pod.id, 'env', await scene.team()], '{"A":"under-former"}')
@@ -204,7 +204,7 @@ describe('rotation', () => {
     scene.leave()
   })
 
-  it('[L7][PP-238] a value that cannot be opened is named by its id, stays unchanged and delays nothing else', async () => {
+  it('[L7][SEAL-4] a value that cannot be opened is named by its id, stays unchanged and delays nothing else', async () => {
     const { scene, queue, pod, templateId } = await plant()
     const registryId = (await scene.call.get('/v2/registries')).body.registries[0].id
     const lost = { ...env, TOKEN_SECRET: 'a-secret-that-everybody-has-lost' }

@@ -73,7 +73,7 @@ describe('the env of a pod', () => {
       expect(await (await readLog({ account: scene.account, id }, '?source=system')).lines(1)).toEqual([`${UNKNOWN_NOTE}THEIRS, NONE`])
     }))
 
-  it('[SEC-6] a pod whose env has grown too large by its secrets is ERROR with the reason, delays nothing, and starts once it fits', () =>
+  it('[SECRET-6] a pod whose env has grown too large by its secrets is ERROR with the reason, delays nothing, and starts once it fits', () =>
     withScene(async (scene) => {
       await putSecret(scene.account.key, 'CERT', 'x'.repeat(131_070))
       const { id } = await create(scene, { CERT: '{{ RUNPOD_SECRET_CERT }}' })
@@ -89,7 +89,7 @@ describe('the env of a pod', () => {
       expect((await workloadOf(scene, id, 2)).env.CERT).toHaveLength(131_066)
     }))
 
-  it('[SEC-6] secrets count in the budget of bytes on one host', () =>
+  it('[SECRET-6] secrets count in the budget of bytes on one host', () =>
     withScene(async (scene) => {
       await putSecret(scene.account.key, 'BIG', 'x'.repeat(100_000))
       const first = await create(scene, { A: '{{ RUNPOD_SECRET_BIG }}' })
@@ -137,7 +137,7 @@ describe('the env of a worker', () => {
     expect(await log.lines(2)).toEqual([`${UNKNOWN_NOTE}NONE`, 'hello'])
   })
 
-  it('[SEC-6] a worker whose env is too large waits with the reason, and starts once it fits', async () => {
+  it('[SECRET-6] a worker whose env is too large waits with the reason, and starts once it fits', async () => {
     const queue = await setUpQueue({ env: { CERT: '{{ RUNPOD_SECRET_CERT }}' } })
     const { key } = queue.account
     await putSecret(key, 'CERT', 'x'.repeat(140_000))

@@ -45,7 +45,7 @@ async function keyIdsOfParts(): Promise<string[]> {
 }
 
 describe('rotate-master', () => {
-  it('[SEC-7][PP-213] during creates, rotations and boots no value is unreadable at any moment, and the previous secret can be removed', {
+  it('[SECRET-7][SEAL-3] during creates, rotations and boots no value is unreadable at any moment, and the previous secret can be removed', {
     timeout: 120_000,
   }, async () => {
     const team = await contexts()

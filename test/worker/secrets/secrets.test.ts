@@ -81,8 +81,8 @@ describe('secrets', () => {
     ['[ACC-3] 192 characters', { name: 'x'.repeat(192) }, `${NAME}maxLength: got 192, want 191`],
     ['[ACC-3] a name of the platform', { name: 'RunPod_X' }, `${NAME}must not start with RUNPOD`],
     ['[ACC-5] a description of 65536 bytes', { description: 'é'.repeat(32_768) }, '$.description: must be at most 65535 bytes of UTF-8'],
-    ['[SEC-3] NUL in the value', { value: 'canary\u0000' }, '$.value: does not match pattern: want text without NUL characters'],
-    ['[SEC-3] half a character', { value: 'canary\ud83d' }, '$.value: has half a surrogate pair, which is no text'],
+    ['[SECRET-3] NUL in the value', { value: 'canary\u0000' }, '$.value: does not match pattern: want text without NUL characters'],
+    ['[SECRET-3] half a character', { value: 'canary\ud83d' }, '$.value: has half a surrogate pair, which is no text'],
     ['[STRICT-1] an unknown member', { url: 'x' }, "$: additional properties 'url' not allowed"],
     ['[STRICT-2] null', { value: null }, '$.value: got null, want string'],
   ]
@@ -126,7 +126,7 @@ describe('secrets', () => {
     expect((await api(key).post(PATH, { ...body, value: 'y' }, { 'Idempotency-Key': 'k' })).status).toBe(422)
   })
 
-  it('[AUD-1][SEC-5] every change is in the audit log, and of a value only its length', async () => {
+  it('[AUD-1][SECRET-5] every change is in the audit log, and of a value only its length', async () => {
     const account = await createAccount()
     const { id } = await create(account.key, { name: 'A', value: 'canary', description: 'd' })
     await api(account.key).patch(`${PATH}/${id}`, { value: 'canary-2' })
@@ -154,7 +154,7 @@ describe('secrets', () => {
 })
 
 describe('large values', () => {
-  it('[ACC-5][SEC-1][SEC-2] one byte under the limit is stored in parts; the limit and bodies beyond are 422', {
+  it('[ACC-5][SECRET-1][SECRET-2] one byte under the limit is stored in parts; the limit and bodies beyond are 422', {
     timeout: 60_000,
   }, async () => {
     const account = await createAccount()
@@ -176,7 +176,7 @@ describe('large values', () => {
     expect(await partsOf(id)).toHaveLength(1)
   })
 
-  it('[SEC-2] a large body of small members is refused before it is parsed, and one without a key before it is read', async () => {
+  it('[SECRET-2] a large body of small members is refused before it is parsed, and one without a key before it is read', async () => {
     const { key } = await createAccount()
     const nested = `{"name":"A","value":[${'[],'.repeat(60_000)}[]]}`
     expect(await api(key).post(PATH, nested)).toMatchObject({ status: 422, body: { errors: ['$.value: want string'] } })
@@ -195,7 +195,7 @@ describe('large values', () => {
     expect(read).toBeLessThan(1_000_000)
   })
 
-  it('[PP-207] large bodies of an account count together', async () => {
+  it('[BUDGET-4] large bodies of an account count together', async () => {
     const account = await createAccount()
     const budgets = await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 500_000 })
     expect(budgets.status).toBe(200)
@@ -205,7 +205,7 @@ describe('large values', () => {
     expect((await api(account.key).get(PATH)).body.secrets).toHaveLength(1)
   })
 
-  it('[SEC-1] a value whose write was interrupted has no reader, and is deleted by a later write', async () => {
+  it('[SECRET-1] a value whose write was interrupted has no reader, and is deleted by a later write', async () => {
     const account = await createAccount()
     const team = await teamOf(account)
     const { id } = await create(account.key, { name: 'A', value: 'kept' })
@@ -226,7 +226,9 @@ describe('large values', () => {
     expect(await readValue(account, 'A')).toBe('kept')
   })
 
-  it('[SEC-1] during simultaneous rotations every reader gets a whole value, and nothing is left over', { timeout: 60_000 }, async () => {
+  it('[SECRET-1] during simultaneous rotations every reader gets a whole value, and nothing is left over', {
+    timeout: 60_000,
+  }, async () => {
     const account = await createAccount()
     const large = (letter: string) => letter.repeat(2_000_000)
     const { id } = await create(account.key, { name: 'A', value: large('0') })
@@ -245,7 +247,7 @@ describe('large values', () => {
 })
 
 describe('budgets', () => {
-  it('[SEC-4][PP-203] number and bytes are limited, by the statement that writes too, and shown', async () => {
+  it('[SECRET-4][BUDGET-1] number and bytes are limited, by the statement that writes too, and shown', async () => {
     const account = await createAccount()
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { secrets: 2, secretBytes: 10 })
     const { id } = await create(account.key, { name: 'A', value: '1234567' })

@@ -15,7 +15,7 @@ describe('a plane without its secrets', () => {
     ['TOKEN_SECRET', 'short'],
     ['KEY_PEPPER', undefined],
   ] as const) {
-    it(`[L8][PP-210] refuses every request and names the missing one: ${name} = ${JSON.stringify(value)}`, async () => {
+    it(`[L8][SEAL-1] refuses every request and names the missing one: ${name} = ${JSON.stringify(value)}`, async () => {
       const bare = { ...env, [name]: value }
       expect(() => readSettings(bare as typeof env)).toThrow(`${name} is not set`)
       for (const path of ['/healthz', '/v2/pods', '/v2/abc/run', '/host/v1/token']) {
@@ -26,13 +26,13 @@ describe('a plane without its secrets', () => {
     })
   }
 
-  it('[L8][PP-210] signs nothing: no token of a host is made with a known text', async () => {
+  it('[L8][SEAL-1] signs nothing: no token of a host is made with a known text', async () => {
     await expect(renewHostToken({ ...env, TOKEN_SECRET: '' }, 'x.y.z', null, Date.now())).rejects.toThrow()
   })
 })
 
 describe('a secret that was rotated', () => {
-  it('[L7][PP-213] keys of running workers and pods stay valid as long as their secret is named, and no longer', async () => {
+  it('[L7][SEAL-3] keys of running workers and pods stay valid as long as their secret is named, and no longer', async () => {
     const scene = await podScene()
     const { id } = await scene.create()
     const previous = { ...env, TOKEN_SECRET: 'former-secret-of-32-characters-or-so' }

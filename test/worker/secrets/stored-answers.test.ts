@@ -40,7 +40,7 @@ const walk = () => {
   return resealAll({ reseal: async ({ body }: { body: { cursor?: string | undefined } }) => reseal(operator, body.cursor) })
 }
 
-describe('[SEC-10] replies that are stored for repeats', () => {
+describe('[SECRET-10] replies that are stored for repeats', () => {
   it('are resealed by a walk, and a repeat gets its own also without the previous secret', async () => {
     const { teamId, create, stored } = await account()
     for (let n = 0; n < ANSWERS; n += 1) expect(await create(PREVIOUS, `key-${n}`)).toMatchObject({ made: 1 })

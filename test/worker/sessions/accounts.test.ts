@@ -123,7 +123,7 @@ describe('X-Team-Id of a session', () => {
 })
 
 describe('a session', () => {
-  it.each(ROLES)('[SES-10] has the scopes of %s in the account that it acts for, and of OWNER in the own one', async (role) => {
+  it.each(ROLES)('[OIDC-10] has the scopes of %s in the account that it acts for, and of OWNER in the own one', async (role) => {
     await joinTeam(team, member, role)
     const scopes = async (asked: string | null) => {
       const answer = await authenticate(env, `Bearer ${token}`, Date.now(), visit(asked))
@@ -133,7 +133,7 @@ describe('a session', () => {
     expect(await scopes(null)).toEqual(['SESSION', member.userId, [...SCOPES].sort()])
   })
 
-  it('[SES-10] creates, calls and reads as a key does, within its own account', async () => {
+  it('[OIDC-10] creates, calls and reads as a key does, within its own account', async () => {
     await joinTeam(team, member, 'DEV')
     const queue = await setUpQueue()
     const otherTenant = await asSession(token, `/v2/${queue.endpointId}/health`, team)
@@ -149,7 +149,7 @@ describe('a session', () => {
     expect([refused.status, refused.body.detail]).toEqual([401, 'this session lacks the scope jobs:write'])
   })
 
-  it('[SES-10] uses the requests of its user, as a key of theirs does', async () => {
+  it('[OIDC-10] uses the requests of its user, as a key of theirs does', async () => {
     const frugal = await createAccount({ exempt: false })
     const session = await provider.token({ email: frugal.email })
     const left = async (bearer: string) => {
@@ -160,7 +160,7 @@ describe('a session', () => {
     expect([await left(session), await left(frugal.key)]).toEqual([before - 1, before - 2])
   })
 
-  it('[SES-10][PP-214] is 403 for a suspended account, and valid for others of its user', async () => {
+  it('[OIDC-10][DER-40] is 403 for a suspended account, and valid for others of its user', async () => {
     await joinTeam(team, member, 'DEV')
     await admin().post(`/admin/v1/users/${owner.userId}/suspend`)
     const refused = await asSession(token, PATH, team)
@@ -168,7 +168,7 @@ describe('a session', () => {
     expect((await asSession(token, PATH)).status).toBe(200)
   })
 
-  it('[SES-10][PP-214] of a suspended user acts for no account', async () => {
+  it('[OIDC-10][DER-40] of a suspended user acts for no account', async () => {
     await joinTeam(team, member, 'DEV')
     await admin().post(`/admin/v1/users/${member.userId}/suspend`)
     expect([(await asSession(token, PATH)).status, (await asSession(token, PATH, team)).status]).toEqual([403, 403])
@@ -176,7 +176,7 @@ describe('a session', () => {
 })
 
 describe('the cache of an isolate for a session', () => {
-  it('[SES-11] needs no D1 query while it is warm for teams of its user, and at most one a second for others', async () => {
+  it('[OIDC-11] needs no D1 query while it is warm for teams of its user, and at most one a second for others', async () => {
     await joinTeam(team, member, 'DEV')
     const nowMs = Date.now()
     expect(await teamAt(nowMs, null)).toBe(own)
@@ -189,7 +189,7 @@ describe('the cache of an isolate for a session', () => {
     expect(prepare).toHaveBeenCalledTimes(2)
   })
 
-  it('[SES-11] contains nothing of an ended token', async () => {
+  it('[OIDC-11] contains nothing of an ended token', async () => {
     const exp = Math.floor(Date.now() / 1000) + 30
     token = await provider.token({ email: member.email, exp })
     expect(await teamAt(exp * 1000 - 1, null)).toBe(own)
@@ -204,7 +204,7 @@ describe('the cache of an isolate for a session', () => {
       () => env.DB.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').bind(member.userId).run(),
       () => 'accessDenied',
     ],
-  ])('[SES-12] follows within 60 s everywhere, and at once where it was done, when %s', async (_name, change, account) => {
+  ])('[OIDC-12] follows within 60 s everywhere, and at once where it was done, when %s', async (_name, change, account) => {
     await joinTeam(team, member, 'ADMIN')
     const nowMs = Date.now()
     expect(await teamAt(nowMs, team)).toBe(team)
@@ -216,7 +216,7 @@ describe('the cache of an isolate for a session', () => {
     expect(await teamAt(nowMs, team)).toBe(account())
   })
 
-  it('[SES-12] follows a changed role within 60 s everywhere, and at once where it was done', async () => {
+  it('[OIDC-12] follows a changed role within 60 s everywhere, and at once where it was done', async () => {
     const scopesAt = async (nowMs: number) => {
       const answer = await authenticate(env, `Bearer ${token}`, nowMs, visit(team))
       return answer.ok && answer.principal.scopes
@@ -235,7 +235,7 @@ describe('the cache of an isolate for a session', () => {
   it.each([
     ['token', () => `Bearer ${token}`],
     ['key', () => `Bearer ${member.key}`],
-  ])('[SES-12] does not store a look-up by %s that was in progress while something changed', async (_kind, header) => {
+  ])('[OIDC-12] does not store a look-up by %s that was in progress while something changed', async (_kind, header) => {
     const nowMs = Date.now()
     const prepare = env.DB.prepare.bind(env.DB)
     vi.spyOn(env.DB, 'prepare').mockImplementationOnce((query) => {
@@ -255,7 +255,7 @@ describe('an open stream of a session', () => {
       (userId, teamId) => env.DB.prepare('DELETE FROM memberships WHERE team_id = ? AND user_id = ?').bind(teamId, userId).run(),
     ],
     ['the role changes', (userId, teamId) => joinTeam(teamId, { userId }, 'BASIC' satisfies Role)],
-  ])('[SES-12][PP-215] ends when %s', async (_name, change) => {
+  ])('[OIDC-12][DER-42] ends when %s', async (_name, change) => {
     Object.assign(STREAM_CHECKS, { everyMs: 20, maxAgeMs: 0 })
     const queue = await setUpQueue()
     const teamId = await teamOf(queue.account)
@@ -267,7 +267,7 @@ describe('an open stream of a session', () => {
     expect(await stream.rest()).not.toContain('event: end')
   })
 
-  it('[SES-12][PP-232] costs, for many of one session, one D1 query a minute together', async () => {
+  it('[OIDC-12][KEY-11] costs, for many of one session, one D1 query a minute together', async () => {
     const header = `Bearer ${token}`
     const caller = await authenticate(env, header, Date.now())
     if (!caller.ok) throw new Error(caller.problem)

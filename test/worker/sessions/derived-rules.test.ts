@@ -216,7 +216,7 @@ describe('a session that acts as a key', () => {
 
 describe('credentials that a listed operator has made', () => {
   it.each(['identities', 'sessions'])(
-    '[S4] [DER-6] [CS-17] end when the %s of the operator do: links, sessions, keys of devices',
+    '[S4] [DER-6] [SESSION-17] end when the %s of the operator do: links, sessions, keys of devices',
     async (what) => {
       const [operator, account] = [await createAccount(), await createAccount()]
       const listed = { ...env, OIDC_OPERATORS: operator.email }

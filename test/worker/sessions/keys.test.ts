@@ -41,7 +41,7 @@ async function ask(token: string, nowMs: number) {
 }
 
 describe("the provider's keys", () => {
-  it('[SES-4] are fetched once, and again after a reply when they have grown old', async () => {
+  it('[OIDC-4] are fetched once, and again after a reply when they have grown old', async () => {
     const token = await provider.token(claims)
     for (const afterMs of [0, 1, KEYS_FRESH_MS - 1]) expect((await ask(token, startMs + afterMs)).ok).toBe(true)
     expect(provider.asked).toEqual([DISCOVERY, '/keys'])
@@ -50,7 +50,7 @@ describe("the provider's keys", () => {
     expect(provider.asked).toEqual([DISCOVERY, '/keys', '/keys'])
   })
 
-  it('[SES-4] that are withdrawn are invalid once the set has been fetched again', async () => {
+  it('[OIDC-4] that are withdrawn are invalid once the set has been fetched again', async () => {
     const token = await provider.token(claims)
     expect((await ask(token, startMs)).ok).toBe(true)
     await provider.rotate()
@@ -58,14 +58,14 @@ describe("the provider's keys", () => {
     expect(await ask(token, startMs + KEYS_FRESH_MS + 1)).toEqual({ ok: false, problem: 'invalidToken' })
   })
 
-  it('[SES-3] are fetched at once for a new one: a rotation costs no user a session', async () => {
+  it('[OIDC-3] are fetched at once for a new one: a rotation costs no user a session', async () => {
     expect((await ask(await provider.token(claims), startMs)).ok).toBe(true)
     await provider.rotate()
     expect((await ask(await provider.token(claims), startMs + KEYS_COOLDOWN_MS)).ok).toBe(true)
     expect(provider.asked).toEqual([DISCOVERY, '/keys', '/keys'])
   })
 
-  it('[SES-3] are fetched once in a cooldown, however many unknown ones are named', async () => {
+  it('[OIDC-3] are fetched once in a cooldown, however many unknown ones are named', async () => {
     expect((await ask(await provider.token(claims), startMs)).ok).toBe(true)
     const unknown = await Promise.all(Array.from({ length: 50 }, () => provider.token({}, { kid: crypto.randomUUID() })))
     for (const token of unknown) expect(await ask(token, startMs + KEYS_COOLDOWN_MS - 1)).toEqual({ ok: false, problem: 'invalidToken' })
@@ -74,7 +74,7 @@ describe("the provider's keys", () => {
     expect(provider.asked).toEqual([DISCOVERY, '/keys', '/keys'])
   })
 
-  it('[SES-4] are fetched once for many simultaneous requests', async () => {
+  it('[OIDC-4] are fetched once for many simultaneous requests', async () => {
     const tokens = await Promise.all(Array.from({ length: 20 }, () => provider.token()))
     const answers = await Promise.all(tokens.map((token) => authenticate(env, `Bearer ${token}`, startMs)))
     expect(answers.map(({ ok }) => ok)).toEqual(tokens.map(() => true))
@@ -83,7 +83,7 @@ describe("the provider's keys", () => {
 })
 
 describe('while the provider is down', () => {
-  it('[SES-4] known keys are valid for an hour, then it is 503 until it is back', async () => {
+  it('[OIDC-4] known keys are valid for an hour, then it is 503 until it is back', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const token = await provider.token(claims)
     expect((await ask(token, startMs)).ok).toBe(true)
@@ -95,7 +95,7 @@ describe('while the provider is down', () => {
     expect((await ask(token, startMs + KEYS_STALE_MS + 2 * KEYS_COOLDOWN_MS)).ok).toBe(true)
   })
 
-  it('[SES-4] a caller gets the reason with the time to wait, and the operator reads it once a cooldown', async () => {
+  it('[OIDC-4] a caller gets the reason with the time to wait, and the operator reads it once a cooldown', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     provider.isDown = true
     for (let i = 0; i < 3; i += 1) {
@@ -106,7 +106,7 @@ describe('while the provider is down', () => {
     expect(lines.length).toBe(1)
   })
 
-  it('[SES-4] a key that may be new is not a wrong one', async () => {
+  it('[OIDC-4] a key that may be new is not a wrong one', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     expect((await ask(await provider.token(claims), startMs)).ok).toBe(true)
     await provider.rotate()
@@ -118,7 +118,7 @@ describe('while the provider is down', () => {
     ['no keys', { keys: [] }],
     ['no set', {}],
     ['a text', 'keys'],
-  ])('[SES-4] or it replies with %s, the previous keys stay valid', async (_name, document) => {
+  ])('[OIDC-4] or it replies with %s, the previous keys stay valid', async (_name, document) => {
     vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const token = await provider.token(claims)
     expect((await ask(token, startMs)).ok).toBe(true)

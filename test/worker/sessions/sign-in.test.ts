@@ -57,7 +57,7 @@ async function expectForbidden(token: string, detail: string): Promise<void> {
 }
 
 describe('at first sign-in', () => {
-  it('[SES-5] a verified address makes a user with a personal team, noted in the audit log', async () => {
+  it('[OIDC-5] a verified address makes a user with a personal team, noted in the audit log', async () => {
     const sub = crypto.randomUUID()
     const reply = await asSession(await provider.token({ sub, email: `${sub}@Example.COM` }), PATH)
     expect([reply.status, reply.body.endpoints]).toEqual([200, []])
@@ -79,7 +79,7 @@ describe('at first sign-in', () => {
     ])
   })
 
-  it('[SES-5] many simultaneous requests make one user', async () => {
+  it('[OIDC-5] many simultaneous requests make one user', async () => {
     const sub = crypto.randomUUID()
     const before = await counts()
     const tokens = await Promise.all(
@@ -91,7 +91,7 @@ describe('at first sign-in', () => {
     expect(await counts()).toEqual(before.map((count) => (count ?? 0) + 1))
   })
 
-  it('[SES-5] two simultaneous addresses of one subject make one user, and no half of another', async () => {
+  it('[OIDC-5] two simultaneous addresses of one subject make one user, and no half of another', async () => {
     const sub = crypto.randomUUID()
     const before = await counts()
     const tokens = await Promise.all(['a', 'b'].map((name) => provider.token({ sub, email: `${name}-${sub}@example.com` })))
@@ -100,7 +100,7 @@ describe('at first sign-in', () => {
     expect(await counts()).toEqual(before.map((count) => (count ?? 0) + 1))
   })
 
-  it('[SES-5] later tokens of the subject need no address, and change none', async () => {
+  it('[OIDC-5] later tokens of the subject need no address, and change none', async () => {
     const sub = crypto.randomUUID()
     const first = await asSession(await provider.token({ sub }), PATH)
     const before = await counts()
@@ -111,7 +111,7 @@ describe('at first sign-in', () => {
   })
 
   it.each([{ email_verified: false }, { email_verified: undefined }, { email_verified: 'true' }, { email_verified: 1 }])(
-    '[SES-6] %j is 403 with the next step',
+    '[OIDC-6] %j is 403 with the next step',
     async (claims) => {
       await expectForbidden(
         await provider.token(claims),
@@ -132,7 +132,7 @@ describe('at first sign-in', () => {
     7,
     ['a@example.com'],
     `${'x'.repeat(250)}@example.com`,
-  ])('[SES-6] the address %j is 403 with the next step', async (email) => {
+  ])('[OIDC-6] the address %j is 403 with the next step', async (email) => {
     await expectForbidden(
       await provider.token({ email }),
       'the token has no e-mail address: request the scope email, or configure the provider to add the claims email and email_verified',
@@ -147,12 +147,12 @@ describe('with a list of domains', () => {
   }
   const mailOf = (domain: string) => `${crypto.randomUUID()}@${domain}`
 
-  it('[SES-7] addresses of these sign up, also where the provider does not report verification', async () => {
+  it('[OIDC-7] addresses of these sign up, also where the provider does not report verification', async () => {
     expect(await ask('corp.example, @Lab.Example', { email: mailOf('lab.example'), email_verified: undefined })).toBe(true)
     expect(await ask('corp.example', { email: mailOf('CORP.example'), email_verified: true })).toBe(true)
   })
 
-  it.each([false, 'true', null])('[SES-7] one for which it reports %j does not', async (verified) => {
+  it.each([false, 'true', null])('[OIDC-7] one for which it reports %j does not', async (verified) => {
     const refusal = await ask('corp.example', { email: mailOf('corp.example'), email_verified: verified })
     expect(refusal).toEqual(forbidden(expect.stringContaining('not verified')))
   })
@@ -160,14 +160,14 @@ describe('with a list of domains', () => {
   it.each([
     ...['other.example', 'sub.corp.example', 'corp.example.evil.example', 'notcorp.example', 'corp.example.'],
     ...['c\u043erp.example', '\uff43orp.example', 'corp\u3002example', 'corp.ex\u0430mple'],
-  ])('[SES-7] verified addresses of %s do not sign up', async (domain) => {
+  ])('[OIDC-7] verified addresses of %s do not sign up', async (domain) => {
     const before = await counts()
     const refusal = forbidden(`addresses of ${domain} may not sign up here: ask the operator of the plane for an account`)
     expect(await ask('corp.example', { email: mailOf(domain) })).toEqual(refusal)
     expect(await counts()).toEqual(before)
   })
 
-  it('[SES-7] a user whom the operator has made signs in from any domain with a verified address', async () => {
+  it('[OIDC-7] a user whom the operator has made signs in from any domain with a verified address', async () => {
     const { email } = await createAccount()
     expect(await ask('corp.example', { email, email_verified: undefined })).toEqual(forbidden(expect.stringContaining('not verified')))
     expect(await ask('corp.example', { email })).toBe(true)
@@ -180,7 +180,7 @@ describe('an address of an existing user', () => {
     account = await createAccount()
   })
 
-  it('[SES-8] is linked when it is verified, once for many simultaneous requests', async () => {
+  it('[OIDC-8] is linked when it is verified, once for many simultaneous requests', async () => {
     const before = await counts()
     const sub = crypto.randomUUID()
     const { email } = account
@@ -194,7 +194,7 @@ describe('an address of an existing user', () => {
     expect(await counts()).toEqual([users, teams, memberships, identities + 1, audit + 1])
   })
 
-  it('[SES-8] is not linked when it is not verified', async () => {
+  it('[OIDC-8] is not linked when it is not verified', async () => {
     const { email } = account
     await expectForbidden(
       await provider.token({ email, email_verified: false }),
@@ -203,7 +203,7 @@ describe('an address of an existing user', () => {
     expect(await identitiesOf(account.userId)).toEqual([])
   })
 
-  it('[SES-8] is not linked for an address that only resembles it', async () => {
+  it('[OIDC-8] is not linked for an address that only resembles it', async () => {
     const email = `kim.sato-${crypto.randomUUID()}@example.com`
     const { body: user } = await admin().post('/admin/v1/users', { email })
     for (const [what, other] of lookAlikesOf(email)) {
@@ -215,7 +215,7 @@ describe('an address of an existing user', () => {
     expect(await identitiesOf(user.id)).toHaveLength(1)
   })
 
-  it('[SES-8] is not linked when the provider has given it to another user since', async () => {
+  it('[OIDC-8] is not linked when the provider has given it to another user since', async () => {
     const { email } = account
     const sub = crypto.randomUUID()
     expect((await asSession(await provider.token({ sub, email }), PATH)).status).toBe(200)
@@ -226,7 +226,7 @@ describe('an address of an existing user', () => {
     expect(await identitiesOf(account.userId)).toEqual([{ issuer: ISSUER, subject: sub }])
   })
 
-  it('[SES-15] is linked anew once the operator has freed it, and its previous identity has no user', async () => {
+  it('[OIDC-15] is linked anew once the operator has freed it, and its previous identity has no user', async () => {
     const { email, userId } = account
     const [previous, next] = [crypto.randomUUID(), crypto.randomUUID()]
     const token = await provider.token({ sub: previous, email })
@@ -247,7 +247,7 @@ describe('an address of an existing user', () => {
     expect((await admin().delete('/admin/v1/users/nobody/identities')).status).toBe(404)
   })
 
-  it('[SES-9] of a deleted user is 403, before and after they have signed in', async () => {
+  it('[OIDC-9] of a deleted user is 403, before and after they have signed in', async () => {
     const { email, userId } = account
     const detail = 'this account was deleted: contact the operator of the plane'
     const sub = crypto.randomUUID()
@@ -259,7 +259,7 @@ describe('an address of an existing user', () => {
     await expectForbidden(await provider.token({ email: other.email }), detail)
   })
 
-  it('[SES-9] of a user whose own account was deleted is 403', async () => {
+  it('[OIDC-9] of a user whose own account was deleted is 403', async () => {
     const token = await provider.token({ email: account.email })
     expect((await asSession(token, PATH)).status).toBe(200)
     await env.DB.prepare('UPDATE teams SET deleted_at = 1 WHERE id = ?')
@@ -269,7 +269,7 @@ describe('an address of an existing user', () => {
     await expectForbidden(token, 'this account was deleted: contact the operator of the plane')
   })
 
-  it('[SES-9] leaves no cached refusal once that can have changed', async () => {
+  it('[OIDC-9] leaves no cached refusal once that can have changed', async () => {
     const token = `Bearer ${await provider.token({ email: account.email })}`
     await env.DB.prepare('UPDATE users SET deleted_at = 1 WHERE id = ?').bind(account.userId).run()
     const nowMs = Date.now()
@@ -280,7 +280,7 @@ describe('an address of an existing user', () => {
 })
 
 describe('the operator', () => {
-  it('[SES-5] sees among the users who has signed in', async () => {
+  it('[OIDC-5] sees among the users who has signed in', async () => {
     const email = `${crypto.randomUUID()}@example.com`
     await asSession(await provider.token({ email }), PATH)
     const listed = await admin().get(`/admin/v1/users?email=${email}`)

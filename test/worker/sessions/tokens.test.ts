@@ -32,20 +32,20 @@ async function expectRefused(token: string, errors?: string[]): Promise<void> {
 }
 
 describe('a token of the provider', () => {
-  it.each(['RS256', 'ES256'])('[SES-2] signed with %s is a session', async (alg) => {
+  it.each(['RS256', 'ES256'])('[OIDC-2] signed with %s is a session', async (alg) => {
     await provider.rotate(alg)
     expect((await asSession(await provider.token(), PATH)).status).toBe(200)
   })
 
-  it.each([undefined, 'JWT', 'at+jwt', 'application/at+jwt'])('[SES-2] of the type %j is a session', async (typ) => {
+  it.each([undefined, 'JWT', 'at+jwt', 'application/at+jwt'])('[OIDC-2] of the type %j is a session', async (typ) => {
     expect((await asSession(await provider.token({}, typ === undefined ? {} : { typ }), PATH)).status).toBe(200)
   })
 
-  it.each([{ aud: [AUDIENCE, 'other'] }, { nbf: nowSeconds() - 1 }])('[SES-2] with %j is a session', async (claims) => {
+  it.each([{ aud: [AUDIENCE, 'other'] }, { nbf: nowSeconds() - 1 }])('[OIDC-2] with %j is a session', async (claims) => {
     expect((await asSession(await provider.token(claims), PATH)).status).toBe(200)
   })
 
-  it('[SES-2] is valid until its expiry to the second, and a little before its start', async () => {
+  it('[OIDC-2] is valid until its expiry to the second, and a little before its start', async () => {
     const now = nowSeconds()
     const ends = `Bearer ${await provider.token({ exp: now + 60 })}`
     expect((await authenticate(env, ends, (now + 60) * 1000 - 1)).ok).toBe(true)
@@ -72,15 +72,15 @@ describe('an invalid token of the provider for this plane', () => {
     [{ sub: '' }, 'sub has to be a text of 1 to 255 characters'],
     [{ sub: 'x'.repeat(256) }, 'sub has to be a text of 1 to 255 characters'],
     [{ cnf: { jkt: 'x' } }, 'the token is bound to a key of its owner (cnf), so it is not a bearer token'],
-  ])('[SES-2][SES-13] claims %j: 401 with the reason', async (claims, error) => {
+  ])('[OIDC-2][OIDC-13] claims %j: 401 with the reason', async (claims, error) => {
     await expectRefused(await provider.token(claims), [error])
   })
 
-  it.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt'])('[SES-2] type %s: 401', async (typ) => {
+  it.each(['logout+jwt', 'dpop+jwt', 'secevent+jwt'])('[OIDC-2] type %s: 401', async (typ) => {
     await expectRefused(await provider.token({}, { typ }), ['the type of the token (typ) is for other uses'])
   })
 
-  it('[SES-2] alg none: 401', async () => {
+  it('[OIDC-2] alg none: 401', async () => {
     const claims = { email: 'none@example.com', email_verified: true }
     const unsigned = new UnsecuredJWT(claims).setIssuer(ISSUER).setAudience(AUDIENCE).setSubject('none').setExpirationTime('1h').encode()
     await expectRefused(unsigned)
@@ -88,7 +88,7 @@ describe('an invalid token of the provider for this plane', () => {
     for (const alg of ['none', 'None', 'NONE', '']) await expectRefused(`${encode({ alg, kid: provider.key.kid })}.${payload}.${signature}`)
   })
 
-  it('[SES-2] HS256 over the public key: 401, as text, as JWK and as key', async () => {
+  it('[OIDC-2] HS256 over the public key: 401, as text, as JWK and as key', async () => {
     await provider.rotate('RS256')
     const [published] = provider.jwks.keys
     const spki = await exportSPKI((await importJWK(published as Parameters<typeof importJWK>[0], 'RS256')) as CryptoKey)
@@ -105,12 +105,12 @@ describe('an invalid token of the provider for this plane', () => {
     await expectRefused(await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'shared' }).sign(k))
   })
 
-  it('[SES-2] an algorithm that is not configured: 401', async () => {
+  it('[OIDC-2] an algorithm that is not configured: 401', async () => {
     await provider.rotate('RS512')
     await expectRefused(await provider.token())
   })
 
-  it('[SES-2] a key that the header contains or points to: 401, and nothing is fetched from there', async () => {
+  it('[OIDC-2] a key that the header contains or points to: 401, and nothing is fetched from there', async () => {
     const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true })
     const jwk = await exportJWK(publicKey)
     const mine = { kid: provider.key.kid, alg: 'ES256', privateKey }
@@ -121,13 +121,13 @@ describe('an invalid token of the provider for this plane', () => {
     expect(new Set(provider.asked)).toEqual(new Set(['/.well-known/openid-configuration', '/keys']))
   })
 
-  it('[SES-2] a header with critical parts that are unknown: 401', async () => {
+  it('[OIDC-2] a header with critical parts that are unknown: 401', async () => {
     const token = await provider.token()
     const [, payload, signature] = token.split('.')
     await expectRefused(`${encode({ alg: 'ES256', kid: provider.key.kid, crit: ['exp2'], exp2: 1 })}.${payload}.${signature}`)
   })
 
-  it('[SES-2] a changed payload, a changed or missing signature: 401', async () => {
+  it('[OIDC-2] a changed payload, a changed or missing signature: 401', async () => {
     const [header, payload, signature = ''] = (await provider.token()).split('.')
     const other = (await provider.token()).split('.')[1]
     for (const forged of [`${header}.${other}.${signature}`, `${header}.${payload}.`, `${header}.${payload}.${signature.slice(4)}AAAA`]) {
@@ -142,9 +142,9 @@ describe('an invalid token of the provider for this plane', () => {
     `${encode({ alg: 'ES256' })}.e30.`,
     `${encode([])}.${encode([])}.x`,
     `${encode(null)}.${encode(1)}.x`,
-  ])('[SES-2] %s: 401', async (token) => expectRefused(token))
+  ])('[OIDC-2] %s: 401', async (token) => expectRefused(token))
 
-  it('[SES-2] a very long one: 401, unread', async () => {
+  it('[OIDC-2] a very long one: 401, unread', async () => {
     const huge = await provider.token({ groups: 'x'.repeat(8000) })
     await expectRefused(huge, ['the token is too long: configure the identity provider to put fewer claims into it'])
     expect(provider.asked).toEqual([])
@@ -155,13 +155,13 @@ describe('an invalid token of the provider for this plane', () => {
 })
 
 describe('a plane', () => {
-  it('[SES-1] without a provider takes no token: 401 as for any unknown key', async () => {
+  it('[OIDC-1] without a provider takes no token: 401 as for any unknown key', async () => {
     const token = await provider.token()
     expect(await authenticate({ ...env, OIDC_ISSUER: '' }, `Bearer ${token}`, Date.now())).toEqual({ ok: false, problem: 'invalidToken' })
     expect(provider.asked).toEqual([])
   })
 
-  it('[SES-1] with an invalid setting of the provider names the variable', async () => {
+  it('[OIDC-1] with an invalid setting of the provider names the variable', async () => {
     const wrong = { ...env, OIDC_ALGORITHMS: 'RS256, HS256' }
     expect(await authenticate(wrong, `Bearer ${await provider.token()}`, Date.now())).toMatchObject({
       ok: false,
@@ -170,7 +170,7 @@ describe('a plane', () => {
     })
   })
 
-  it('[SES-1] may have the place of the keys as a setting, and calls no other', async () => {
+  it('[OIDC-1] may have the place of the keys as a setting, and calls no other', async () => {
     const token = await provider.token()
     expect((await authenticate({ ...env, OIDC_JWKS_URL: `${ISSUER}/keys` }, `Bearer ${token}`, Date.now())).ok).toBe(true)
     expect(provider.asked).toEqual(['/keys'])

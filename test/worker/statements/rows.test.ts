@@ -12,7 +12,7 @@ import { untilQuiet } from '../../support/time.ts'
  */
 type Budget = Record<'d1' | 'objects', readonly [mostRead: number, written: number]>
 
-/** Terminated pods of an account, below its budget `formerPods`: the rows of more are deleted (PP-234). */
+/** Terminated pods of an account, below its budget `formerPods`: the rows of more are deleted (POD-76). */
 const FORMER_PODS = 900
 
 /** Every row is billed, and an entry of an index is a row. More than here is a decision; less is progress, and the number follows. */

@@ -125,7 +125,7 @@ describe('v1 behaves as v2 in general', () => {
     scene.leave()
   })
 
-  it('[LEG-6][PP-125] a repeat under a key returns the first pod, whichever host it got', async () => {
+  it('[LEG-6][IDEM-2] a repeat under a key returns the first pod, whichever host it got', async () => {
     const scene = await podScene(gpus(1))
     const call = v1(scene.account.key)
     const body = { imageName: IMAGE, gpuTypeIds: ['NVIDIA H200', 'NVIDIA L4'], containerDiskInGb: 5, volumeInGb: 0 }

@@ -14,7 +14,7 @@ export class JobLists {
     this.leases = leases
   }
 
-  /** Jobs of some states in a range of sequence numbers, newest first (JL-2); every page costs the same. */
+  /** Jobs of some states in a range of sequence numbers, newest first (JOB-41); every page costs the same. */
   page(states: readonly JobState[] | null, range: SeqRange, limit: number): Job[] {
     const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
     if (states === null) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, range, limit)

@@ -1,7 +1,7 @@
-/** A log is retained for a day or two after its last line (PP-61), and a worker's last line may arrive a while after it has left. */
+/** A log is retained for a day or two after its last line (LOG-11), and a worker's last line may arrive a while after it has left. */
 const REMEMBERED_MS = 3 * 24 * 3_600_000
 
-/** Workers that have left, retained as long as their logs may exist (PP-194). */
+/** Workers that have left, retained as long as their logs may exist (LOG-21). */
 export class PastWorkers {
   private readonly sql: SqlStorage
 

@@ -57,7 +57,7 @@ export class WorkerStore implements WorkerRows {
     return this.known.get(id) ?? null
   }
 
-  /** Whether a worker is present or has left within the retention time (PP-194). */
+  /** Whether a worker is present or has left within the retention time (LOG-21). */
   recall(id: string): 'present' | 'former' | null {
     if (this.get(id)) return 'present'
     return this.previous.has(id) ? 'former' : null

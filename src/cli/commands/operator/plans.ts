@@ -8,7 +8,7 @@ interface PlanFlags extends Planned {
   day?: number
 }
 
-/** Adds `plans …`: sets of limits that accounts share (PLN-3). */
+/** Adds `plans …`: sets of limits that accounts share (PLAN-1). */
 export function addPlans(program: Command, call: Call): void {
   const plans = program.command('plans').description('limits that several accounts share')
   plans

@@ -5,7 +5,7 @@ import { PERMISSIONS } from '../../../contract/enums.ts'
 import { ROLES } from '../../../domain/access.ts'
 import { RUNTIME_CLASSES } from '../../../host-protocol/messages.ts'
 
-/** Limits that accounts have in common (PLN-3); the plan `default` applies to accounts without a plan. */
+/** Limits that accounts have in common (PLAN-1); the plan `default` applies to accounts without a plan. */
 export const plans = sqliteTable('plans', {
   name: text('name').primaryKey(),
   limits: text('limits', { mode: 'json' }).$type<PlanLimits>().notNull(),
@@ -25,13 +25,13 @@ export const teams = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** The runtime class that the operator requires for its containers; null: any. */
     runtimeClass: text('runtime_class', { enum: RUNTIME_CLASSES }),
-    /** Time of its suspension by the operator (PP-214); null: it is not suspended. */
+    /** Time of its suspension by the operator (DER-40); null: it is not suspended. */
     suspendedAt: integer('suspended_at'),
     /** Time of its deletion; the row is retained for billing. Null: it is live. */
     deletedAt: integer('deleted_at'),
     /** The plan that the operator assigned; null: none. */
     plan: text('plan').references(() => plans.name),
-    /** For an organization the personal account of its maker, whose budgets it shares while it has no plan (PLN-7); null for others. */
+    /** For an organization the personal account of its maker, whose budgets it shares while it has no plan (PLAN-5); null for others. */
     makerTeamId: text('maker_team_id').references((): AnySQLiteColumn => teams.id),
   },
   (t) => [
@@ -52,7 +52,7 @@ export const users = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** Time of its deletion, which frees its address. Null: it is live. */
     deletedAt: integer('deleted_at'),
-    /** When the operator last deleted its identities (SES-15): older tokens do not link any (DER-31). Null: never. */
+    /** When the operator last deleted its identities (OIDC-15): older tokens do not link any (DER-31). Null: never. */
     identitiesForgottenAt: integer('identities_forgotten_at'),
   },
   (t) => [uniqueIndex('users_email').on(t.email), index('users_personal_team').on(t.personalTeamId)],

@@ -4,7 +4,7 @@ import { SIGN_IN_WAYS } from '../../../domain/session/console.ts'
 import { DECISIONS } from '../../../domain/session/device-login.ts'
 import { teams, users } from './accounts.ts'
 
-/** Sessions of the console (CS-1). Only the browser has the secret; the id is a hash of it. */
+/** Sessions of the console (SESSION-1). Only the browser has the secret; the id is a hash of it. */
 export const consoleSessions = sqliteTable(
   'console_sessions',
   {
@@ -30,7 +30,7 @@ export const consoleSessions = sqliteTable(
   ],
 )
 
-/** Links that open a session once (CS-15); the row is deleted on use. */
+/** Links that open a session once (SESSION-15); the row is deleted on use. */
 export const signInLinks = sqliteTable('sign_in_links', {
   id: text('id').primaryKey(),
   userId: text('user_id')

@@ -16,7 +16,7 @@ export const registries = sqliteTable(
     usernameSealed: text('username_sealed').notNull(),
     passwordSealed: text('password_sealed').notNull(),
     createdAt: integer('created_at').notNull(),
-    /** Null: it was created without one, and no image has been used with it yet (PP-195). */
+    /** Null: it was created without one, and no image has been used with it yet (REG-20). */
     host: text('host'),
   },
   (t) => [index('registries_team_created').on(t.teamId, t.createdAt, t.id)],

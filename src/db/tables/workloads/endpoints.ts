@@ -18,7 +18,7 @@ export const endpoints = sqliteTable(
     createdAt: integer('created_at').notNull(),
     /** Deleted endpoints keep their row, so that an id is never reused. */
     deletedAt: integer('deleted_at'),
-    /** Bytes of the team's budget that are reserved for its queue (PP-205). */
+    /** Bytes of the team's budget that are reserved for its queue (BUDGET-3). */
     grantedBytes: integer('granted_bytes').notNull().default(0),
   },
   (t) => [index('endpoints_team_created').on(t.teamId, t.createdAt, t.id)],

@@ -1,7 +1,7 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { LogKind } from '../../../host-protocol/logs.ts'
 
-/** Size of each log in the bucket of older lines, so that the logs of an account have a common bound (JL-50). */
+/** Size of each log in the bucket of older lines, so that the logs of an account have a common bound (LOG-35). */
 export const logArchives = sqliteTable(
   'log_archives',
   {

@@ -11,7 +11,7 @@ export type SealedPodSpec = Sealed<PodSpec> & { sealedAccessEnv?: string }
 
 /**
  * Pods. One row is the whole state of a pod: every transition is an UPDATE guarded by `version`, and the desired state of its host is
- * derived from the row. Terminated pods keep a row without their program for a while (PP-234).
+ * derived from the row. Terminated pods keep a row without their program for a while (POD-76).
  */
 export const pods = sqliteTable(
   'pods',

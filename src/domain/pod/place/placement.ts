@@ -21,7 +21,7 @@ export interface PodCandidate {
   publicIp: string | null
 }
 
-/** A GPU comes with its share of the host's CPU and memory. A host with less than this part of the share left does not fit (PP-80). */
+/** A GPU comes with its share of the host's CPU and memory. A host with less than this part of the share left does not fit (POD-33). */
 const LEAST_SHARE = 0.5
 const MB_PER_GB = 1024
 const SHARED_KINDS = ['network', 'global'] as const
@@ -90,7 +90,7 @@ export interface MissingVolumes {
 }
 
 /**
- * Kind of volume that the pod requests and that no host of its data centers offers, whatever their free capacity (PP-134). Null when all
+ * Kind of volume that the pod requests and that no host of its data centers offers, whatever their free capacity (POD-36). Null when all
  * kinds are offered, or when there is no host at all, because that is then the reason.
  */
 export function findMissingVolumes({ mounts, dataCenterIds }: PodSpec, hosts: readonly PlacementHost[]): MissingVolumes | null {
@@ -104,7 +104,9 @@ function cpuShape(vcpus: number, memoryGb: number): { shape: ComputeShape; missi
   return { shape: { gpu: null, vcpus, memoryMb: memoryGb * MB_PER_GB }, missing: [] }
 }
 
-/** Resources that a GPU pod is allocated: the share of its GPUs as far as it is free, and at least the requested minimum (POD-7, PP-80). */
+/**
+ * Resources that a GPU pod is allocated: the share of its GPUs as far as it is free, and at least the requested minimum (POD-7, POD-33).
+ */
 function gpuShape(compute: PodGpu, host: PlacementHost): { shape: ComputeShape; missing: string[] } {
   const { typeId, count } = compute
   const gpus = Math.max(

@@ -12,8 +12,8 @@ const NO_CAPACITY = 'There are no longer any instances available with the reques
 const NO_FREE_GPU = 'There are not enough free GPUs on the host machine to start this pod.'
 
 /**
- * 400 when no host fits, with the number of hosts on which each constraint failed (PP-82, PP-128). It names no host, because hosts are the
- * operator's concern. `missing`: kind of volume that no considered host offers; another GPU type or a retry would not help (PP-134).
+ * 400 when no host fits, with the number of hosts on which each constraint failed (POD-35, WHY-21). It names no host, because hosts are the
+ * operator's concern. `missing`: kind of volume that no considered host offers; another GPU type or a retry would not help (POD-36).
  */
 export function refuseCapacity(unfit: readonly UnfitHost[], missing: MissingVolumes | null = null): Refusal {
   const detail = missing ? describeMissing(missing) : NO_CAPACITY

@@ -61,7 +61,7 @@ function patched(
   return { ok: true, pod: { ...pod, name: body.name ?? pod.name, locked: body.locked ?? pod.locked, spec, ...times.deadlines, labels } }
 }
 
-/** A locked pod retains its container, unless the same request unlocks it (PP-88). */
+/** A locked pod retains its container, unless the same request unlocks it (POD-43). */
 function refuseState(before: PatchedPod, after: PatchedPod, needsNewContainer: boolean): Refusal | null {
   if (before.clusterId !== null) return CLUSTER_MEMBER
   return needsNewContainer && before.locked && after.locked ? { key: 'conflict', detail: 'pod is locked', code: 'LOCKED' } : null

@@ -119,7 +119,7 @@ function computeOf(
   return cpu ? cpuCompute(catalog, cpu, cloud) : { ok: false, problem: badRequest('exactly one of gpu or cpu must be set') }
 }
 
-/** POD-11: the template's mount, unless the body names mounts of its own (PP-84). A CPU pod ignores the template's mount. */
+/** POD-11: the template's mount, unless the body names mounts of its own (POD-38). A CPU pod ignores the template's mount. */
 function mountsOf({ mounts = {}, cpu }: CreatePodRequest, template: TemplateConfig | null): PodMountsRequest {
   const isNamed = mounts.persistent !== undefined || (mounts.network ?? []).length > 0 || (mounts.global ?? []).length > 0
   const persistent = template?.persistent

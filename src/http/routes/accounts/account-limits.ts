@@ -18,7 +18,7 @@ const getRoute = createRoute({
   responses: { 200: ok('Use and bound of each budget.', AccountLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
-/** Registers `/v2/account/limits` (PP-203). */
+/** Registers `/v2/account/limits` (BUDGET-1). */
 export function registerAccountLimits(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getLimits(verbContext(c)), 200))
 }

@@ -43,7 +43,7 @@ const eventsRoute = createRoute({
   responses: { 200: ok('A page of events.', ListEventsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
 
-/** Registers `/v2/account/audit` (AUD-8, AUD-9) and `/v2/events` (JL-40). */
+/** Registers `/v2/account/audit` (AUD-8, AUD-9) and `/v2/events` (AUD-22). */
 export function registerAudit(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json(await listChanges(verbContext(c), c.req.valid('query')), 200))
   app.openapi(eventsRoute, async (c) => c.json(await listEvents(verbContext(c), c.req.valid('query')), 200))

@@ -37,7 +37,7 @@ const setRoute = createRoute({
   },
 })
 
-/** Registers the budgets of accounts in the operator API (PP-204). */
+/** Registers the budgets of accounts in the operator API (BUDGET-2). */
 export function registerAdminBudgets(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getBudgets(c.env, c.req.valid('param').id), 200))
   app.openapi(setRoute, async (c) => {

@@ -22,7 +22,7 @@ const freeIdentitiesRoute = createRoute({
   responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Forgotten.' }, ...problemResponses([401, 404, 422]) },
 })
 
-/** Registers the operator's actions on identities (SES-15). */
+/** Registers the operator's actions on identities (OIDC-15). */
 export function registerAdminIdentities(app: OpenAPIHono<AppEnv>): void {
   app.openapi(freeIdentitiesRoute, async (c) => {
     const { id } = c.req.valid('param')

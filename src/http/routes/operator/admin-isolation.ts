@@ -37,7 +37,7 @@ const setRoute = createRoute({
   },
 })
 
-/** Registers the isolation that the operator requires of an account's hosts (PP-219). */
+/** Registers the isolation that the operator requires of an account's hosts (CLASS-1). */
 export function registerAdminIsolation(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getIsolation(c.env, c.req.valid('param').id), 200))
   app.openapi(setRoute, async (c) => {

@@ -19,7 +19,7 @@ const getPlaneRoute = createRoute({
   },
 })
 
-/** Registers the state of the plane in the operator API (PLN-1). */
+/** Registers the state of the plane in the operator API (PLANE-1). */
 export function registerPlane(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getPlaneRoute, async (c) => c.json(await getPlaneStatus(operatorContext(c)), 200))
 }

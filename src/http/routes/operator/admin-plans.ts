@@ -94,7 +94,7 @@ const setRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
     },
   })
 
-/** Registers the operator's plans and their assignment to accounts (PLN-3). */
+/** Registers the operator's plans and their assignment to accounts (PLAN-1). */
 export function registerAdminPlans(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ plans: await listPlans(c.env) }, 200))
   app.openapi(setRoute, async (c) => {

@@ -22,7 +22,7 @@ const resealRoute = createRoute({
   },
 })
 
-/** Registers the operator's actions on the secrets of a plane (PP-213). */
+/** Registers the operator's actions on the secrets of a plane (SEAL-3). */
 export function registerAdminSecrets(app: OpenAPIHono<AppEnv>): void {
   app.openapi(resealRoute, async (c) => c.json(await reseal(operatorContext(c), c.req.valid('json').cursor), 200))
 }

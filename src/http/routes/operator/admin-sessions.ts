@@ -42,7 +42,7 @@ const endSessionsRoute = createRoute({
   responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Signed out.' }, ...problemResponses([401, 404, 422]) },
 })
 
-/** Registers the operator's actions on console sessions (CS-15, CS-17). */
+/** Registers the operator's actions on console sessions (SESSION-15, SESSION-17). */
 export function registerAdminSessions(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createLinkRoute, async (c) => c.json(await createSignInLink(operatorContext(c), c.req.valid('json')), 201))
   app.openapi(endSessionsRoute, async (c) => {

@@ -48,7 +48,7 @@ const resumeOrganizationRoute = createRoute({
   responses: answers(OrganizationSuspensionOrChangePlan),
 })
 
-/** Registers the suspension of accounts by the operator (PP-214, PP-239). */
+/** Registers the suspension of accounts by the operator (DER-40, DER-41). */
 export function registerAdminSuspension(app: OpenAPIHono<AppEnv>): void {
   app.openapi(suspendUserRoute, async (c) => {
     const { id } = c.req.valid('param')

@@ -13,7 +13,7 @@ import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
 import { accountOfOwner, findPlanOrThrow, type PlanOwner, refuseDeletion, requireKnown } from '../plans.ts'
 
-// Dry runs of changes of plans (PLN-6).
+// Dry runs of changes of plans (PLAN-4).
 
 /** Returns the dry run of other limits for a plan. */
 export async function planSetPlan({ env }: OperatorContext, name: string, limits: PlanLimits): Promise<ChangePlan> {

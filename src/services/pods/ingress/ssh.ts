@@ -29,7 +29,7 @@ export async function requireSshProxy(env: Env, authorization: string | null): P
 
 /**
  * Admits a key of the pod's account (NET-21). A wrong user, suffix or key, and a pod without SSH, all get the same refusal after the same
- * work. With `connect`, the audit log records the key's fingerprint and the address (PP-281).
+ * work. With `connect`, the audit log records the key's fingerprint and the address (AUD-21).
  */
 export async function admitSsh({ env, nowMs, requestId }: OperatorContext, admit: SshAdmit): Promise<void> {
   const pod = await findAdmitted(env, admit)

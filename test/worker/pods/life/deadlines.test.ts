@@ -44,7 +44,7 @@ const dueOf = (hostId: string) =>
   )
 
 describe('stopAfter and terminateAfter of a pod', () => {
-  it('[PP-250] are taken at create and by PATCH, shown, and cleared with null', async () => {
+  it('[POD-60] are taken at create and by PATCH, shown, and cleared with null', async () => {
     const { scene: made, nowMs } = await scene()
     const [stopAfter, terminateAfter] = [timeOf(nowMs + HOUR_MS), timeOf(nowMs + 2 * HOUR_MS)]
     const { id } = await made.create({ stopAfter, terminateAfter: terminateAfter.replace('Z', '.500+00:00') })
@@ -55,7 +55,7 @@ describe('stopAfter and terminateAfter of a pod', () => {
     made.leave()
   })
 
-  it('[PP-251] in the past, or in the wrong order, are 400 and change nothing', async () => {
+  it('[POD-61] in the past, or in the wrong order, are 400 and change nothing', async () => {
     const { scene: made, nowMs } = await scene()
     const past = { stopAfter: '2020-01-01T00:00:00Z' }
     expect(await made.call.post(PODS, podBody(past))).toMatchObject({
@@ -77,7 +77,7 @@ describe('stopAfter and terminateAfter of a pod', () => {
 })
 
 describe('a pod at its deadline', () => {
-  it('[PP-252] is stopped by the alarm of its host at that second, once, with the reason', async () => {
+  it('[POD-62] is stopped by the alarm of its host at that second, once, with the reason', async () => {
     const { scene: made, nowMs } = await scene()
     const stopAfter = timeOf(nowMs + HOUR_MS)
     const { id } = await made.create({ stopAfter })
@@ -101,7 +101,7 @@ describe('a pod at its deadline', () => {
     made.leave()
   })
 
-  it('[PP-252] is terminated, also when its host is silent, and is charged to the last sign of life', async () => {
+  it('[POD-62] is terminated, also when its host is silent, and is charged to the last sign of life', async () => {
     const { scene: made, id } = await runningPod({ terminateAfter: timeOf(Date.now() + 20_000) })
     const { chargedFromMs } = await readPod(id)
     made.leave()
@@ -117,7 +117,7 @@ describe('a pod at its deadline', () => {
     expect((await platformRows(id)).map(({ action }) => action)).toContain('pods.terminate')
   })
 
-  it("[PP-252] is stopped by another object's check when its own has lost the timer", async () => {
+  it("[POD-62] is stopped by another object's check when its own has lost the timer", async () => {
     const { scene: made, id } = await runningPod({ stopAfter: timeOf(Date.now() + HOUR_MS) })
     await runInDurableObject(
       hostStub(env, made.host.id),
@@ -130,7 +130,7 @@ describe('a pod at its deadline', () => {
     made.leave()
   })
 
-  it('[PP-252] is stopped on the host to which it has moved', async () => {
+  it('[POD-62] is stopped on the host to which it has moved', async () => {
     const type = 'NVIDIA A30'
     const from = await FakeHost.join(gpus(1, type))
     const account = await createAccount()
@@ -149,7 +149,7 @@ describe('a pod at its deadline', () => {
     to.leave()
   })
 
-  it('[PP-253] is not stopped while it is locked, and at once when it is unlocked', async () => {
+  it('[POD-63] is not stopped while it is locked, and at once when it is unlocked', async () => {
     const { scene: made, id } = await runningPod({ stopAfter: timeOf(Date.now() + HOUR_MS) })
     expect((await made.call.patch(`${PODS}/${id}`, { locked: true })).status).toBe(200)
     await advanceHost(made.host.id, HOUR_MS + 1_000)
@@ -160,7 +160,7 @@ describe('a pod at its deadline', () => {
     made.leave()
   })
 
-  it('[PP-254] starts again without a deadline if it was stopped by hand before', async () => {
+  it('[POD-64] starts again without a deadline if it was stopped by hand before', async () => {
     const { scene: made, id } = await runningPod({ stopAfter: timeOf(Date.now() + HOUR_MS) })
     expect((await made.act(id, 'stop')).status).toBe(200)
     await advanceHost(made.host.id, HOUR_MS + 1_000)

@@ -11,7 +11,7 @@ const OTHER = 'NVIDIA A40'
 const previous = ({ id }: FakeHost) => podHost(env, id)
 
 describe('the life of a pod', () => {
-  it('[POD-2] [POD-14] [PP-81] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {
+  it('[POD-2] [POD-14] [POD-34] runs, stops, starts on the same disk, restarts with a new one, is terminated; each interval is charged once', async () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     const first = await host.waitFor((w) => w.id === `${id}-1`)
@@ -66,7 +66,7 @@ describe('the life of a pod', () => {
     host.leave()
   })
 
-  it('[PP-78] a lost host: the pod has the reason, is not charged, and recovers with the same container when the host is back', async () => {
+  it('[POD-31] a lost host: the pod has the reason, is not charged, and recovers with the same container when the host is back', async () => {
     const host = await FakeHost.join(gpus())
     const id = await placed(host)
     await host.waitFor((w) => w.id === `${id}-1`)
@@ -86,7 +86,7 @@ describe('the life of a pod', () => {
     host.leave()
   })
 
-  it('[PP-78] [PP-79] with REPLACE it continues on another host, and the previous host frees its place when its container is gone', async () => {
+  it('[POD-31] [POD-32] with REPLACE it continues on another host, and the previous host frees its place when its container is gone', async () => {
     const first = await FakeHost.join(gpus(1, OTHER))
     const id = await placed(first, { onHostLoss: 'REPLACE', compute: compute(OTHER) })
     await first.waitFor((w) => w.id === `${id}-1`)

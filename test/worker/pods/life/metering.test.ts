@@ -237,7 +237,7 @@ function play(pod: MeteredPod, next: Step): Promise<void> {
 }
 
 describe('usage', () => {
-  it('[POD-19, P8, PP-114] every RUNNING interval is one row, through evictions, lost replies, repeats and wrong clocks', {
+  it('[POD-19, P8, POD-74] every RUNNING interval is one row, through evictions, lost replies, repeats and wrong clocks', {
     timeout: HISTORIES * TIME_PER_HISTORY_MS,
   }, async () => {
     await fc.assert(
@@ -253,7 +253,7 @@ describe('usage', () => {
     )
   })
 
-  it('[PP-114] a row contains what was running and at what price; the open interval has no row', async () => {
+  it('[POD-74] a row contains what was running and at what price; the open interval has no row', async () => {
     const pod = await MeteredPod.create(host)
     pass(10)
     await pod.say('running', 0, false)
@@ -285,7 +285,7 @@ describe('usage', () => {
     })
   })
 
-  it('[PP-114] of two writes that end the same interval, one succeeds', async () => {
+  it('[POD-74] of two writes that end the same interval, one succeeds', async () => {
     const pod = await MeteredPod.create(host)
     await pod.say('running', 0, false)
     const row = await readPod(pod.id)

@@ -85,7 +85,7 @@ describe('a host that is removed', () => {
     expect(await readPod(pod.id)).toMatchObject({ status: 'EXITED', statusReason: 'its host was removed' })
   })
 
-  it('[PP-78] lets replaceable pods continue on other hosts', async () => {
+  it('[POD-31] lets replaceable pods continue on other hosts', async () => {
     const { host, id } = await runningPod({ onHostLoss: 'REPLACE' })
     await goOffline(host)
     const other = await FakeHost.join(gpus(1, TYPE))
@@ -99,7 +99,7 @@ describe('a host that is removed', () => {
 })
 
 describe('a host that is lost', () => {
-  it('[PP-78] does not keep a pod that it reports running without a link as running for ever', async () => {
+  it('[POD-31] does not keep a pod that it reports running without a link as running for ever', async () => {
     const host = await FakeHost.join(gpus(1, TYPE))
     await freezeHostClock(host.id)
     const id = await placed(host, ofType)
@@ -113,7 +113,7 @@ describe('a host that is lost', () => {
     expect(await readPod(id)).toMatchObject({ status: 'ERROR', hostLost: true })
   })
 
-  it('[PP-78] is not set to lost by a check that began before its return', async () => {
+  it('[POD-31] is not set to lost by a check that began before its return', async () => {
     const { host, id } = await runningPod()
     await runInDurableObject(hostStub(env, host.id), async (object) => {
       const { pods } = object as unknown as { pods: HostPods }

@@ -79,7 +79,7 @@ async function linesOf(podId: string): Promise<string[]> {
 const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 describe('a pod whose host is silent', () => {
-  it('[POD-23] [PP-132] shows the silence from 15 s on, in every read, and nothing is written for it', async () => {
+  it('[POD-23] [POD-72] shows the silence from 15 s on, in every read, and nothing is written for it', async () => {
     const { scene, id, heardAtMs } = await runningPod()
     const heard = await scene.get(id)
     expect(heard).toMatchObject({ status: 'RUNNING', statusReason: null, cost: 0.44, runtime: { uptime: 60 } })
@@ -138,7 +138,7 @@ describe('a pod whose host is silent', () => {
     cluster.leave()
   })
 
-  it('[POD-23] [PP-132] shows the silence while it starts, too', async () => {
+  it('[POD-23] [POD-72] shows the silence while it starts, too', async () => {
     const scene = await quietScene()
     const { id } = await scene.create()
     pass(SILENT_AFTER_MS)
@@ -150,7 +150,7 @@ describe('a pod whose host is silent', () => {
     ['with its next heartbeat', SILENT_AFTER_MS, 'beat'],
     ['over a new link, after its lease', OFFLINE_AFTER_MS, 'link'],
   ] as const)(
-    '[POD-23] [PP-133] continues %s: start and uptime are those of the container, and the silence is not charged',
+    '[POD-23] [POD-73] continues %s: start and uptime are those of the container, and the silence is not charged',
     async (_how, silentMs, sign) => {
       const { scene, id, startedAtMs, heardAtMs } = await runningPod()
       const before = await readPod(id)
@@ -179,7 +179,7 @@ describe('a pod whose host is silent', () => {
   )
 
   it.each(['stop', 'restart', 'terminate'])(
-    '[POD-23] [PP-133] %s while it is silent: it is charged to its last sign of life',
+    '[POD-23] [POD-73] %s while it is silent: it is charged to its last sign of life',
     async (action) => {
       const { scene, id, startedAtMs, heardAtMs } = await runningPod()
       pass(SILENT_AFTER_MS)
@@ -195,7 +195,7 @@ describe('a pod whose host is silent', () => {
     expect(await usageOf(id)).toEqual([{ startedAtMs, endedAtMs: heardAtMs }])
   })
 
-  it('[POD-23] [PP-133] has a silence that could not be written before its host reports anything else', async () => {
+  it('[POD-23] [POD-73] has a silence that could not be written before its host reports anything else', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(SILENT_AFTER_MS)
     const batch = vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is away'))
@@ -212,7 +212,7 @@ describe('a pod whose host is silent', () => {
     ])
   })
 
-  it('[POD-23] [PP-113] is ERROR when its host is lost; when that returns, the start time is that of the container', async () => {
+  it('[POD-23] [POD-71] is ERROR when its host is lost; when that returns, the start time is that of the container', async () => {
     const { scene, id, startedAtMs, heardAtMs } = await runningPod()
     pass(OFFLINE_AFTER_MS)
     await check(scene)

@@ -46,7 +46,7 @@ const PREVIOUS = {
 }
 
 describe('a terminated pod', () => {
-  it('[PP-234] keeps its usage, and neither env nor command nor login', async () => {
+  it('[POD-76] keeps its usage, and neither env nor command nor login', async () => {
     const scene = await podScene()
     const credential = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
     const { id } = await scene.create({ ...SECRETS, disk: 50, registry: credential })
@@ -60,7 +60,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[PP-234] of an earlier release is wiped by the migration, and so are the texts of deleted endpoints (PP-206)', async () => {
+  it('[POD-76] of an earlier release is wiped by the migration, and so are the texts of deleted endpoints (END-32)', async () => {
     const scene = await podScene()
     const { id } = await scene.create({ ...SECRETS, disk: 50 })
     await setPod(id, { status: 'TERMINATED', registry_id: 'r' })
@@ -84,7 +84,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[PP-234] is deleted when its retention has ended and its host holds nothing for it, not before', async () => {
+  it('[POD-76] is deleted when its retention has ended and its host holds nothing for it, not before', async () => {
     const scene = await podScene(gpus(4))
     const [young, old, held, live] = [await scene.create(), await scene.create(), await scene.create(), await scene.create()]
     await scene.end(young.id)
@@ -100,7 +100,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[H5][PP-234] counts in the budget formerPods while it is retained; beyond it the oldest are deleted', async () => {
+  it('[H5][POD-76] counts in the budget formerPods while it is retained; beyond it the oldest are deleted', async () => {
     const scene = await podScene(gpus(4))
     await admin().put(`/admin/v1/users/${scene.account.userId}/budgets`, { formerPods: 2 })
     const ids: string[] = []
@@ -117,7 +117,7 @@ describe('a terminated pod', () => {
     scene.leave()
   })
 
-  it('[PP-235] is deleted by the timer that also deletes stored replies after a day', async () => {
+  it('[IDEM-3] is deleted by the timer that also deletes stored replies after a day', async () => {
     const scene = await podScene()
     const key = (name: string) => ({ 'Idempotency-Key': name })
     await scene.call.post('/v2/global-volumes', { name: 'one' }, key('old'))

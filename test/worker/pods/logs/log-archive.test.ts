@@ -64,7 +64,7 @@ const useBucket = (use: R2Bucket | null) =>
 const FULL = LOG_RETAINED_LINES + SEGMENT_LINES
 
 describe('writing', () => {
-  it('[PP-117] lines are written to the bucket a segment at a time, before the tail drops them', async () => {
+  it('[LOG-20] lines are written to the bucket a segment at a time, before the tail drops them', async () => {
     await write(1, FULL - 1)
     expect(await inBucket()).toEqual([])
     expect(await inTail()).toEqual([1, FULL - 1])
@@ -82,7 +82,7 @@ describe('writing', () => {
     expect(await inBucket()).toEqual([1, 1_001, 2_001].map((first) => segmentName(first, first + SEGMENT_LINES - 1)))
   })
 
-  it('[PP-117] a segment that was written but not recorded is written again unchanged; an unreachable bucket loses nothing', async () => {
+  it('[LOG-20] a segment that was written but not recorded is written again unchanged; an unreachable bucket loses nothing', async () => {
     await useBucket(refusing('put'))
     await write(1, FULL + SEGMENT_LINES)
     expect(await inTail()).toEqual([1, FULL + SEGMENT_LINES])
@@ -105,13 +105,13 @@ describe('writing', () => {
     ])
   })
 
-  it('[PP-117] lines that a bucket refuses for long are dropped in the end, because a log is limited', async () => {
+  it('[LOG-20] lines that a bucket refuses for long are dropped in the end, because a log is limited', async () => {
     await useBucket(refusing('put'))
     await write(1, BACKLOG_FACTOR * LOG_RETAINED_LINES + 10)
     expect(await inTail()).toEqual([11, BACKLOG_FACTOR * LOG_RETAINED_LINES + 10])
   })
 
-  it('[PP-60] without a bucket the tail drops lines beyond its limits, and readers get a gap', async () => {
+  it('[LOG-10] without a bucket the tail drops lines beyond its limits, and readers get a gap', async () => {
     await useBucket(null)
     await write(1, FULL)
     expect(await inTail()).toEqual([SEGMENT_LINES + 1, FULL])
@@ -122,7 +122,7 @@ describe('writing', () => {
 })
 
 describe('reading', () => {
-  it('[PP-117, LOG-2, LOG-3] a reader who begins before the tail gets every line once: segments, then the tail, then new lines', async () => {
+  it('[LOG-20, LOG-2, LOG-3] a reader who begins before the tail gets every line once: segments, then the tail, then new lines', async () => {
     await write(1, FULL + 2 * SEGMENT_LINES)
     const reader = await read('', idOf(990))
     const events = await reader.events(FULL + 2 * SEGMENT_LINES - 990)
@@ -133,7 +133,7 @@ describe('reading', () => {
     await reader.close()
   })
 
-  it('[PP-117, PP-64] since and a bare time find their line in a segment, also of one source; tail stays within the tail', async () => {
+  it('[LOG-20, LOG-14] since and a bare time find their line in a segment, also of one source; tail stays within the tail', async () => {
     await write(1, FULL + SEGMENT_LINES)
     // 00:25:15 is the time of line 1515.
     expect(await (await read('?since=2026-06-01T00:25:15Z')).lines(2)).toEqual(['1515', '1516'])
@@ -144,7 +144,7 @@ describe('reading', () => {
     expect(await (await read('?tail=5000&source=system')).lines(1)).toEqual(['2010'])
   })
 
-  it('[PP-117] a segment that its operator has deleted is a gap; an unreadable bucket ends the stream, which can be resumed', async () => {
+  it('[LOG-20] a segment that its operator has deleted is a gap; an unreadable bucket ends the stream, which can be resumed', async () => {
     await write(1, FULL + 2 * SEGMENT_LINES)
     await bucket.delete(segmentName(1_001, 2_000))
     const reader = await read('', idOf(998))
@@ -168,7 +168,7 @@ describe('the end of a log', () => {
     await runDurableObjectAlarm(log())
   }
 
-  it('[PP-61, PP-117] its segments are deleted with it, also unrecorded ones; not before the bucket is reachable', async () => {
+  it('[LOG-11, LOG-20] its segments are deleted with it, also unrecorded ones; not before the bucket is reachable', async () => {
     await write(1, FULL)
     await bucket.put(segmentName(7_001, 8_000), 'an orphan')
     const otherTenant = `logs/pod/${id}x/000000000001-000000001000.ndjson`

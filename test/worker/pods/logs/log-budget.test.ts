@@ -42,7 +42,7 @@ const firstLineOf = async (podId: string) => Number((await segmentsOf(podId))[0]
 const limit = async (name: string) => (await api(pod.account.key).get('/v2/account/limits')).body[name]
 const setBound = (logBytes: number) => admin().put(`/admin/v1/users/${pod.account.userId}/budgets`, { logBytes })
 
-describe('[M8][JL-50] older lines of an account', () => {
+describe('[M8][LOG-35] older lines of an account', () => {
   it('are counted together, and the account reads use and limit', async () => {
     const second = await another()
     expect(await limit('logBytes')).toEqual({ used: 0, bound: 10 * 2 ** 30, unit: 'bytes', shared: true })

@@ -45,7 +45,7 @@ const numbersOf = ({ lines }: Page) => lines.map(({ n }) => n)
 const cursor = (text: string | null) => `cursor=${encodeURIComponent(text ?? '')}`
 
 describe('pages of a log', () => {
-  it('[JL-10] lead both ways from the newest lines, including the bucket, without gap or repeat', async () => {
+  it('[LOG-30] lead both ways from the newest lines, including the bucket, without gap or repeat', async () => {
     const count = LOG_RETAINED_LINES + 2_500
     const pod = await podWithLines(count)
     const first = await read(pod, 'limit=1000')
@@ -72,7 +72,7 @@ describe('pages of a log', () => {
     pod.host.leave()
   })
 
-  it('[JL-10] contain the line of a link, and the stream continues after the id of a line', async () => {
+  it('[LOG-30] contain the line of a link, and the stream continues after the id of a line', async () => {
     const pod = await podWithLines(100)
     const page = await read(pod, 'around=50&limit=5')
     expect(numbersOf(page)).toEqual([48, 49, 50, 51, 52])
@@ -86,7 +86,7 @@ describe('pages of a log', () => {
     pod.host.leave()
   })
 
-  it('[JL-11] are filtered by text in any case, source and time', async () => {
+  it('[LOG-31] are filtered by text in any case, source and time', async () => {
     const pod = await podWithLines(3_000)
     expect(numbersOf(await read(pod, `q=${encodeURIComponent('äpfel <B>')}`))).toEqual([1_000, 2_000, 3_000])
     expect(numbersOf(await read(pod, 'source=system&limit=2'))).toEqual([2_990, 3_000])
@@ -98,7 +98,7 @@ describe('pages of a log', () => {
     pod.host.leave()
   })
 
-  it('[JL-12] a search reads a limited number of lines, returns where it stopped, and continues from there', async () => {
+  it('[LOG-32] a search reads a limited number of lines, returns where it stopped, and continues from there', async () => {
     const pod = await podWithLines(MAX_SCANNED_LINES + 3_000)
     const first = await read(pod, 'q=line+7+&source=container')
     expect([first.lines, first.truncatedAt, first.older]).toEqual([[], '<3001', '<3001'])
@@ -107,7 +107,7 @@ describe('pages of a log', () => {
     pod.host.leave()
   })
 
-  it('[JL-12] a search does not block new lines, and the number of simultaneous searches is limited', async () => {
+  it('[LOG-32] a search does not block new lines, and the number of simultaneous searches is limited', async () => {
     const pod = await podWithLines(LOG_RETAINED_LINES)
     const searches = range(1, MAX_READS + 1).map(() => api(pod.account.key).get(`/v2/pods/${pod.id}/logs/lines?q=nowhere`))
     await write(pod, LOG_RETAINED_LINES + 1, LOG_RETAINED_LINES + 1)
@@ -131,7 +131,7 @@ describe('pages of a log', () => {
     pod.host.leave()
   })
 
-  it('[JL-10, LOG-6] are for the owner alone; values out of bounds are named', async () => {
+  it('[LOG-30, LOG-6] are for the owner alone; values out of bounds are named', async () => {
     const pod = await podWithLines(3)
     const path = `/v2/pods/${pod.id}/logs/lines`
     expect((await api((await createAccount()).key).get(path)).status).toBe(404)

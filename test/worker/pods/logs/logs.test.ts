@@ -88,7 +88,7 @@ describe('reading', () => {
     host.leave()
   })
 
-  it('[LOG-5, PP-111] containers follow one another in the same log, each numbered from 1, also when the previous one is reported late', async () => {
+  it('[LOG-5, LOG-18] containers follow one another in the same log, each numbered from 1, also when the previous one is reported late', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['1a', '1b'])
@@ -196,7 +196,7 @@ describe('following', () => {
 })
 
 describe('notes of the plane', () => {
-  it('[LOG-5, PP-110] an event that only the plane knows is noted once per version, however often it is reported', async () => {
+  it('[LOG-5, LOG-17] an event that only the plane knows is noted once per version, however often it is reported', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await act(id, 'stop')
@@ -221,7 +221,7 @@ describe('notes of the plane', () => {
 })
 
 describe('notes about hosts', () => {
-  it('[PP-110, PP-78] the loss and the return of a host are noted once each', async () => {
+  it('[LOG-17, POD-31] the loss and the return of a host are noted once each', async () => {
     const { host, id, first, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     const here = podHost(env, host.id)
@@ -247,7 +247,7 @@ describe('the end of a log', () => {
     await runDurableObjectAlarm(logOf(id))
   }
 
-  it('[PP-61, PP-118, LOG-6] a pod that exists keeps its log; the log of a terminated one cannot be read, and is deleted a day later', async () => {
+  it('[LOG-11, LOG-19, LOG-6] a pod that exists keeps its log; the log of a terminated one cannot be read, and is deleted a day later', async () => {
     const { account, host, id, first, path, read } = await setUpPod()
     await host.report(first.id, { state: 'running' })
     await host.ship(first, ['a'])

@@ -69,7 +69,7 @@ describe('global networking', () => {
     expect(new Set(replies.map(({ body }) => body.globalNetworking.ip)).size).toBe(4)
   })
 
-  it('[PP-93] a host without private networks takes no such pod, and the refusal names the reason', async () => {
+  it('[POD-47] a host without private networks takes no such pod, and the refusal names the reason', async () => {
     const at = dataCenter()
     await join(at, null)
     const account = await createAccount()

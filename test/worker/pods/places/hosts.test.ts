@@ -55,7 +55,7 @@ describe('the host on which a pod continues', () => {
     host.leave()
   })
 
-  it('[PP-79] is not the one that it left while its container is there: both places are freed in the end', async () => {
+  it('[POD-32] is not the one that it left while its container is there: both places are freed in the end', async () => {
     const first = await FakeHost.join(gpus(2, TYPE))
     const id = await placed(first, movable(TYPE))
     await first.waitFor((w) => w.id === `${id}-1`)
@@ -89,7 +89,7 @@ describe('the host on which a pod continues', () => {
     for (const host of [first, second]) host.leave()
   })
 
-  it('[PP-95] keeps, for a stopped pod, the disk of its container, however its size is changed', async () => {
+  it('[POD-49] keeps, for a stopped pod, the disk of its container, however its size is changed', async () => {
     const host = await FakeHost.join(gpus())
     const account = await createAccount()
     const id = await placed(

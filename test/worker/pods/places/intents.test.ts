@@ -22,7 +22,7 @@ async function stopSilently(id: string): Promise<void> {
 }
 
 describe('a request that ends between the row and its host', () => {
-  it('[PP-116] is completed by the host object, as long as the writer may still be writing', async () => {
+  it('[POD-75] is completed by the host object, as long as the writer may still be writing', async () => {
     const { host, id } = await hostedPod()
     await hostStub(env, host.id).recordPodIntent(host.id, id)
     // The writer is slow: the first check finds no change yet.
@@ -35,7 +35,7 @@ describe('a request that ends between the row and its host', () => {
     host.leave()
   })
 
-  it('[PP-116] leaves an intent record that is dropped once its writer has certainly ended, and no timer remains', async () => {
+  it('[POD-75] leaves an intent record that is dropped once its writer has certainly ended, and no timer remains', async () => {
     const host = await FakeHost.join(gpus())
     await hostStub(env, host.id).recordPodIntent(host.id, 'nosuchpod')
     await ringForIntents(host.id)
@@ -52,7 +52,7 @@ describe('a request that ends between the row and its host', () => {
     host.leave()
   })
 
-  it('[PP-116] succeeds with a committed transition although its host object cannot be reached', async () => {
+  it('[POD-75] succeeds with a committed transition although its host object cannot be reached', async () => {
     const { host, id } = await hostedPod()
     const pod = await readPod(id)
     const outcome = decideAction(pod, 'stop', Date.now())
@@ -66,7 +66,7 @@ describe('a request that ends between the row and its host', () => {
 })
 
 describe('a fault of one pod or host', () => {
-  it('[PP-116] keeps the intent record of that pod and delays no other', async () => {
+  it('[POD-75] keeps the intent record of that pod and delays no other', async () => {
     const host = await FakeHost.join(gpus(2))
     const [bad, good] = [await placed(host), await placed(host)].toSorted()
     if (!bad || !good) throw new Error('two pods')

@@ -33,7 +33,7 @@ async function restarting() {
 const RESOURCES = { gpu: { typeId: TYPE, count: 1 }, vcpus: 2, memoryMb: 1024, diskGb: 10 }
 
 describe('a request that ends midway', () => {
-  it('[PP-77] after a create was recorded: the host object finds the pod and starts it', async () => {
+  it('[POD-30] after a create was recorded: the host object finds the pod and starts it', async () => {
     const { host, teamId, stub } = await joined()
     const id = `podx${Date.now()}`
     expect(await stub.recordPodIntent(host.id, id)).toEqual({ takesMore: true, silentSinceMs: null })
@@ -44,7 +44,7 @@ describe('a request that ends midway', () => {
     host.leave()
   })
 
-  it('[PP-77] before anything was recorded: the intent record has no effect and is dropped', async () => {
+  it('[POD-30] before anything was recorded: the intent record has no effect and is dropped', async () => {
     const { host, stub } = await joined()
     await stub.recordPodIntent(host.id, 'podnever')
     await ringForIntents(host.id)
@@ -57,7 +57,7 @@ describe('a request that ends midway', () => {
     host.leave()
   })
 
-  it('[PP-77] after a stop was recorded: the container is stopped all the same, and its compute comes back', async () => {
+  it('[POD-30] after a stop was recorded: the container is stopped all the same, and its compute comes back', async () => {
     const { host, stub } = await joined()
     const id = await placed(host, { compute: compute(TYPE) })
     await host.waitFor((w) => w.id === `${id}-1`)
@@ -76,7 +76,7 @@ describe('a request that ends midway', () => {
 })
 
 describe('capacity of pods', () => {
-  it('[PP-79] a pod that ended before its host received it frees everything', async () => {
+  it('[POD-32] a pod that ended before its host received it frees everything', async () => {
     const { host, teamId, stub } = await joined()
     const id = `pody${Date.now()}`
     const row = rowOn(host, teamId, id)
@@ -90,7 +90,7 @@ describe('capacity of pods', () => {
     host.leave()
   })
 
-  it('[PP-79] the place of a terminated pod is free when the last of its containers is gone, not before', async () => {
+  it('[POD-32] the place of a terminated pod is free when the last of its containers is gone, not before', async () => {
     const { host, id } = await restarting()
     await act(id, 'terminate')
     await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'stopped')
@@ -102,7 +102,7 @@ describe('capacity of pods', () => {
     host.leave()
   })
 
-  it('[PP-79] a pod that was stopped while its previous container is stopping frees its compute when that one has ended', async () => {
+  it('[POD-32] a pod that was stopped while its previous container is stopping frees its compute when that one has ended', async () => {
     const { host, id } = await restarting()
     await act(id, 'stop')
     await host.waitFor((w) => w.id === `${id}-2` && w.desired === 'held')

@@ -58,7 +58,7 @@ async function finish(queue: QueueSetup, id: string) {
 const statusOf = async (queue: QueueSetup, id: string) => (await queue.get(`/status/${id}`)).body.status
 
 describe('a bulk change of jobs', () => {
-  it('[JL-30] has a plan that counts its effects and changes nothing', async () => {
+  it('[JOB-44] has a plan that counts its effects and changes nothing', async () => {
     const queue = await setUpQueue()
     const { jobId: running } = await runAndTake(queue)
     const waiting = await run(queue)
@@ -78,7 +78,7 @@ describe('a bulk change of jobs', () => {
     expect(await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => core.state.bulks.running())).toEqual([])
   })
 
-  it('[JL-41] has a plan that counts unchangeable jobs with the reason, and names each skipped job', async () => {
+  it('[JOB-47] has a plan that counts unchangeable jobs with the reason, and names each skipped job', async () => {
     const queue = await setUpQueue()
     const { jobId: done, worker } = await runAndTake(queue)
     await worker.done(done, { output: 1 })
@@ -102,7 +102,7 @@ describe('a bulk change of jobs', () => {
     expect([changed + skipped, await statusOf(queue, waiting)]).toEqual([2, 'CANCELLED'])
   })
 
-  it('[JL-30, JL-31] cancels queued jobs in steps, and not later ones', async () => {
+  it('[JOB-44, JOB-45] cancels queued jobs in steps, and not later ones', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, STEP_JOBS + 20)
     const bulk = await begin(queue, 'cancel', { status: ['IN_QUEUE'], expected: ids.length })
@@ -117,7 +117,7 @@ describe('a bulk change of jobs', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('[JL-30, JL-31] queues failed jobs again, skips those that have changed meanwhile, and estimates its cost', async () => {
+  it('[JOB-44, JOB-45] queues failed jobs again, skips those that have changed meanwhile, and estimates its cost', async () => {
     const queue = await setUpQueue()
     const { jobId: good, worker } = await runAndTake(queue)
     await worker.done(good, { output: 1 })
@@ -142,7 +142,7 @@ describe('a bulk change of jobs', () => {
     expect([stale.status, stale.body.detail]).toEqual([409, expect.stringContaining('stale')])
   })
 
-  it('[JL-30, JL-32] is refused when it would mean all jobs by accident, has too many ids, or too many are running', async () => {
+  it('[JOB-44, JOB-46] is refused when it would mean all jobs by accident, has too many ids, or too many are running', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const many = Array.from({ length: 1_001 }, (_, n) => `id-${n}`)
     for (const body of [{}, { expected: 1 }, { status: [] }, { status: ['DONE'] }, { ids: many }, { all: true }]) {

@@ -47,7 +47,7 @@ describe('/stream as events', () => {
     expect((await queue.get(`/stream/${jobId}`)).body.stream).toEqual([{ output: 1 }, { output: 2 }])
   })
 
-  it('[STR-4, PP-45] sends chunks that no poll has taken, under their own numbers', async () => {
+  it('[STR-4, STR-21] sends chunks that no poll has taken, under their own numbers', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.stream(jobId, { output: 1 })
@@ -57,7 +57,7 @@ describe('/stream as events', () => {
     expect((await (await openEvents(queue, jobId)).rest()).startsWith(chunk(2, 2))).toBe(true)
   })
 
-  it('[STR-10, PP-45] resumes after the last event that the client has seen', async () => {
+  it('[STR-10, STR-21] resumes after the last event that the client has seen', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     for (const n of [1, 2, 3]) await worker.stream(jobId, { output: n })

@@ -101,7 +101,7 @@ describe('[HLT-6] explain', () => {
     expect(body.placement).toBeUndefined()
   })
 
-  it('[PP-55] [PP-128] without room it names each host and its missing resources, also an offline one; host ids are opaque and differ by account', async () => {
+  it('[WHY-20] [WHY-21] without room it names each host and its missing resources, also an offline one; host ids are opaque and differ by account', async () => {
     const hosts = [await FakeHost.join({ gpus: [gpu('NVIDIA H200', '12.4')] }), await FakeHost.join({ gpus: [gpu('NVIDIA H200')] })]
     await env.DB.prepare("UPDATE hosts SET status = 'OFFLINE' WHERE id = ?").bind(hosts[1]?.id).run()
     const wants = { gpu: { pools: ['HOPPER_141'], count: 2, minCudaVersion: '12.8' } }

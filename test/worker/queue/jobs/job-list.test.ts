@@ -88,7 +88,7 @@ async function retry(queue: QueueSetup, ids: readonly string[]): Promise<void> {
 }
 
 describe('/requests with a filter', () => {
-  it('[JL-1, JL-2] lists jobs of several states in pages that join without gap or repeat', async () => {
+  it('[JOB-40, JOB-41] lists jobs of several states in pages that join without gap or repeat', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, 40, (n) => STATES[n % 4] ?? 'IN_QUEUE')
     const newest = [...ids].reverse()
@@ -98,7 +98,7 @@ describe('/requests with a filter', () => {
     expect(await list(queue, 'status=IN_PROGRESS')).toEqual({ ids: [], next: null })
   })
 
-  it('[JL-1, JL-2] lists queued jobs by their age, whatever their priority and however often they were retried', async () => {
+  it('[JOB-40, JOB-41] lists queued jobs by their age, whatever their priority and however often they were retried', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, 40, (n) => STATES[n % 4] ?? 'IN_QUEUE')
     await retry(
@@ -112,7 +112,7 @@ describe('/requests with a filter', () => {
     expect([plan.status, plan.body.matched, plan.body.ids]).toEqual([200, 16, [...queued].reverse()])
   })
 
-  it('[JL-1] lists by the time of creation, and by how the id begins', async () => {
+  it('[JOB-40] lists by the time of creation, and by how the id begins', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, 20, () => 'COMPLETED')
     const { body } = await queue.get(`/requests?id=${ids[0]}`)
@@ -131,7 +131,7 @@ describe('/requests with a filter', () => {
     expect((await list(queue, `id=${prefix}&status=FAILED`)).ids).toEqual([])
   })
 
-  it('[JL-1] lists a job under its current state alone, also when only time has changed that state', async () => {
+  it('[JOB-40] lists a job under its current state alone, also when only time has changed that state', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { output: 1 })
@@ -145,14 +145,14 @@ describe('/requests with a filter', () => {
     }
   })
 
-  it('[JL-1] names the parameter that it cannot read', async () => {
+  it('[JOB-40] names the parameter that it cannot read', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const bad = await queue.get('/requests?status=NONE')
     expect([bad.status, bad.body.detail]).toEqual([400, expect.stringMatching(/^\$\.status: /)])
     expect((await queue.get('/requests?cursor=7')).status).toBe(400)
   })
 
-  it('[JL-2, JL-3] reads as few rows for a page of 100,000 queued jobs as of ten, also of those that were retried', async () => {
+  it('[JOB-41, JOB-42] reads as few rows for a page of 100,000 queued jobs as of ten, also of those that were retried', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, 100_000, (n) => (n % 10 === 0 ? 'FAILED' : 'IN_QUEUE'))
     const first = await rowsRead(queue, 'limit=10&status=IN_QUEUE')
@@ -170,7 +170,7 @@ describe('/requests with a filter', () => {
     expect(Math.max(...figures), JSON.stringify(figures)).toBeLessThan(100)
   })
 
-  it('[JL-2, JL-3] reads as few rows for the last page of 100,000 jobs as for the first', { timeout: 120_000 }, async () => {
+  it('[JOB-41, JOB-42] reads as few rows for the last page of 100,000 jobs as for the first', { timeout: 120_000 }, async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const ids = await fill(queue, 100_000, (n) => (n % 1_000 === 0 ? 'FAILED' : 'COMPLETED'))
     const last = `cursor=${ids[101]}`

@@ -16,7 +16,7 @@ const setBound = (queue: QueueSetup, readBytes: number) =>
   admin().put(`/admin/v1/users/${queue.account.userId}/budgets`, { readBytes, inFlightBytes: 64 * MIB })
 const used = async (queue: QueueSetup) => (await readUse(env, await teamOf(queue.account), Date.now())).used
 
-describe('[M8][SEC-13] large results', () => {
+describe('[M8][RATE-32] large results', () => {
   it('are complete, are counted while they are read, and refused beyond the limit of the account alone', async () => {
     const [queue, other] = [await setUpQueue(), await setUpQueue()]
     const { jobId, output } = await largeResult(queue, MIB)
@@ -88,7 +88,7 @@ describe('[M8][SEC-13] large results', () => {
     expect(isFull(nowMs + 10_000)).toBe(false)
   })
 
-  it('[PLN-7] and bodies in progress are counted with those of the organizations that the same user has made', async () => {
+  it('[PLAN-5] and bodies in progress are counted with those of the organizations that the same user has made', async () => {
     const maker = await createAccount()
     const teamId = await teamOf(maker)
     const organization = await createOrganization(maker.key)

@@ -56,7 +56,7 @@ describe('a job from submit to result', () => {
     expect((await held).body).toEqual({ id: job?.id, status: 'TIMED_OUT', workerId: worker.id, ...times })
   })
 
-  it('[PP-3] input and output keep every digit', async () => {
+  it('[JOB-30] input and output keep every digit', async () => {
     const queue = await setUpQueue()
     const reply = await queue.post('/run', '{"input": {"big": 12345678901234567890, "one": 1.0}}')
     const worker = await queue.host.startWorker(queue.endpointId)

@@ -84,7 +84,7 @@ describe('rate', () => {
     expect((await spend()).status).toBe(404)
   })
 
-  it('[LIM-1, PP-42] a call of /openai beyond its limit has the members of both APIs', async () => {
+  it('[LIM-1, OAI-11] a call of /openai beyond its limit has the members of both APIs', async () => {
     const { account, endpointId } = await setUpLimited()
     const { rate } = DEFAULT_JOB_LIMITS.limits.openai
     await runInDurableObject(endpointStub(env, endpointId), async ({ core: { limits } }) => {
@@ -112,7 +112,7 @@ describe('rate', () => {
     expect((await spend()).status).toBe(429)
   })
 
-  it('[PP-71] an exempt account has no limits', async () => {
+  it('[LIM-12] an exempt account has no limits', async () => {
     const account = await createAccount({ exempt: true })
     const endpointId = await createEndpoint(account.key, { workers: { min: 0, max: 0 } })
     for (let i = 0; i < 5; i++) expect((await api(account.key).post(`/v2/${endpointId}/purge-queue`)).status).toBe(200)
@@ -280,7 +280,7 @@ it('[STA-1] a record too large for an RPC is read nevertheless, and counted once
   expect((await queue.get(`/status/${jobId}`)).body.output.data).toBe(data)
 })
 
-it('[SEC-12] /health has a limit of its own', async () => {
+it('[RATE-31] /health has a limit of its own', async () => {
   const { account, endpointId } = await setUpLimited()
   const health = () => api(account.key).get(`/v2/${endpointId}/health`)
   expect((await health()).status).toBe(200)

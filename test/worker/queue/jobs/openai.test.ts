@@ -49,7 +49,7 @@ describe('a call that waits for its answer', () => {
     expect(await (await deleted).json()).toEqual({ deleted: true })
   })
 
-  it('[PP-276] a route with encoded slashes only is the same route; beside plain ones they belong to a name', async () => {
+  it('[OAI-15] a route with encoded slashes only is the same route; beside plain ones they belong to a name', async () => {
     const queue = await setUpQueue()
     const replies = [queue.get('/openai/v1%2Fchat%2fcompletions?limit=5')]
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -88,7 +88,7 @@ describe('a call that waits for its answer', () => {
     expect([(await reply).status, (await reply).body.detail]).toEqual([500, 'the response is larger than the limit of 20971520 bytes'])
   })
 
-  it('[OAI-7, PP-44] a failure has the status that the worker names, in the members of both APIs', async () => {
+  it('[OAI-7, OAI-13] a failure has the status that the worker names, in the members of both APIs', async () => {
     const queue = await setUpQueue()
     const reply = queue.post(CHAT, ASK)
     const { worker, id } = await takeNext(queue)
@@ -105,7 +105,7 @@ describe('a call that waits for its answer', () => {
     expect((await reply).headers.get('x-should-retry')).toBe('false')
   })
 
-  it('[OAI-7, PP-44] an exception is 500, an error returned as the output is that error', async () => {
+  it('[OAI-7, OAI-13] an exception is 500, an error returned as the output is that error', async () => {
     const queue = await setUpQueue()
     const raised = queue.post(CHAT, ASK)
     const { worker, id } = await takeNext(queue)
@@ -121,7 +121,7 @@ describe('a call that waits for its answer', () => {
     expect((await busy).headers.get('x-should-retry')).toBeNull()
   })
 
-  it('[PP-43] a job that is cancelled is 410, one whose hour is over 504', async () => {
+  it('[OAI-12] a job that is cancelled is 410, one whose hour is over 504', async () => {
     const queue = await setUpQueue()
     const cancelled = queue.post(CHAT, ASK)
     const { id } = await takeNext(queue)
@@ -207,7 +207,7 @@ describe('a streamed reply', () => {
     expect(await reader.rest()).toBe('data: {"a\n\ndata: {"error":{"message":"out of memory","type":"server_error","code":null}}\n\n')
   })
 
-  it('[PP-46] whose worker is lost after its first text is broken off, not started again', async () => {
+  it('[OAI-14] whose worker is lost after its first text is broken off, not started again', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const { reader, worker, id } = await openStream(queue, frame('a'))
     await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crash' })
@@ -226,7 +226,7 @@ describe('a streamed reply', () => {
     expect((await queue.get(`/status/${id}`)).body.status).toBe('CANCELLED')
   })
 
-  it('[PP-46] lets the job end when its reader leaves after [DONE]', async () => {
+  it('[OAI-14] lets the job end when its reader leaves after [DONE]', async () => {
     const queue = await setUpQueue()
     const { reader, worker, id } = await openStream(queue, `${frame('a')}${DONE}`)
     await reader.leave()
@@ -278,7 +278,7 @@ it('[OAI-6] is read in small portions for a slow reader far behind: hundreds of 
 })
 
 describe('refusals', () => {
-  it('[PP-42] a body that is no JSON object is 400, in the members of both APIs, and makes no job', async () => {
+  it('[OAI-11] a body that is no JSON object is 400, in the members of both APIs, and makes no job', async () => {
     const queue = await setUpQueue()
     for (const body of ['[]', '"x"', 'a=b', '{']) {
       const { status, body: reply } = await queue.post(CHAT, body)
@@ -293,7 +293,7 @@ describe('refusals', () => {
     expect((await queue.get('/requests')).body.requests).toEqual([])
   })
 
-  it('[LIM-2, PP-42] a body above the limit of /runsync is 413, also without a declared length', async () => {
+  it('[LIM-2, OAI-11] a body above the limit of /runsync is 413, also without a declared length', async () => {
     const queue = await setUpQueue()
     const body = JSON.stringify({ a: 'x'.repeat(20 * 2 ** 20) })
     expect(await queue.post(CHAT, body)).toMatchObject({ status: 413, body: { error: { type: 'invalid_request_error' }, status: 413 } })
@@ -302,7 +302,7 @@ describe('refusals', () => {
     expect([reply.status, await reply.json()]).toMatchObject([413, { error: { type: 'invalid_request_error' } }])
   })
 
-  it('[API-5, PP-42] key, scope, endpoint, path and method are refused in the members of both APIs', async () => {
+  it('[API-5, OAI-11] key, scope, endpoint, path and method are refused in the members of both APIs', async () => {
     const queue = await setUpQueue()
     const otherTenant = await createAccount()
     const readOnly = await createKey(queue.account.userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })

@@ -5,7 +5,7 @@ const POISON = 4
 const CRASH = { state: 'exited', exitCode: 1, reason: null } as const
 
 describe('a job that ends its worker', () => {
-  it('[PP-176, LSE-8] fails after its attempts; the good job behind four of them waits for no pause', async () => {
+  it('[LSE-31, LSE-8] fails after its attempts; the good job behind four of them waits for no pause', async () => {
     const queue = await setUpQueue()
     // The clock stands still: a pause between two starts would never end.
     await freezeClock(queue.endpointId)
@@ -30,7 +30,7 @@ describe('a job that ends its worker', () => {
     expect([record.status, record.output, record.retries]).toEqual(['COMPLETED', 'ok', undefined])
   })
 
-  it('[PP-176] delays starts while no worker takes a job, until one does', async () => {
+  it('[LSE-31] delays starts while no worker takes a job, until one does', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     await run(queue)
@@ -55,7 +55,7 @@ describe('a job that ends its worker', () => {
 })
 
 describe('a reply that never reached its worker', () => {
-  it('[PP-175] costs neither a retry nor the worker: another worker runs the job, or this one makes room', async () => {
+  it('[LSE-30] costs neither a retry nor the worker: another worker runs the job, or this one makes room', async () => {
     const queue = await setUpQueue()
     await freezeClock(queue.endpointId)
     const first = await run(queue)

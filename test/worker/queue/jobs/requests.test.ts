@@ -22,7 +22,7 @@ describe('/requests', () => {
     expect(Object.keys(requests[1])).toEqual(['createdAt', ...Object.keys(record)])
   })
 
-  it('[PP-47] limit is clamped to 1…1000, unreadable means 100', async () => {
+  it('[HLT-10] limit is clamped to 1…1000, unreadable means 100', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     const first = await run(queue)
     const second = await run(queue)
@@ -32,7 +32,7 @@ describe('/requests', () => {
     for (const limit of ['2', '1000', '9999', 'x', '']) expect(await ids(`?limit=${limit}`), limit).toEqual([second, first])
   })
 
-  it('[PP-47] at most a thousand are listed, a hundred without a limit', async () => {
+  it('[HLT-10] at most a thousand are listed, a hundred without a limit', async () => {
     const queue = await setUpQueue(NO_WORKERS)
     await run(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object, state) => {
@@ -45,7 +45,7 @@ describe('/requests', () => {
     expect((await queue.get('/requests?limit=1001')).body.requests).toHaveLength(1_000)
   })
 
-  it('[PP-47] leaves out an output above 4096 characters and marks it; a long error is truncated', async () => {
+  it('[HLT-10] leaves out an output above 4096 characters and marks it; a long error is truncated', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const text = 'x'.repeat(4_096 - 2)
@@ -95,7 +95,7 @@ describe('/requests', () => {
 })
 
 describe('/metrics', () => {
-  it('[HLT-4, PP-48] names the running workers, and counts as /health does', async () => {
+  it('[HLT-4, HLT-11] names the running workers, and counts as /health does', async () => {
     const queue = await setUpQueue()
     expect((await queue.get('/metrics')).body).toEqual({
       readyWorkers: [],
@@ -118,7 +118,7 @@ describe('/metrics/request_ts_v1', () => {
     (await queue.get(`/metrics/request_ts_v1${query}`)).body as { interval: string; series: RequestBucket[] }
   const countsOf = ({ completed, failed, retried }: RequestBucket) => [completed, failed, retried]
 
-  it('[HLT-4, PP-49] counts ended jobs, under the minute and the hour of their end', async () => {
+  it('[HLT-4, HLT-12] counts ended jobs, under the minute and the hour of their end', async () => {
     const queue = await setUpQueue()
     await advance(queue.endpointId, 5_400_000 - (Date.now() % 3_600_000)) // the middle of an hour
     const { jobId, worker } = await runAndTake(queue)
@@ -141,7 +141,7 @@ describe('/metrics/request_ts_v1', () => {
     expect((await seriesOf(queue, '?interval=m')).series).toHaveLength(60)
   })
 
-  it('[PP-49] writes a row a minute, not a job, and keeps seven days of them', async () => {
+  it('[HLT-12] writes a row a minute, not a job, and keeps seven days of them', async () => {
     const queue = await setUpQueue()
     const rows = () =>
       runInDurableObject(endpointStub(env, queue.endpointId), (object) => object.core.state.series.samples().map(({ minute }) => minute))

@@ -11,7 +11,7 @@ describe('Idempotency-Key', () => {
   const submit = (queue: QueueSetup, key: string, body: unknown = { input: { a: 1 } }, operation = 'run', apiKey = queue.account.key) =>
     api(apiKey).post(`/v2/${queue.endpointId}/${operation}`, body, { 'Idempotency-Key': key })
 
-  it('[PP-72] the same request under the same key is one job', async () => {
+  it('[RUN-13] the same request under the same key is one job', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const first = await submit(queue, 'k1')
     const again = await submit(queue, 'k1')
@@ -22,14 +22,14 @@ describe('Idempotency-Key', () => {
     expect((await queue.get('/health')).body.jobs.inQueue).toBe(2)
   })
 
-  it('[PP-72] two simultaneous ones are one job', async () => {
+  it('[RUN-13] two simultaneous ones are one job', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const replies = await Promise.all(Array.from({ length: 10 }, () => submit(queue, 'together')))
     expect(new Set(replies.map((reply) => reply.body.id)).size).toBe(1)
     expect((await queue.get('/health')).body.jobs.inQueue).toBe(1)
   })
 
-  it('[PP-72] another body, ttl or operation under a used key is 422 and makes nothing', async () => {
+  it('[RUN-13] another body, ttl or operation under a used key is 422 and makes nothing', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     await submit(queue, 'k')
     const refused = [
@@ -46,7 +46,7 @@ describe('Idempotency-Key', () => {
     expect((await queue.get('/health')).body.jobs.inQueue).toBe(1)
   })
 
-  it('[PP-72] a key belongs to one user and to one endpoint', async () => {
+  it('[RUN-13] a key belongs to one user and to one endpoint', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const second = await createKey(queue.account.userId)
     const first = await submit(queue, 'k')
@@ -55,7 +55,7 @@ describe('Idempotency-Key', () => {
     expect((await submit(elsewhere, 'k')).body.id).not.toBe(first.body.id)
   })
 
-  it('[PP-72] a repeated /runsync is 409 while the first runs, and its result afterwards', async () => {
+  it('[RUN-13] a repeated /runsync is 409 while the first runs, and its result afterwards', async () => {
     const queue = await setUpQueue()
     const first = submit(queue, 'sync', undefined, 'runsync')
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -73,7 +73,7 @@ describe('Idempotency-Key', () => {
     expect((await submit(queue, 'sync', undefined, 'runsync')).status).toBe(404)
   })
 
-  it('[PP-72] after 24 hours the key is free again and its row is deleted', async () => {
+  it('[RUN-13] after 24 hours the key is free again and its row is deleted', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const first = await submit(queue, 'k', { input: {}, policy: { ttl: 604_800_000 } })
     await advance(queue.endpointId, IDEMPOTENCY_RETENTION_MS - 60_000)
@@ -86,7 +86,7 @@ describe('Idempotency-Key', () => {
     expect((await rowsOf(queue, 'SELECT key FROM idempotency_keys')).map((row) => row.key)).toEqual(['another'])
   })
 
-  it('[PP-72] the keys of a deleted endpoint are deleted with it', async () => {
+  it('[RUN-13] the keys of a deleted endpoint are deleted with it', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     await submit(queue, 'k')
     expect(await rowsOf(queue, 'SELECT key FROM idempotency_keys')).toHaveLength(1)
@@ -94,7 +94,7 @@ describe('Idempotency-Key', () => {
     expect(await rowsOf(queue, "SELECT name FROM sqlite_master WHERE name = 'idempotency_keys'")).toEqual([])
   })
 
-  it('[PP-72] a refused submission does not use up its key', async () => {
+  it('[RUN-13] a refused submission does not use up its key', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     expect((await submit(queue, 'k', { input: [] })).status).toBe(400)
     expect((await submit(queue, 'k', { input: {} })).status).toBe(200)
@@ -118,7 +118,7 @@ describe('s3Config', () => {
     expect(batch.map(({ id: _, ...record }) => record)).toEqual([{ input: { a: 2 }, s3Config: S3 }, { input: { a: 3 } }])
   })
 
-  it('[PP-73] is stored encrypted, kept over a requeue and with a failed job, and wiped with a completed one', async () => {
+  it('[RUN-11] is stored encrypted, kept over a requeue and with a failed job, and wiped with a completed one', async () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
     const stored = await rowsOf(queue, 'SELECT data FROM pieces WHERE kind = 2')
@@ -141,7 +141,7 @@ describe('s3Config', () => {
     expect(await rowsOf(queue, 'SELECT kind FROM payloads ORDER BY kind')).toEqual([{ kind: 1 }])
   })
 
-  it('[CTL-2, PP-74] a retried job runs with the s3Config that it came with', async () => {
+  it('[CTL-2, RUN-12] a retried job runs with the s3Config that it came with', async () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: { a: 1 }, s3Config: S3 })
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -156,7 +156,7 @@ describe('s3Config', () => {
     expect(await second.take()).toEqual({ id: body.id, input: { a: 1 }, s3Config: S3 })
   })
 
-  it('[PP-73] an s3Config that another secret sealed fails the job with that reason instead of running it without', async () => {
+  it('[RUN-11] an s3Config that another secret sealed fails the job with that reason instead of running it without', async () => {
     const queue = await setUpQueue()
     const { body } = await queue.post('/run', { input: {}, s3Config: S3 })
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
@@ -168,7 +168,7 @@ describe('s3Config', () => {
     expect(status.body).toMatchObject({ status: 'FAILED', error: expect.stringContaining('s3Config can no longer be decrypted') })
   })
 
-  it('[PP-73] an invalid one is 400 with its path', async () => {
+  it('[RUN-11] an invalid one is 400 with its path', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
     const reply = await queue.post('/run', { input: {}, s3Config: { ...S3, accessSecret: 5 } })
     expect([reply.status, reply.body.detail]).toEqual([400, '$.s3Config.accessSecret: want a string that is not empty'])
@@ -176,7 +176,7 @@ describe('s3Config', () => {
 })
 
 describe('storage', () => {
-  it('[PP-75] an endpoint whose storage is full accepts no new jobs but continues its existing ones', async () => {
+  it('[LIM-10] an endpoint whose storage is full accepts no new jobs but continues its existing ones', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
@@ -195,7 +195,7 @@ describe('storage', () => {
   })
 })
 
-it('[PP-72, PP-75] expired keys are deleted although the storage is full, because it would stay full otherwise', async () => {
+it('[RUN-13, LIM-10] expired keys are deleted although the storage is full, because it would stay full otherwise', async () => {
   const queue = await setUpQueue({ workers: { min: 0, max: 0 } })
   const submit = (key: string) => api(queue.account.key).post(`/v2/${queue.endpointId}/run`, { input: {} }, { 'Idempotency-Key': key })
   for (const key of ['a', 'b', 'c']) await submit(key)
@@ -208,7 +208,7 @@ it('[PP-72, PP-75] expired keys are deleted although the storage is full, becaus
 })
 
 describe('retention', () => {
-  it("[PP-76, TMO-3] an endpoint's own retention: readable one millisecond before its end, deleted at it", async () => {
+  it("[LIM-14, TMO-3] an endpoint's own retention: readable one millisecond before its end, deleted at it", async () => {
     const queue = await setUpQueue({ resultRetention: { run: 3_600_000 } })
     expect((await api(queue.account.key).get(`/v2/serverless/${queue.endpointId}`)).body.resultRetention).toEqual({
       run: 3_600_000,
@@ -227,7 +227,7 @@ describe('retention', () => {
     [{ run: 1_799_999 }, '$.resultRetention.run: minimum: got 1799999, want 1800000'],
     [{ runSync: 59_999 }, '$.resultRetention.runSync: minimum: got 59999, want 60000'],
     [{ run: 604_800_001 }, '$.resultRetention.run: maximum: got 604800001, want 604800000'],
-  ])('[PP-76] %o is refused', async (resultRetention, error) => {
+  ])('[LIM-14] %o is refused', async (resultRetention, error) => {
     const queue = await setUpQueue()
     const reply = await api(queue.account.key).patch(`/v2/serverless/${queue.endpointId}`, { resultRetention })
     expect([reply.status, reply.body.errors]).toEqual([422, [error]])

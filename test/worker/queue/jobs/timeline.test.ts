@@ -10,7 +10,7 @@ const timeline = async (queue: QueueSetup, id: string) => {
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 
 describe('/timeline', () => {
-  it('[JL-20] lists phases, worker, price and log lines of the attempt of a job', async () => {
+  it('[JOB-43] lists phases, worker, price and log lines of the attempt of a job', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await advance(queue.endpointId, 2_000)
@@ -30,7 +30,7 @@ describe('/timeline', () => {
     expect(body.medians.RUNNING).toBe(running.ms)
   })
 
-  it('[JL-42] shows the input of a job as long as it may run, its beginning when it is long, and nothing sealed', async () => {
+  it('[JOB-48] shows the input of a job as long as it may run, its beginning when it is long, and nothing sealed', async () => {
     const queue = await setUpQueue()
     const { jobId: short, worker } = await runAndTake(queue, { prompt: 'größe' })
     const json = '{"prompt":"größe"}'
@@ -45,7 +45,7 @@ describe('/timeline', () => {
     expect(JSON.stringify(await timeline(queue, long.id))).not.toContain('hidden')
   })
 
-  it('[JL-20] keeps attempts that were lost, or failed before a retry, with the reason and the end', async () => {
+  it('[JOB-43] keeps attempts that were lost, or failed before a retry, with the reason and the end', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -76,7 +76,7 @@ describe('/timeline', () => {
     expect(left).toEqual({ n: 0 })
   })
 
-  it('[JL-20] of a queued job has no attempt; other tenants find no endpoint', async () => {
+  it('[JOB-43] of a queued job has no attempt; other tenants find no endpoint', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 0, idleTimeout: 5 } })
     const jobId = await run(queue)
     expect(await timeline(queue, jobId)).toMatchObject({ attempts: [], costUsd: 0, waitingSince: TIME })

@@ -31,7 +31,7 @@ const alarmInMs = (endpointId: string) =>
   })
 
 describe('a notification', () => {
-  it('[HOOK-1, HOOK-2, PP-37] is the status record with input and webhook, byte for byte as they were sent', async () => {
+  it('[HOOK-1, HOOK-2, HOOK-17] is the status record with input and webhook, byte for byte as they were sent', async () => {
     const { queue, host } = await setUpWebhooks()
     const url = `https://${host}/ok?token=s%20e`
     const { body } = await queue.post('/run', `{"input": {"one": 1.0},"webhook":"${url}"}`)
@@ -133,7 +133,7 @@ describe('a notification', () => {
     }
   })
 
-  it('[HOOK-3, PP-18] of jobs whose time is over has that status, though a purge or the end of the endpoint comes before the alarm', async () => {
+  it('[HOOK-3, TMO-11] of jobs whose time is over has that status, though a purge or the end of the endpoint comes before the alarm', async () => {
     const { queue, host } = await setUpWebhooks()
     const one = (await queue.post('/run', { input: {}, webhook: `https://${host}/ok`, policy: { ttl: 10_000 } })).body.id
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -267,7 +267,7 @@ describe('attempts', () => {
     await waitForDelivery(setup, jobId, 'DELIVERED', 1)
   })
 
-  it('[PP-30] a redirect is a failed attempt and is not followed', async () => {
+  it('[HOOK-10] a redirect is a failed attempt and is not followed', async () => {
     const setup = await setUpWebhooks()
     const jobId = await finishJob(setup, '/redirect')
     const delivery = await waitForDelivery(setup, jobId, 'PENDING', 1)
@@ -295,7 +295,7 @@ describe('attempts', () => {
     expect(await receivedBy('127.0.0.1')).toEqual([])
   })
 
-  it('[PP-31, PP-141] a path that hangs holds half of its first places and delays nothing else: neither the queue nor other receivers', async () => {
+  it('[HOOK-11, HOOK-19] a path that hangs holds half of its first places and delays nothing else: neither the queue nor other receivers', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -321,7 +321,7 @@ describe('attempts', () => {
     for (const id of dead) await waitForDelivery(setup, id, 'DELIVERED', 1)
   })
 
-  it('[PP-31] the operator sets how many simultaneous attempts a receiver gets, over all its paths', async () => {
+  it('[HOOK-11] the operator sets how many simultaneous attempts a receiver gets, over all its paths', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -338,7 +338,7 @@ describe('attempts', () => {
     await release(host)
   })
 
-  it('[PP-140] first attempts of a receiver do not wait for its retries, even if all of those hang', async () => {
+  it('[HOOK-18] first attempts of a receiver do not wait for its retries, even if all of those hang', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -358,7 +358,7 @@ describe('attempts', () => {
     for (const id of hanging) await waitForDelivery(setup, id, 'DELIVERED', 2)
   })
 
-  it('[PP-141] a path whose last attempt failed holds a quarter of the first places, until it answers with success', async () => {
+  it('[HOOK-19] a path whose last attempt failed holds a quarter of the first places, until it answers with success', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     await runInDurableObject(sender, (object) => {
@@ -395,7 +395,7 @@ describe('attempts', () => {
     await release(host)
   })
 
-  it('[PP-31] an attempt that a restart cut off is repeated with the same id', async () => {
+  it('[HOOK-11] an attempt that a restart cut off is repeated with the same id', async () => {
     const setup = await setUpWebhooks()
     const { sender, host } = setup
     const jobId = await finishJob(setup, '/ok')
@@ -438,7 +438,7 @@ describe('the outbox', () => {
     await eventually(async () => ((await outboxRows(queue.endpointId)) === 0 ? true : null))
   })
 
-  it('[PP-34] a hand-over that fails is repeated with a growing delay', async () => {
+  it('[HOOK-14] a hand-over that fails is repeated with a growing delay', async () => {
     const { queue, host } = await setUpWebhooks()
     const stub = endpointStub(env, queue.endpointId)
     const tries = { count: 0 }
@@ -467,7 +467,7 @@ describe('the outbox', () => {
     expect(tries.count).toBe(3)
   })
 
-  it('[PP-34] an operation that throws leaves no notification behind', async () => {
+  it('[HOOK-14] an operation that throws leaves no notification behind', async () => {
     const { queue, host } = await setUpWebhooks()
     const jobId = await submit(queue, `https://${host}/ok`)
     await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
@@ -483,7 +483,7 @@ describe('the outbox', () => {
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('IN_QUEUE')
   })
 
-  it('[PP-34] the same delivery handed over twice, even at once, is one delivery', async () => {
+  it('[HOOK-14] the same delivery handed over twice, even at once, is one delivery', async () => {
     const setup = await setUpWebhooks()
     const url = `https://${setup.host}/ok`
     let takes = 0
@@ -514,7 +514,7 @@ describe('the outbox', () => {
 })
 
 describe('limits', () => {
-  it('[PP-34, CTL-3] a purge and a ttl that end many jobs pause when the outbox is full, and continue', async () => {
+  it('[HOOK-14, CTL-3] a purge and a ttl that end many jobs pause when the outbox is full, and continue', async () => {
     const { queue, host } = await setUpWebhooks()
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {
       object.core.state.outbox.meter = () => {
@@ -535,7 +535,7 @@ describe('limits', () => {
     expect(states).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED', 'TIMED_OUT', 'TIMED_OUT', 'TIMED_OUT'])
   })
 
-  it('[PP-34] a body that was truncated on its way is not taken for the whole', async () => {
+  it('[HOOK-14] a body that was truncated on its way is not taken for the whole', async () => {
     const setup = await setUpWebhooks()
     expect(await handOver(setup, { id: 'msg_cut', bytes: 3, url: `https://${setup.host}/ok` })).toBe(503)
     await runInDurableObject(setup.sender, (object, ctx) => {
@@ -544,7 +544,7 @@ describe('limits', () => {
     })
   })
 
-  it('[PP-34] a delivery beyond 10,000 waiting ones is not attempted, and logged', async () => {
+  it('[HOOK-14] a delivery beyond 10,000 waiting ones is not attempted, and logged', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
     const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
@@ -564,7 +564,7 @@ describe('limits', () => {
     expect(await receivedBy(setup.host)).toHaveLength(2)
   })
 
-  it('[PP-33, PP-34] refused deliveries take no more room than others that are over', async () => {
+  it('[HOOK-13, HOOK-14] refused deliveries take no more room than others that are over', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
     const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
@@ -578,7 +578,7 @@ describe('limits', () => {
     expect([kept.length, kept.includes('msg_beyond'), kept.includes('msg_model')]).toEqual([1_000, true, false])
   })
 
-  it('[PP-33] deliveries that are over are kept for 72 h, and the latest thousand at most', async () => {
+  it('[HOOK-13] deliveries that are over are kept for 72 h, and the latest thousand at most', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_model', url: `https://${setup.host}/ok` })
     const model = await waitForDelivery(setup, 'job', 'DELIVERED', 1)
@@ -610,7 +610,7 @@ describe('limits', () => {
   })
 })
 
-it('[PP-35] the URL of a webhook reaches no log', async () => {
+it('[HOOK-15] the URL of a webhook reaches no log', async () => {
   const setup = await setUpWebhooks()
   const written: string[] = []
   const spies = (['log', 'info', 'warn', 'error', 'debug'] as const).map((level) =>

@@ -33,7 +33,7 @@ async function setUpWaiter(pool: string): Promise<QueueSetup> {
   return queue
 }
 
-it('[PP-53] of two endpoints that want one place, the one that waited gets it when the other frees it, without a retry of its own', async () => {
+it('[SCALE-15] of two endpoints that want one place, the one that waited gets it when the other frees it, without a retry of its own', async () => {
   const host = await FakeHost.join(gpus('NVIDIA B200', 1))
   const first = await setUpQueue({ gpu: { pools: ['BLACKWELL_180'] }, workers: { min: 0, max: 1, idleTimeout: 5 } })
   const jobId = await run(first)
@@ -52,7 +52,7 @@ it('[PP-53] of two endpoints that want one place, the one that waited gets it wh
   await until(async () => (await waiters(first, second)).length === 0)
 })
 
-it('[PP-53] a host that comes online is filled by waiting endpoints, the longest waiting first', async () => {
+it('[SCALE-15] a host that comes online is filled by waiting endpoints, the longest waiting first', async () => {
   const queues = [await setUpWaiter('HOPPER_141'), await setUpWaiter('HOPPER_141'), await setUpWaiter('HOPPER_141')]
   expect(await waiters(...queues)).toEqual([0, 1, 2])
   const host = await FakeHost.join(gpus('NVIDIA H200', 2))
@@ -63,7 +63,7 @@ it('[PP-53] a host that comes online is filled by waiting endpoints, the longest
   expect(await Promise.all(queues.map(isThrottled))).toEqual([false, false, true])
 })
 
-it('[PP-53] one capacity message makes at most eight endpoints retry, however many wait', async () => {
+it('[SCALE-15] one capacity message makes at most eight endpoints retry, however many wait', async () => {
   // The GPU gets the wanted type directly in the database, so that exactly one capacity message is sent.
   const host = await FakeHost.join(gpus('NVIDIA A30', 1))
   const queues: QueueSetup[] = []
@@ -79,7 +79,7 @@ it('[PP-53] one capacity message makes at most eight endpoints retry, however ma
   expect(await attemptsOf(other), 'one that could not use it is not told').toBe(1)
 })
 
-it('[PP-53] room for several workers of one endpoint is filled by one message, worker after worker', async () => {
+it('[SCALE-15] room for several workers of one endpoint is filled by one message, worker after worker', async () => {
   const queue = await setUpQueue({ gpu: { pools: ['AMPERE_16'] }, workers: { min: 3, max: 3, idleTimeout: 5 } })
   await freezeClock(queue.endpointId)
   await until(async () => (await health(queue)).throttled === 3)
@@ -89,7 +89,7 @@ it('[PP-53] room for several workers of one endpoint is filled by one message, w
   expect(await waiters(queue), 'it goes on waiting for the third').toEqual([0])
 })
 
-it('[PP-53] an endpoint that needs no more capacity leaves the list', async () => {
+it('[SCALE-15] an endpoint that needs no more capacity leaves the list', async () => {
   const [idle, deleted] = [await setUpWaiter('AMPERE_80'), await setUpWaiter('AMPERE_80')]
   expect(await waiters(idle, deleted)).toEqual([0, 1])
   await idle.post('/purge-queue')
@@ -100,7 +100,7 @@ it('[PP-53] an endpoint that needs no more capacity leaves the list', async () =
   expect(await waiters(idle, deleted)).toEqual([])
 })
 
-it('[PP-53] a worker that is given up during its placement leaves no row behind', async () => {
+it('[SCALE-15] a worker that is given up during its placement leaves no row behind', async () => {
   const queue = await setUpWaiter('AMPERE_80')
   await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
     const { core } = object
@@ -125,14 +125,14 @@ it('[PP-53] a worker that is given up during its placement leaves no row behind'
   await until(async () => (await waiters(queue)).length === 0)
 })
 
-it('[PP-53] a row that is no longer needed is dropped at the next message', async () => {
+it('[SCALE-15] a row that is no longer needed is dropped at the next message', async () => {
   const queue = await setUpQueue({ gpu: { pools: ['ADA_32_PRO'] } })
   await env.DB.prepare('INSERT INTO capacity_waiters (endpoint_id, since) VALUES (?, 1)').bind(queue.endpointId).run()
   await FakeHost.join(gpus('NVIDIA GeForce RTX 5090', 1))
   await until(async () => (await waiters(queue)).length === 0)
 })
 
-it('[PP-53] a message that arrives during a placement makes the worker try again', async () => {
+it('[SCALE-15] a message that arrives during a placement makes the worker try again', async () => {
   const queue = await setUpWaiter('AMPERE_48')
   const stub = endpointStub(env, queue.endpointId)
   const outcome = await runInDurableObject(stub, async (object) => {
@@ -144,7 +144,7 @@ it('[PP-53] a message that arrives during a placement makes the worker try again
   await until(async () => (await attemptsOf(queue)) >= 3)
 })
 
-it('[PP-24] without a message a worker tries again by itself, after 5 s, then 10 s', async () => {
+it('[SCALE-14] without a message a worker tries again by itself, after 5 s, then 10 s', async () => {
   const queue = await setUpWaiter('ADA_48_PRO')
   await advance(queue.endpointId, 4_999)
   expect(await attemptsOf(queue)).toBe(1)

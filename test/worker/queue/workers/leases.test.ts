@@ -227,7 +227,7 @@ describe('timers', () => {
     expect((await queue.get(`/status/${jobId}`)).status).toBe(404)
   })
 
-  it('[PP-13] an outage of the plane itself does not count as silence of the workers', async () => {
+  it('[LSE-34] an outage of the plane itself does not count as silence of the workers', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.ping([jobId])
@@ -285,7 +285,7 @@ describe('releases', () => {
 })
 
 describe('failing workers', () => {
-  it('[PP-23, STA-2] an image that cannot be pulled: the job waits with the reason, and starts are backed off', async () => {
+  it('[WRK-42, STA-2] an image that cannot be pulled: the job waits with the reason, and starts are backed off', async () => {
     const queue = await setUpQueue()
     const jobId = await run(queue)
     const seen: string[] = []
@@ -329,7 +329,7 @@ describe('failing workers', () => {
     expect((await send(worker.url('RUNPOD_WEBHOOK_POST_OUTPUT', 'x'), { ...bad, method: 'POST', body: '{}' })).status).toBe(401)
   })
 
-  it('[PP-20, WRK-2] the key of a worker opens its own endpoint alone', async () => {
+  it('[WRK-40, WRK-2] the key of a worker opens its own endpoint alone', async () => {
     const [own, other] = [await setUpQueue(), await setUpQueue()]
     const { jobId, worker } = await runAndTake(own)
     expect(worker.token).toMatch(/^ppw_/)
@@ -340,7 +340,7 @@ describe('failing workers', () => {
     expect((await post(url)).status).toBe(200)
   })
 
-  it('[PP-237] a boot nonce with a space or a control character is not one of the plane: it gets no job and ends none', async () => {
+  it('[WRK-51] a boot nonce with a space or a control character is not one of the plane: it gets no job and ends none', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const queued = await run(queue)

@@ -24,7 +24,7 @@ async function busy() {
     ...{ queue, jobId, worker },
     now: () => nowMs,
     async pass(ms: number) {
-      // In steps, each with its alarm: a late alarm counts as an outage of the plane (PP-13).
+      // In steps, each with its alarm: a late alarm counts as an outage of the plane (LSE-34).
       for (const endMs = nowMs + ms; nowMs < endMs; ) {
         nowMs = Math.min(endMs, nowMs + P)
         await setClock(queue, nowMs)

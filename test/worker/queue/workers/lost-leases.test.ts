@@ -42,7 +42,7 @@ describe('a silent worker', () => {
     expect(await open).toBeNull()
   })
 
-  it('[LSE-7, PP-16] one that still runs its last job loses it 4 P after its last ping, although a chunk came later', async () => {
+  it('[LSE-7, LSE-35] one that still runs its last job loses it 4 P after its last ping, although a chunk came later', async () => {
     const queue = await setUpQueue()
     const { ids, worker } = await loseFirst(queue)
     await advance(queue.endpointId, 3 * P)
@@ -64,14 +64,14 @@ describe('a silent worker', () => {
 })
 
 describe('a draining worker', () => {
-  it('[LSE-8, WRK-29, PP-19] a container that crashes during a job that it had started costs that job a retry', async () => {
+  it('[LSE-8, WRK-29, LSE-36] a container that crashes during a job that it had started costs that job a retry', async () => {
     const queue = await setUpQueue()
     const { ids, worker } = await loseFirst(queue)
     await queue.host.report(worker.id, { state: 'exited', exitCode: 139 })
     expect(await record(queue, ids[1])).toMatchObject({ status: 'IN_QUEUE', retries: 1 })
   })
 
-  it('[WRK-29, PP-19] an assignment that crossed the drain costs none', async () => {
+  it('[WRK-29, LSE-36] an assignment that crossed the drain costs none', async () => {
     const queue = await setUpQueue()
     const ids = [await run(queue), await run(queue)]
     const worker = await queue.host.startWorker(queue.endpointId)

@@ -64,8 +64,8 @@ async function busyWorker(queue: QueueSetup, known: readonly string[] = []): Pro
 
 const isAskedToStop = (host: FakeHost, worker: FakeWorker) => host.desired().some((w) => w.id === worker.id && w.desired === 'stopped')
 
-describe('[PP-180] an idle worker is preempted for work of its account that fits nowhere', () => {
-  it('[PP-184, PP-185] at once, and the waiting job runs as soon as it is gone; the decision names the reason', async () => {
+describe('[PREEMPT-1] an idle worker is preempted for work of its account that fits nowhere', () => {
+  it('[PREEMPT-5, PREEMPT-6] at once, and the waiting job runs as soon as it is gone; the decision names the reason', async () => {
     const { host, first, second } = await twoEndpoints('BLACKWELL_180', 1)
     const worker = await idleWorker(first)
     await advance(first.endpointId, 1_000)
@@ -79,7 +79,7 @@ describe('[PP-180] an idle worker is preempted for work of its account that fits
     expect(await decisions(first)).toContain(`preempted by endpoint ${second.endpointId}`)
   })
 
-  it('[PP-181] never below workers.min', async () => {
+  it('[PREEMPT-2] never below workers.min', async () => {
     const { host, first, second } = await twoEndpoints('HOPPER_141', 1, { workers: { min: 1, max: 3, idleTimeout: 60 } })
     const worker = await idleWorker(first)
     await advance(first.endpointId, 30_000)
@@ -138,7 +138,7 @@ describe('[PP-180] an idle worker is preempted for work of its account that fits
   })
 })
 
-it('[PP-181] a worker that is started for workers.min alone preempts no other', async () => {
+it('[PREEMPT-2] a worker that is started for workers.min alone preempts no other', async () => {
   const { host, first, second } = await twoEndpoints('ADA_32_PRO', 1)
   const worker = await idleWorker(first)
   await advance(first.endpointId, 5_000)
@@ -154,7 +154,7 @@ it('[PP-181] a worker that is started for workers.min alone preempts no other', 
   await host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
 })
 
-it('[PP-182] a worker that has been without a job for a second is preempted, and the waiting endpoint retries at that moment', async () => {
+it('[PREEMPT-3] a worker that has been without a job for a second is preempted, and the waiting endpoint retries at that moment', async () => {
   const { host, first, second } = await twoEndpoints('AMPERE_48', 1)
   const { jobId, worker } = await busyWorker(first)
   const waiting = await run(second)
@@ -168,8 +168,8 @@ it('[PP-182] a worker that has been without a job for a second is preempted, and
   await host.waitFor((w) => w.id === worker.id && w.desired === 'stopped')
 })
 
-describe('[PP-183] between accounts', () => {
-  it('[PP-184, PP-185] an idle worker is preempted after 10 s, and neither account can identify the other', async () => {
+describe('[PREEMPT-4] between accounts', () => {
+  it('[PREEMPT-5, PREEMPT-6] an idle worker is preempted after 10 s, and neither account can identify the other', async () => {
     const host = await hostWith('AMPERE_80', 1)
     const first = await endpointOf(await createAccount(), host, 'AMPERE_80', { name: 'secret-name' })
     const second = await endpointOf(await createAccount(), host, 'AMPERE_80')

@@ -23,7 +23,7 @@ async function setUpBusy(changes: Record<string, unknown>) {
 }
 
 describe('workers follow the load', () => {
-  it('[SCALE-2, PP-50] the first worker comes at once, the next when a job has waited for the delay, by the alarm alone', async () => {
+  it('[SCALE-2, SCALE-11] the first worker comes at once, the next when a job has waited for the delay, by the alarm alone', async () => {
     const { queue, worker, jobId } = await setUpBusy({
       scaling: { type: 'QUEUE_DELAY', queueDelay: 4 },
       workers: { min: 0, max: 3, idleTimeout: 60 },
@@ -75,7 +75,7 @@ describe('workers follow the load', () => {
     expect((await worker.take())?.id).toBe(low)
   })
 
-  it('[PP-52] a normal job does not wait for a low priority one that occupies the only worker', async () => {
+  it('[SCALE-13] a normal job does not wait for a low priority one that occupies the only worker', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 2, idleTimeout: 60 } })
     await freezeClock(queue.endpointId)
     const worker = await queue.host.startWorker(queue.endpointId)
@@ -87,7 +87,7 @@ describe('workers follow the load', () => {
     expect((await second.take())?.id).toBe(normal)
   })
 
-  it('[SCALE-5, PP-51] a load that swings faster than the idle timeout starts and stops no further workers', async () => {
+  it('[SCALE-5, SCALE-12] a load that swings faster than the idle timeout starts and stops no further workers', async () => {
     const { queue, worker, jobId } = await setUpBusy({ workers: { min: 0, max: 3, idleTimeout: 10 } })
     await worker.done(jobId, { output: 1 })
     for (let swing = 0; swing < 5; swing++) {
@@ -130,7 +130,7 @@ describe('workers follow the load', () => {
   })
 })
 
-describe('[PP-54] the decision log', () => {
+describe('[SCALE-16] the decision log', () => {
   it('keeps only the last decisions, in order, over a restart of the object', async () => {
     const queue = await setUpQueue({ scaling: { type: 'REQUEST_COUNT', requestCount: 1 }, workers: { min: 0, max: 1 } })
     await runInDurableObject(endpointStub(env, queue.endpointId), (object) => {

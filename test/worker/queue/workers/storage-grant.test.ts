@@ -32,7 +32,7 @@ const storedIn = (stub: Stub) =>
   })
 
 describe('the storage of queues', () => {
-  it('[M8][PP-208] of a deleted endpoint is free when none of its work is in progress, its alarm too', async () => {
+  it('[M8][END-33] of a deleted endpoint is free when none of its work is in progress, its alarm too', async () => {
     const call = api((await createAccount()).key)
     const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
     for (let job = 0; job < 3; job += 1) expect((await call.post(`/v2/${id}/run`, INPUT)).status).toBe(200)
@@ -52,7 +52,7 @@ describe('the storage of queues', () => {
     }
   })
 
-  it('[M8][PP-208] is not created again by a change that arrives after the end of its endpoint', async () => {
+  it('[M8][END-33] is not created again by a change that arrives after the end of its endpoint', async () => {
     const call = api((await createAccount()).key)
     const id = (await call.post('/v2/serverless', endpointBody({ workers: { max: 0 } }))).body.id
     const stub = endpointStub(env, id)
@@ -67,7 +67,7 @@ describe('the storage of queues', () => {
     expect(await storedIn(stub)).toEqual(NOTHING)
   })
 
-  it('[M8][PP-208] is kept while the deletion may still fail, and while one of its workers exists', async () => {
+  it('[M8][END-33] is kept while the deletion may still fail, and while one of its workers exists', async () => {
     const queue = await setUpQueue()
     const stub = endpointStub(env, queue.endpointId)
     const { worker } = await runAndTake(queue)
@@ -89,7 +89,7 @@ describe('the storage of queues', () => {
     queue.host.leave()
   })
 
-  it('[M8][PP-205] of all endpoints of an account shares one budget of bytes, and frees its part', { timeout: 60_000 }, async () => {
+  it('[M8][BUDGET-3] of all endpoints of an account shares one budget of bytes, and frees its part', { timeout: 60_000 }, async () => {
     const account = await createAccount()
     const call = api(account.key)
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { queuedBytes: 9 * MIB })

@@ -35,7 +35,7 @@ describe('nothing gets stuck', () => {
     )
   })
 
-  it('[PP-28] a worker that pings but stopped asking for work is failed and replaced', async () => {
+  it('[WRK-44] a worker that pings but stopped asking for work is failed and replaced', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 3600 } })
     const worker = await queue.host.startWorker(queue.endpointId)
     await parkTake(queue, worker)
@@ -97,7 +97,7 @@ describe('nothing gets stuck', () => {
 })
 
 describe('stopped jobs', () => {
-  it('[PP-29] a worker that continues a stopped job is busy, and the next job gets another worker at once', async () => {
+  it('[WRK-45] a worker that continues a stopped job is busy, and the next job gets another worker at once', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 60 } })
     const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
     await worker.ping([jobId])
@@ -109,7 +109,7 @@ describe('stopped jobs', () => {
     expect((await second.take())?.id).toBe(next)
   })
 
-  it('[PP-29] a worker that has released it and takes is free again', async () => {
+  it('[WRK-45] a worker that has released it and takes is free again', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await queue.post(`/cancel/${jobId}`)
@@ -189,7 +189,7 @@ describe('results of any shape are stored', () => {
     expect(body.error).toMatch(/^e{65536}… \(5000000 characters\)$/)
   })
 
-  it('[PP-6] a chunk that escaping makes too large fails the job with that reason', async () => {
+  it('[STR-20] a chunk that escaping makes too large fails the job with that reason', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     expect(await worker.stream(jobId, '\u0001'.repeat(900_000))).toBe(200)

@@ -51,7 +51,7 @@ async function endWorker(queue: QueueSetup, worker: FakeWorker): Promise<void> {
 }
 
 describe('a post of a worker', () => {
-  it('[PP-230] is not read when its worker is gone and its job is over or unknown', async () => {
+  it('[WRK-48] is not read when its worker is gone and its job is over or unknown', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await worker.done(jobId, { output: 1 })
@@ -71,7 +71,7 @@ describe('a post of a worker', () => {
     expect((await inFlightUse(env, await teamOf(queue.account), Date.now())).used).toBe(0)
   })
 
-  it('[PP-230] is not read from another boot of the worker that holds the job, and counts as superseded', async () => {
+  it('[WRK-48] is not read from another boot of the worker that holds the job, and counts as superseded', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await drainNoMore(queue)
@@ -81,7 +81,7 @@ describe('a post of a worker', () => {
     expect((await status(queue, jobId)).output).toBe('mine')
   })
 
-  it('[PP-230, LSE-11] is read to its end as the late result of a worker that is gone, a large one too', async () => {
+  it('[WRK-48, LSE-11] is read to its end as the late result of a worker that is gone, a large one too', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await endWorker(queue, worker)
@@ -91,7 +91,7 @@ describe('a post of a worker', () => {
     expect(await status(queue, jobId)).toMatchObject({ status: 'COMPLETED', output })
   })
 
-  it('[PP-230, PP-214] is read from a suspended account only as the one result of a job that was requeued', async () => {
+  it('[WRK-48, DER-40] is read from a suspended account only as the one result of a job that was requeued', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await admin().post(`/admin/v1/users/${queue.account.userId}/suspend`, {})
@@ -103,7 +103,7 @@ describe('a post of a worker', () => {
     expect(await status(queue, jobId)).toMatchObject({ status: 'COMPLETED', output: 'late' })
   })
 
-  it('[PP-230] shares the bytes in progress of the account of its endpoint, and waits for room', async () => {
+  it('[WRK-48] shares the bytes in progress of the account of its endpoint, and waits for room', async () => {
     const [queue, other] = [await setUpQueue(), await setUpQueue()]
     const { jobId, worker } = await runAndTake(queue)
     const bystander = await runAndTake(other)
@@ -128,7 +128,7 @@ describe('a post of a worker', () => {
     expect((await status(queue, jobId)).output).toBe(output)
   })
 
-  it('[RST-20] of unknown length counts by the bytes read: small ones are accepted at the same time, large ones wait for room', async () => {
+  it('[REST-20] of unknown length counts by the bytes read: small ones are accepted at the same time, large ones wait for room', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     await setBudgets(queue, { inFlightBytes: 3 * MIB })
@@ -149,7 +149,7 @@ describe('a post of a worker', () => {
     expect((await status(queue, jobId)).output).toBe(output)
   })
 
-  it('[PP-230, LIM-3] fails its job, unread, when it is larger than the maximum, and names the limit', async () => {
+  it('[WRK-48, LIM-3] fails its job, unread, when it is larger than the maximum, and names the limit', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const first = await runAndTake(queue)
     await drainNoMore(queue)
@@ -172,7 +172,7 @@ describe('a post of a worker', () => {
 describe('room for posts of workers', () => {
   const output = 'x'.repeat(3 * MIB)
 
-  it("[PP-231] counts in the account's budget: a result without room fails its job with both numbers, until results expire", async () => {
+  it("[WRK-49] counts in the account's budget: a result without room fails its job with both numbers, until results expire", async () => {
     const queue = await setUpQueue()
     await setBudgets(queue, { queuedBytes: 5 * MIB })
     const { jobId, worker } = await runAndTake(queue)
@@ -203,7 +203,7 @@ describe('room for posts of workers', () => {
     expect((await status(queue, later)).status).toBe('COMPLETED')
   })
 
-  it('[PP-231] fails the job of a chunk without room with both numbers, and its worker gets a stop', async () => {
+  it('[WRK-49] fails the job of a chunk without room with both numbers, and its worker gets a stop', async () => {
     const queue = await setUpQueue()
     await setBudgets(queue, { queuedBytes: 5 * MIB })
     const { jobId, worker } = await runAndTake(queue)
@@ -216,7 +216,7 @@ describe('room for posts of workers', () => {
     expect(await worker.stopPoll()).toEqual([jobId])
   })
 
-  it('[PP-231] is not needed for a result no longer than the input that it replaces', async () => {
+  it('[WRK-49] is not needed for a result no longer than the input that it replaces', async () => {
     const queue = await setUpQueue()
     await setBudgets(queue, { queuedBytes: 0 })
     const { jobId, worker } = await runAndTake(queue, { text: 'i'.repeat(3 * MIB) })

@@ -152,7 +152,7 @@ describe('keys of an account', () => {
     expect((await api(owner.key).get(PATH)).body.keys).toHaveLength(2)
   })
 
-  it('[PP-203] the number of keys is limited, also for simultaneous requests', async () => {
+  it('[BUDGET-1] the number of keys is limited, also for simultaneous requests', async () => {
     const owner = await createAccount()
     await admin().put(`/admin/v1/users/${owner.userId}/budgets`, { apiKeys: 3 })
     const replies = await Promise.all(Array.from({ length: 6 }, (_, n) => api(owner.key).post(PATH, { name: `k${n}` })))

@@ -127,7 +127,7 @@ async function sessions(owner: Account): Promise<Caller[]> {
   return callers
 }
 
-/** Browsers, whose cookies stand for the credential of their sign-in (CS-2), and count only from pages of the plane (CS-4). */
+/** Browsers, whose cookies stand for the credential of their sign-in (SESSION-2), and count only from pages of the plane (SESSION-4). */
 async function browsers(account: Account): Promise<Caller[]> {
   const readOnly = await createKey(account.userId, { permission: 'READ_ONLY' })
   const revoked = await createKey(account.userId)
@@ -245,7 +245,7 @@ describe('[API-5] [AUT-3] [AUT-4] [AUT-5] [ORG-3] the authorisation matrix', () 
     expect(cells).toBe(callers.length * DOCUMENTED.length)
   }, 600_000)
 
-  it('[AUT-4a] [CS-4] every operation of the operator API lets in the operator, and no others', async () => {
+  it('[AUT-4a] [SESSION-4] every operation of the operator API lets in the operator, and no others', async () => {
     for (const { name, header, team, cookies, isOperator = header === OPERATOR } of callers) {
       const got = await Promise.all(OF_OPERATORS.map(async (operation) => received((await call(header, operation, team, cookies)).status)))
       const isLetIn = (method: string) => isOperator === true || (isOperator === 'reads' && method === 'get')

@@ -15,7 +15,7 @@ function victimOf(kind: string): Promise<Victim> {
   return create()
 }
 
-describe('[AUT-5] [PP-143] the id of another account’s resource', () => {
+describe('[AUT-5] [AUT-24] the id of another account’s resource', () => {
   it('every kind that routes name has a victim, and no other kind has one', () => {
     expect(Object.keys(VICTIMS).sort()).toEqual(KINDS.toSorted())
   })

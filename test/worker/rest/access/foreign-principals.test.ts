@@ -166,7 +166,7 @@ async function readAll(
   return { status: response.status, text: await response.text() }
 }
 
-describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collections }) => {
+describe.each(PRINCIPALS)('[C1] [AUT-22] $name', ({ headerFor, teamFor, collections }) => {
   const naming = async (victim: Victim) => (teamFor ? { 'X-Team-Id': await teamFor(victim) } : undefined)
 
   it.each(KINDS)('is refused by every route of %s{…}, as for an unknown id, and changes nothing', async (kind) => {
@@ -234,7 +234,7 @@ describe.each(PRINCIPALS)('[C1] [PP-191] $name', ({ headerFor, teamFor, collecti
 })
 
 describe('an id that does not exist', () => {
-  it('[M6] [PP-160] [PP-191] creates no object in any call', async () => {
+  it('[M6] [AUT-20] [AUT-22] creates no object in any call', async () => {
     const header = bearer(otherTenant.key)
     // These first calls create the objects that belong to the caller.
     await readAll(header, { method: 'get', path: '/v2/webhooks/deliveries', scope: '', body: undefined })

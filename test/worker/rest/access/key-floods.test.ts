@@ -44,7 +44,7 @@ const inOneWindow = (run: () => Promise<void>) =>
 describe('floods of keys', () => {
   beforeEach(dropCachedDecisions)
 
-  it('[H6][PP-200] a thousand spellings of a header are one key in memory, one read and one write', async () => {
+  it('[H6][KEY-10] a thousand spellings of a header are one key in memory, one read and one write', async () => {
     const { key } = await createAccount()
     const spellings = ['Bearer', 'bearer', 'BEARER', 'bEARER'].flatMap((scheme) =>
       Array.from({ length: 250 }, (_, spaces) => `${scheme}${' '.repeat(spaces + 1)}${key}`),
@@ -59,7 +59,7 @@ describe('floods of keys', () => {
     expect({ queries, remembered: rememberedKeys() - before }).toEqual({ queries: 2, remembered: 2 })
   })
 
-  it('[H6][PP-200] a header of 130 kB is no key, and nothing of it is cached', async () => {
+  it('[H6][KEY-10] a header of 130 kB is no key, and nothing of it is cached', async () => {
     const { key } = await createAccount()
     const before = rememberedKeys()
     const header = `Bearer${' '.repeat(130_000)}${key}`
@@ -67,7 +67,7 @@ describe('floods of keys', () => {
     expect(rememberedKeys()).toBe(before)
   })
 
-  it('[H6][PP-200] a key in use is noted in D1 at most once a minute, by whichever isolate', async () => {
+  it('[H6][KEY-10] a key in use is noted in D1 at most once a minute, by whichever isolate', async () => {
     const { key, keyId } = await createAccount()
     const lastUse = () => env.DB.prepare('SELECT last_used_at AS at FROM api_keys WHERE id = ?').bind(keyId).first('at')
     for (const nowMs of [NOW, NOW + 59_999, NOW + 60_000]) {
@@ -79,7 +79,7 @@ describe('floods of keys', () => {
     }
   })
 
-  it('[M3][PP-200] a key that the plane never issued is looked up once in five seconds', async () => {
+  it('[M3][KEY-10] a key that the plane never issued is looked up once in five seconds', async () => {
     const header = `Bearer ${unknownKey()}`
     const ask = (nowMs: number) => authenticate(env, header, nowMs, visitFrom('a'))
     const queries = await queriesOf(async () => {
@@ -88,7 +88,7 @@ describe('floods of keys', () => {
     expect(queries).toBe(2)
   })
 
-  it('[M3][PP-200] an address with too many unknown keys causes no more D1 queries, and others are not affected', async () => {
+  it('[M3][KEY-10] an address with too many unknown keys causes no more D1 queries, and others are not affected', async () => {
     const honest = await createAccount()
     const header = `Bearer ${honest.key}`
     expect((await authenticate(env, header, NOW - DECISION_TTL_MS, visitFrom('a'))).ok).toBe(true)
@@ -108,7 +108,7 @@ describe('floods of keys', () => {
     expect((await authenticate(env, `Bearer ${(await createAccount()).key}`, NOW + MISS_WINDOW_MS, visitFrom('a'))).ok).toBe(true)
   })
 
-  it('[S12][CS-12] an address with too many assertions of unknown hosts causes no more D1 queries, and a host elsewhere gets its token', async () => {
+  it('[S12][SESSION-12] an address with too many assertions of unknown hosts causes no more D1 queries, and a host elsewhere gets its token', async () => {
     const madeUp = () => new UnsecuredJWT({ iss: crypto.randomUUID() }).encode()
     const ask = (assertion: string, address: string | null) =>
       renewHostToken(env, assertion, address, NOW).then(
@@ -127,7 +127,7 @@ describe('floods of keys', () => {
     expect(await ask(await host.assertion(), null)).toBe(200)
   })
 
-  it('[M3][PP-200] senders with unknown addresses do not lock one another out', async () => {
+  it('[M3][KEY-10] senders with unknown addresses do not lock one another out', async () => {
     const ask = (key: string) => authenticate(env, `Bearer ${key}`, NOW, visitFrom(null))
     const { key } = await createAccount()
     const otherTenants = await Promise.all(Array.from({ length: 2 * MAX_MISSES }, () => ask(unknownKey())))
@@ -135,7 +135,7 @@ describe('floods of keys', () => {
     expect((await ask(key)).ok).toBe(true)
   })
 
-  it('[M3][PP-200] the reply is 429 with the time to wait, on REST and the job API', { timeout: TEST_MS }, async () => {
+  it('[M3][KEY-10] the reply is 429 with the time to wait, on REST and the job API', { timeout: TEST_MS }, async () => {
     const from = { 'X-Forwarded-For': '203.0.113.7' }
     await inOneWindow(async () => {
       await Promise.all(Array.from({ length: MAX_MISSES }, () => api(unknownKey()).get('/v2/serverless', undefined, from)))
@@ -151,7 +151,7 @@ describe('floods of keys', () => {
   })
 })
 
-it('[M3][PP-200] a key that names random endpoints is throttled, and reaches its own meanwhile', { timeout: TEST_MS }, async () => {
+it('[M3][KEY-10] a key that names random endpoints is throttled, and reaches its own meanwhile', { timeout: TEST_MS }, async () => {
   dropCachedDecisions()
   const { key } = await createAccount()
   const id = await createEndpoint(key)
@@ -166,7 +166,7 @@ it('[M3][PP-200] a key that names random endpoints is throttled, and reaches its
   expect((await call.get(`/v2/${id}/health`)).status).toBe(200)
 })
 
-it('[PP-200] many valid simultaneous calls are no flood, whatever the isolate has cached', { timeout: TEST_MS }, async () => {
+it('[KEY-10] many valid simultaneous calls are no flood, whatever the isolate has cached', { timeout: TEST_MS }, async () => {
   const { key } = await createAccount()
   const id = await createEndpoint(key)
   dropCachedDecisions()
@@ -177,7 +177,7 @@ it('[PP-200] many valid simultaneous calls are no flood, whatever the isolate ha
 describe('the source of a request', () => {
   const source = (headers: Record<string, string>) => clientSource(new Request('http://plane.test/', { headers }))
 
-  it('[M3][PP-200] is the address that the nearest proxy reports, and for IPv6 a network; without a proxy it is unknown', () => {
+  it('[M3][KEY-10] is the address that the nearest proxy reports, and for IPv6 a network; without a proxy it is unknown', () => {
     expect(source({ 'X-Forwarded-For': '198.51.100.1, 203.0.113.7' })).toBe(source({ 'X-Forwarded-For': '203.0.113.7' }))
     expect(source({ 'X-Forwarded-For': '2001:db8:1:2::5' })).toBe(source({ 'X-Forwarded-For': '2001:db8:1:2:ffff::1' }))
     expect(source({ 'X-Forwarded-For': '2001:db8:1:3::5' })).not.toBe(source({ 'X-Forwarded-For': '2001:db8:1:2::5' }))

@@ -2,7 +2,7 @@ import { DOCUMENTED, fill, type Operation } from '../../../support/access/operat
 import { snapshot, VICTIMS, type Victim } from '../../../support/access/victims.ts'
 import { api, createAccount, describe, expect, it, type Reply } from '../../../support/harness.ts'
 
-// Every documented route that changes or deletes something takes a condition (RST-21).
+// Every documented route that changes or deletes something takes a condition (REST-21).
 
 const CHANGES = ['patch', 'put', 'delete']
 
@@ -50,7 +50,7 @@ async function tagOf({ owner }: Victim, path: string): Promise<string> {
   return `"${role}"`
 }
 
-describe('[RST-21][RST-22] a change with a condition', () => {
+describe('[REST-21][REST-22] a change with a condition', () => {
   it('is documented for every route that changes or deletes, except those with a reason', () => {
     const without = DOCUMENTED.filter(({ method, isConditional }) => CHANGES.includes(method) && !isConditional).map(({ id }) => id)
     expect(without.toSorted()).toEqual(Object.keys(WITHOUT).toSorted())

@@ -37,7 +37,7 @@ async function openEvents(queue: QueueSetup, jobId: string, key: string): Promis
 }
 
 describe('a suspended account', () => {
-  it('[M10][PP-214] its keys are refused on every surface with the reason, and are valid again when it is resumed', async () => {
+  it('[M10][DER-40] its keys are refused on every surface with the reason, and are valid again when it is resumed', async () => {
     const queue = await setUpQueue()
     const { key, userId } = queue.account
     const bystander = await setUpQueue()
@@ -55,7 +55,7 @@ describe('a suspended account', () => {
     expect((await suspend('nosuchuser')).status).toBe(404)
   })
 
-  it('[M10][PP-214] a suspended user acts for no organization either; the organization and its other members continue', async () => {
+  it('[M10][DER-40] a suspended user acts for no organization either; the organization and its other members continue', async () => {
     const [owner, member] = [await createAccount(), await createAccount()]
     const team = await createOrganization(owner.key)
     const key = await createKey(member.userId)
@@ -72,7 +72,7 @@ describe('a suspended account', () => {
     expect((await api(key.key).get('/v2/pods')).status).toBe(200)
   })
 
-  it('[PP-239] a suspended organization: its keys and sessions are refused and its pods stop; its members keep their own accounts', async () => {
+  it('[DER-41] a suspended organization: its keys and sessions are refused and its pods stop; its members keep their own accounts', async () => {
     const scene = await podScene()
     const member = await createAccount()
     const team = await createOrganization(scene.account.key)
@@ -95,7 +95,7 @@ describe('a suspended account', () => {
     scene.leave()
   })
 
-  it('[M10][PP-214] its workers end, and its jobs wait without a loss until it is resumed', async () => {
+  it('[M10][DER-40] its workers end, and its jobs wait without a loss until it is resumed', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, { n: 1 })
     const waiting = await run(queue, { n: 2 })
@@ -116,7 +116,7 @@ describe('a suspended account', () => {
     expect((await queue.get(`/status/${jobId}`)).body.status).toBe('COMPLETED')
   })
 
-  it('[M10][PP-214] its pods stop with the reason, a locked one too, and cost nothing; they start again when it is resumed', async () => {
+  it('[M10][DER-40] its pods stop with the reason, a locked one too, and cost nothing; they start again when it is resumed', async () => {
     const scene = await podScene()
     const pod = await scene.create()
     await scene.run(pod.id)
@@ -139,7 +139,7 @@ describe('a suspended account', () => {
     scene.leave()
   })
 
-  it('[M10][PP-214] gets nothing of a host, even with a key that is still cached elsewhere', async () => {
+  it('[M10][DER-40] gets nothing of a host, even with a key that is still cached elsewhere', async () => {
     const scene = await podScene()
     const pod = await scene.create()
     await scene.run(pod.id)
@@ -167,7 +167,7 @@ describe('open streams', () => {
     STREAM_CHECKS.everyMs = PREVIOUS.everyMs
   })
 
-  it('[M5][PP-215] of a job end when their key is revoked, and continue for others', async () => {
+  it('[M5][DER-42] of a job end when their key is revoked, and continue for others', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const reader = await createKey(queue.account.userId)
@@ -182,7 +182,7 @@ describe('open streams', () => {
     expect(await other.rest()).toContain('event: end')
   })
 
-  it('[M5][M10][PP-215] of a job and of a log end when the account is suspended', async () => {
+  it('[M5][M10][DER-42] of a job and of a log end when the account is suspended', async () => {
     const scene = await podScene()
     const pod = await scene.create()
     await scene.run(pod.id)
@@ -210,7 +210,7 @@ describe('open streams', () => {
     scene.leave()
   })
 
-  it('[M5][PP-232] of one key cost one D1 query a minute together, and all end with it', async () => {
+  it('[M5][KEY-11] of one key cost one D1 query a minute together, and all end with it', async () => {
     const { key, keyId } = await createAccount()
     const { everyMs: tickMs, maxAgeMs } = PREVIOUS
     const header = `Bearer ${key}`

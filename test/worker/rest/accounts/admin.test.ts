@@ -140,7 +140,7 @@ describe('join tokens', () => {
     expect(row).toMatchObject({ data_center_id: 'LOCAL-1', name: null, used_at: null })
   })
 
-  it('[RST-2] take a data center and a name', async () => {
+  it('[REST-2] take a data center and a name', async () => {
     expect((await admin().post('/admin/v1/join-tokens', { dataCenterId: 'EU-RO-1', name: 'gpu-07' })).status).toBe(201)
     for (const body of [{ dataCenterId: 'a b' }, { dataCenterId: 'x' }, { name: '' }, { extra: 1 }]) {
       expect((await admin().post('/admin/v1/join-tokens', body)).status).toBe(422)

@@ -236,7 +236,7 @@ describe('an invitation', () => {
     expect(await open()).toHaveLength(1)
   })
 
-  it('[PP-125] is made once under an Idempotency-Key, and its stored reply is sealed', async () => {
+  it('[IDEM-2] is made once under an Idempotency-Key, and its stored reply is sealed', async () => {
     const body = { email: guest.email, role: 'DEV' }
     const once = { 'Idempotency-Key': 'k1' }
     const first = await api(owner.key).post(`${path}/invitations`, body, once)

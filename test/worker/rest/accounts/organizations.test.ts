@@ -129,7 +129,7 @@ describe('organizations', () => {
     expect(await env.DB.prepare('SELECT runtime_class AS c FROM teams WHERE id = ?').bind(id).first()).toEqual({ c: 'runsc' })
   })
 
-  it('[PP-125] a repeat under an Idempotency-Key makes no second one', async () => {
+  it('[IDEM-2] a repeat under an Idempotency-Key makes no second one', async () => {
     const { key } = await createAccount()
     const once = { 'Idempotency-Key': 'k1' }
     const [first, second] = [await api(key).post(PATH, { name: 'Acme' }, once), await api(key).post(PATH, { name: 'Acme' }, once)]

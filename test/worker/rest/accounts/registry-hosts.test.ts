@@ -16,7 +16,7 @@ const refusal = (id: string, own: string, image: string, other: string) => ({
 })
 
 describe('a credential belongs to one registry', () => {
-  it('[H3][PP-195] the one of its host; named with an image of another it is 400, and no host gets it', async () => {
+  it('[H3][REG-20] the one of its host; named with an image of another it is 400, and no host gets it', async () => {
     const account = await createAccount()
     const { key } = account
     const id = await credential(key, { host: 'A.example' })
@@ -42,7 +42,7 @@ describe('a credential belongs to one registry', () => {
     })
   })
 
-  it('[PP-195] one made without a host, as older clients do, gets that of the first image that is named with it', async () => {
+  it('[REG-20] one made without a host, as older clients do, gets that of the first image that is named with it', async () => {
     const { key } = await createAccount()
     const id = await credential(key)
     expect((await api(key).get(`/v2/registries/${id}`)).body).toEqual({ id, name: 'r' })
@@ -53,7 +53,7 @@ describe('a credential belongs to one registry', () => {
     expect(await hostOf(key, id)).toBe('ghcr.io')
   })
 
-  it('[PP-195] of two simultaneous first images on different registries one is refused', async () => {
+  it('[REG-20] of two simultaneous first images on different registries one is refused', async () => {
     const { key } = await createAccount()
     const id = await credential(key)
     const images = ['a.example/x', 'b.example/x', 'c.example/x']
@@ -63,14 +63,14 @@ describe('a credential belongs to one registry', () => {
     expect(await hostOf(key, id)).toBe(taken.split('/')[0])
   })
 
-  it('[PP-195] a dry run sets no registry', async () => {
+  it('[REG-20] a dry run sets no registry', async () => {
     const { key } = await createAccount()
     const id = await credential(key)
     expect((await api(key).post('/v2/pods?dryRun=true', { ...POD, image: 'a.example/x', registry: id })).status).toBe(200)
     expect(await hostOf(key, id)).toBeUndefined()
   })
 
-  it('[PP-195] host is a host and nothing else', async () => {
+  it('[REG-20] host is a host and nothing else', async () => {
     const { key } = await createAccount()
     for (const host of ['https://ghcr.io', 'ghcr.io/octo', '', 'a b', null]) {
       const reply = await api(key).post('/v2/registries', { name: 'r', username: 'u', password: 'p', host })
@@ -80,7 +80,7 @@ describe('a credential belongs to one registry', () => {
 })
 
 describe('naming a credential', () => {
-  it('[H3][PP-196] takes registries:read, in every place that names one', async () => {
+  it('[H3][REG-21] takes registries:read, in every place that names one', async () => {
     const account = await createAccount()
     const id = await credential(account.key, { host: 'a.example' })
     const scopes = ['pods:write', 'serverless:write', 'templates:write']
@@ -104,7 +104,7 @@ describe('naming a credential', () => {
     expect((await api(reader.key).post('/v2/serverless', endpointBody({ image, registry: id }))).status).toBe(201)
   })
 
-  it('[PP-196] without a registry yet takes it also where a template names it', async () => {
+  it('[REG-21] without a registry yet takes it also where a template names it', async () => {
     const account = await createAccount()
     const id = await credential(account.key)
     const template = (await api(account.key).post('/v2/templates', { name: 't', image: 'a.example/x', registry: id })).body.id

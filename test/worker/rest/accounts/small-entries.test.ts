@@ -25,7 +25,7 @@ const fetchWith = (changes: object, url: string) =>
   )
 
 describe('the operator API', () => {
-  it('[L10][PP-222] is served on ADMIN_HOST and nowhere else, its document too', async () => {
+  it('[L10][ADM-10] is served on ADMIN_HOST and nowhere else, its document too', async () => {
     const statuses = async (changes: object, host: string) =>
       Promise.all(
         ['/admin/v1/users', '/admin/v1/openapi.json', '/v2/openapi.json'].map(
@@ -41,7 +41,7 @@ describe('the operator API', () => {
 })
 
 describe('replies of the job API', () => {
-  it('[L10][PP-225] have the content type that they declare, for every caller and result', async () => {
+  it('[L10][API-30] have the content type that they declare, for every caller and result', async () => {
     const queue = await setUpQueue()
     const { jobId } = await runAndTake(queue)
     const base = `/v2/${queue.endpointId}`
@@ -60,7 +60,7 @@ describe('replies of the job API', () => {
 describe('names', () => {
   const BAD = ['a\u0007', 'a\u0085b', '\u202egnp.exe', 'a\u2066b\u2069', 'a\u200bb', '\ufeffa', 'a\u2028b', 'x'.repeat(192)]
 
-  it('[L9][PP-223] contain no control characters or direction marks and have 191 characters at most', async () => {
+  it('[L9][GEN-10] contain no control characters or direction marks and have 191 characters at most', async () => {
     const { key } = await createAccount()
     const pod = { image: 'acme/idle:1', cpu: { id: 'cpu3c', vcpuCount: 2 } }
     const named: [string, object][] = [
@@ -81,7 +81,7 @@ describe('names', () => {
 })
 
 describe('webhooks of a plane on one machine', () => {
-  it('[M7][PP-224] reach the host for the named account alone', async () => {
+  it('[M7][HOOK-21] reach the host for the named account alone', async () => {
     const [mine, theirs] = [await setUpQueue(), await setUpQueue()]
     const webhook = 'http://127.0.0.1:9/hook'
     const email = await env.DB.prepare('SELECT email FROM users WHERE id = ?').bind(mine.account.userId).first<string>('email')

@@ -36,7 +36,7 @@ const textOf = ({ lines }: Page) => lines.map(({ line }) => line)
 const cursor = (text: string | null) => `cursor=${encodeURIComponent(text ?? '')}`
 
 describe('the log of an endpoint', () => {
-  it('[JL-14] joins its workers by time, pages both ways, and searches all of them', async () => {
+  it('[LOG-34] joins its workers by time, pages both ways, and searches all of them', async () => {
     const { queue, one, two } = await twoWorkers()
     const all = ['a0', 'b0', 'a1', 'b1', 'a2', 'b2']
     const whole = await read(queue)
@@ -58,7 +58,7 @@ describe('the log of an endpoint', () => {
     expect(textOf(await read(queue, cursor(whole.newer)))).toEqual(['a3'])
   })
 
-  it('[JL-14, PP-61] has lines of a deleted worker, and for a job the lines of its worker during that job', async () => {
+  it('[LOG-34, LOG-11] has lines of a deleted worker, and for a job the lines of its worker during that job', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue)
     const timeline = (await queue.get(`/timeline/${jobId}`)).body

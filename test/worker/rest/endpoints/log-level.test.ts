@@ -24,7 +24,7 @@ describe('LOG_LEVEL', () => {
     '/lb/nosuchendpoint/',
     '/proxy/x/80/',
   ]
-  it.each(PATHS)('[PP-170] applies to a call of %s', async (path) => {
+  it.each(PATHS)('[CFG-10] applies to a call of %s', async (path) => {
     await (await send(path)).text()
     expect(isQuiet()).toBe(true)
   })
@@ -37,7 +37,7 @@ describe('LOG_LEVEL', () => {
     ['a log', () => runInDurableObject(podLogStub(env, 'pod', 'fresh'), isQuiet)],
     ['the rate limiter', () => runInDurableObject(rateLimiterStub(env, 'fresh'), isQuiet)],
     ['the sender of webhooks', () => runInDurableObject(webhookSenderStub(env, 'fresh'), isQuiet)],
-  ])('[PP-170] applies to the isolate of %s before any request does', async (_object, check) => {
+  ])('[CFG-10] applies to the isolate of %s before any request does', async (_object, check) => {
     expect(await check()).toBe(true)
   })
 })

@@ -22,7 +22,7 @@ async function createOwner() {
 }
 
 describe('the owner of an endpoint in a job call', () => {
-  it('[PP-192] is cached for a minute if it is the caller', async () => {
+  it('[AUT-23] is cached for a minute if it is the caller', async () => {
     const owner = await createOwner()
     const ask = (nowMs: number) => ownQueue(env, owner, owner.endpointId, nowMs)
     expect(await readsOf(() => ask(NOW))).toBe(1)
@@ -32,7 +32,7 @@ describe('the owner of an endpoint in a job call', () => {
     expect(await ask(NOW + OWN_TTL_MS)).toBeNull()
   })
 
-  it('[PP-192] is dropped from the cache at once where the endpoint was deleted', async () => {
+  it('[AUT-23] is dropped from the cache at once where the endpoint was deleted', async () => {
     const owner = await createOwner()
     expect(await ownQueue(env, owner, owner.endpointId, NOW)).not.toBeNull()
     await env.DB.prepare('UPDATE endpoints SET deleted_at = 1 WHERE id = ?').bind(owner.endpointId).run()
@@ -40,7 +40,7 @@ describe('the owner of an endpoint in a job call', () => {
     expect(await ownQueue(env, owner, owner.endpointId, NOW)).toBeNull()
   })
 
-  it('[L1] [PP-192] costs the database as much for an id of another team as for an unknown one, however busy the owner is', async () => {
+  it('[L1] [AUT-23] costs the database as much for an id of another team as for an unknown one, however busy the owner is', async () => {
     const [owner, otherTenant] = [await createOwner(), await createAccount()]
     const requester = { teamId: await teamOf(otherTenant) }
     // The owner's calls fill the cache; they must not fill it for another tenant.
@@ -55,7 +55,7 @@ describe('the owner of an endpoint in a job call', () => {
     }
   })
 
-  it('[L1] [PP-192] does so through the whole Worker too', async () => {
+  it('[L1] [AUT-23] does so through the whole Worker too', async () => {
     const [owner, otherTenant] = [await createOwner(), await createAccount()]
     const unknownId = `zz${owner.endpointId.slice(2)}`
     expect((await api(owner.key).get(`/v2/${owner.endpointId}/health`)).status).toBe(200)
@@ -68,14 +68,14 @@ describe('the owner of an endpoint in a job call', () => {
     expect(reads).toEqual([1, 1, 0, 0])
   })
 
-  it('[PP-192] is not looked up for an id that cannot be one of an endpoint', async () => {
+  it('[AUT-23] is not looked up for an id that cannot be one of an endpoint', async () => {
     const requester = { teamId: 'a' }
     for (const id of ['', 'a/b', 'ä', 'x'.repeat(65)]) {
       expect(await readsOf(async () => expect(await ownQueue(env, requester, id, NOW)).toBeNull()), id).toBe(0)
     }
   })
 
-  it('[PP-192] stays cached for owners during a flood of refusals', async () => {
+  it('[AUT-23] stays cached for owners during a flood of refusals', async () => {
     const [owner, otherTenant] = [await createOwner(), await createAccount()]
     const teamId = await teamOf(otherTenant)
     await ownQueue(env, owner, owner.endpointId, NOW)

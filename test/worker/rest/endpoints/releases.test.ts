@@ -80,7 +80,7 @@ describe('[END-14] releases', () => {
     expect(versions).toEqual([5, 4, 3, 2, 1])
   })
 
-  it('[PAG-3, RST-8] a cursor of another endpoint or list, an empty one and bad limits are 422', async () => {
+  it('[PAG-3, REST-8] a cursor of another endpoint or list, an empty one and bad limits are 422', async () => {
     const { key } = await createAccount()
     const [one, other] = [await createEndpoint(key), await createEndpoint(key)]
     await api(key).patch(`/v2/serverless/${one}`, { env: { A: '1' } })

@@ -23,7 +23,7 @@ describe('the signing secret', () => {
     expect((await api(theirs.key).get(SECRET_PATH)).body.secret).not.toBe(first.body.secret)
   })
 
-  it('[HOOK-8, PP-32] after a rotation both sign for 24 hours, then the new one alone', async () => {
+  it('[HOOK-8, HOOK-12] after a rotation both sign for 24 hours, then the new one alone', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     const before = (await api(queue.account.key).get(SECRET_PATH)).body.secret
@@ -48,7 +48,7 @@ describe('the signing secret', () => {
     expect(signature).not.toBe(signedBy(before))
   })
 
-  it('[PP-32] is for keys that may write jobs, because its readers can forge', async () => {
+  it('[HOOK-12] is for keys that may write jobs, because its readers can forge', async () => {
     const { userId } = await createAccount()
     const reader = api((await createKey(userId, { permission: 'READ_ONLY' })).key)
     expect((await reader.get(SECRET_PATH)).status).toBe(403)
@@ -60,7 +60,7 @@ describe('the signing secret', () => {
 })
 
 describe('the delivery log', () => {
-  it('[PP-33] lists every delivery and its attempts', async () => {
+  it('[HOOK-13] lists every delivery and its attempts', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     const jobId = await finishJob(setup, '/fail/1?token=mine')
@@ -84,7 +84,7 @@ describe('the delivery log', () => {
     })
   })
 
-  it('[PP-33, PAG-3] is paged newest first and filtered, and a cursor fits its own list only', async () => {
+  it('[HOOK-13, PAG-3] is paged newest first and filtered, and a cursor fits its own list only', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     for (let n = 1; n <= 5; n += 1) {
@@ -113,7 +113,7 @@ describe('the delivery log', () => {
     }
   })
 
-  it("[PP-33, AUT-5] is the account's own, and for keys that may read jobs", async () => {
+  it("[HOOK-13, AUT-5] is the account's own, and for keys that may read jobs", async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_mine', url: `https://${setup.host}/ok` })
     const otherTenant = await createAccount()
@@ -127,7 +127,7 @@ describe('the delivery log', () => {
 })
 
 describe('redelivery', () => {
-  it('[PP-33] sends the same id and body again, with three fresh attempts', async () => {
+  it('[HOOK-13] sends the same id and body again, with three fresh attempts', async () => {
     const setup = await setUpWebhooks()
     const { queue, sender, host } = setup
     const jobId = await finishJob(setup, '/status/500')
@@ -149,7 +149,7 @@ describe('redelivery', () => {
     expect(new Set(requests.map(({ body, headers }) => `${headers['webhook-id']} ${body}`)).size).toBe(1)
   })
 
-  it('[PP-33, AUT-5] of an unknown or a foreign delivery is 404, and takes the right to write jobs', async () => {
+  it('[HOOK-13, AUT-5] of an unknown or a foreign delivery is 404, and takes the right to write jobs', async () => {
     const setup = await setUpWebhooks()
     await handOver(setup, { id: 'msg_foreign', url: `https://${setup.host}/ok` })
     await waitForDelivery(setup, 'job', 'DELIVERED', 1)

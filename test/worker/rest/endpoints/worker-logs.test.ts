@@ -89,7 +89,7 @@ describe('shipping', () => {
     expect((await api(null).post('/host/v1/logs', { batches: [] })).status).toBe(401)
   })
 
-  it('[PP-60] the log keeps its newest lines within its limits, and numbers continue', async () => {
+  it('[LOG-10] the log keeps its newest lines within its limits, and numbers continue', async () => {
     const { host, worker, read } = await setUpLog()
     await runInDurableObject(logOf(worker), (log) => {
       log.archive.bucket = null
@@ -149,7 +149,7 @@ describe('reading', () => {
     expect(await fresh.lines(1)).toEqual(['next'])
   })
 
-  it('[LOG-2][PP-64] since begins with the first line of that time; Last-Event-ID beats since, since beats tail', async () => {
+  it('[LOG-2][LOG-14] since begins with the first line of that time; Last-Event-ID beats since, since beats tail', async () => {
     const { host, worker, read } = await setUpLog()
     // One line a second, from 12:00:00.
     await host.ship(worker.workload, numbers(0, 9))
@@ -163,7 +163,7 @@ describe('reading', () => {
     expect(await later.lines(1)).toEqual(['next'])
   })
 
-  it('[LOG-3][PP-63] both forms of Last-Event-ID resume strictly after it', async () => {
+  it('[LOG-3][LOG-13] both forms of Last-Event-ID resume strictly after it', async () => {
     const { host, worker, read } = await setUpLog()
     const at = (ms: number) => Date.UTC(2026, 5, 1, 12, 0, 0, ms)
     await host.ship(worker.workload, [
@@ -275,7 +275,7 @@ describe('following', () => {
     await vi.waitFor(async () => expect(await runInDurableObject(logOf(worker), (object) => object.followers.count)).toBe(0), SOON)
   })
 
-  it('[PP-62] a stream ends after an hour, and its reader resumes after its last event', async () => {
+  it('[LOG-12] a stream ends after an hour, and its reader resumes after its last event', async () => {
     const { host, worker, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     expect(await runInDurableObject(logOf(worker), (object) => object.followers.lifetimeMs)).toBe(3_600_000)
@@ -297,7 +297,7 @@ describe('following', () => {
     expect(await (await read('', event?.id)).lines(1)).toEqual(['b'])
   })
 
-  it('[PP-65, API-7] a log has 100 readers at a time; one that leaves makes room', async () => {
+  it('[LOG-15, API-7] a log has 100 readers at a time; one that leaves makes room', async () => {
     const { account, host, worker, path, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     const readers: LogReader[] = []
@@ -351,7 +351,7 @@ describe('the end of a log', () => {
   const discard = (endpointId: string, worker: FakeWorker) =>
     runInDurableObject(endpointStub(env, endpointId), (object) => object.core.state.workers.remove(worker.id))
 
-  it('[PP-61] it outlives its worker by a day, then it is deleted and its readers are notified', async () => {
+  it('[LOG-11] it outlives its worker by a day, then it is deleted and its readers are notified', async () => {
     const { account, endpointId, host, worker, path, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     await discard(endpointId, worker)
@@ -364,7 +364,7 @@ describe('the end of a log', () => {
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 
-  it('[PP-194] an endpoint knows its past workers for three days', async () => {
+  it('[LOG-21] an endpoint knows its past workers for three days', async () => {
     const { account, endpointId, host, worker, path } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     await discard(endpointId, worker)
@@ -379,7 +379,7 @@ describe('the end of a log', () => {
     expect((await api(account.key).get(path)).status).toBe(404)
   })
 
-  it('[PP-61, HOST-11] lines that arrive while the plane checks whether its worker exists are kept', async () => {
+  it('[LOG-11, HOST-11] lines that arrive while the plane checks whether its worker exists are kept', async () => {
     const { host, worker, endpointId } = await setUpLog()
     await host.ship(worker.workload, ['old'])
     await discard(endpointId, worker)
@@ -395,7 +395,7 @@ describe('the end of a log', () => {
     expect(kept).toEqual(['old', 'new'])
   })
 
-  it('[PP-61] a worker that is silent for days keeps its log', async () => {
+  it('[LOG-11] a worker that is silent for days keeps its log', async () => {
     const { host, worker, read } = await setUpLog()
     await host.ship(worker.workload, ['a'])
     await advance(worker, 3 * LOG_RETENTION_MS)

@@ -80,7 +80,7 @@ describe('[END-13, SCALE-7] workers', () => {
     expect((await list(queue)).workers).toEqual([])
   })
 
-  it('[PP-56] an unhealthy worker has the reason, a throttled one the missing capacity', async () => {
+  it('[WRK-47] an unhealthy worker has the reason, a throttled one the missing capacity', async () => {
     const queue = await setUpQueue()
     await run(queue)
     const workload = await queue.host.waitFor((w) => w.platformEnv.RUNPOD_ENDPOINT_ID === queue.endpointId)
@@ -97,7 +97,7 @@ describe('[END-13, SCALE-7] workers', () => {
   })
 })
 
-describe('[PP-54] scaling decisions', () => {
+describe('[SCALE-16] scaling decisions', () => {
   it('newest first, with the policy, whole', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 2, idleTimeout: 5 } })
     await freezeClock(queue.endpointId)

@@ -33,7 +33,7 @@ const excess = (name: string, used: number, bound: number) =>
   )
 
 describe('budgets', () => {
-  it('[PP-203][PP-204] every budget is read with its use and its limit, which the operator sets and unsets', async () => {
+  it('[BUDGET-1][BUDGET-2] every budget is read with its use and its limit, which the operator sets and unsets', async () => {
     const account = await createAccount()
     const defaults = Object.fromEntries(
       Object.entries(BUDGETS).map(([name, { bound, unit }]) => [
@@ -61,7 +61,7 @@ describe('budgets', () => {
     expect((await admin().put('/admin/v1/users/nobody/budgets', {})).status).toBe(404)
   })
 
-  it('[H5][PP-203] simultaneous creates do not pass the room, and the refusal names the numbers', async () => {
+  it('[H5][BUDGET-1] simultaneous creates do not pass the room, and the refusal names the numbers', async () => {
     const account = await createAccount()
     await setBudgets(account, { endpoints: 2 })
     const replies = await Promise.all(Array.from({ length: 5 }, () => api(account.key).post(PATH, endpointBody())))
@@ -76,7 +76,7 @@ describe('budgets', () => {
     expect((await api(account.key).post(PATH, endpointBody())).status).toBe(201)
   })
 
-  it('[H5][PP-206] an endpoint keeps its newest releases, and a deleted one only its id', async () => {
+  it('[H5][END-32] an endpoint keeps its newest releases, and a deleted one only its id', async () => {
     const account = await createAccount()
     await setBudgets(account, { releasesPerEndpoint: 3 })
     const id = await createEndpoint(account.key)
@@ -89,7 +89,7 @@ describe('budgets', () => {
     expect(await limitsOf(account)).toMatchObject({ endpoints: { used: 0 }, releasesPerEndpoint: { used: 0 } })
   })
 
-  it('[H5][PP-203] stored texts are limited in bytes, in creates and in changes, and may always shrink', async () => {
+  it('[H5][BUDGET-1] stored texts are limited in bytes, in creates and in changes, and may always shrink', async () => {
     const account = await createAccount()
     const big = { BIG: 'x'.repeat(20_000) }
     const id = await createEndpoint(account.key, { env: big })
@@ -103,7 +103,7 @@ describe('budgets', () => {
     expect((await api(account.key).patch(`${PATH}/${id}`, { env: {} })).status).toBe(200)
   })
 
-  it('[PP-203] pods and GPUs: a request beyond the limit is refused before a host is contacted', async () => {
+  it('[BUDGET-1] pods and GPUs: a request beyond the limit is refused before a host is contacted', async () => {
     const scene = await podScene(gpus(4, RARE))
     const { account } = scene
     await setBudgets(account, { pods: 2, gpus: 3 })
@@ -117,7 +117,7 @@ describe('budgets', () => {
     scene.leave()
   })
 
-  it('[C3][PP-203] the pods of an account on one host are limited in bytes', async () => {
+  it('[C3][BUDGET-1] the pods of an account on one host are limited in bytes', async () => {
     const scene = await podScene(gpus(4, TYPE))
     const create = () => scene.call.post(PODS, podBody({ gpu: { id: TYPE }, env: { BIG: 'x'.repeat(50_000) } }))
     expect((await create()).status).toBe(201)

@@ -20,7 +20,7 @@ function chunked(key: string, path: string, bytes: number, end = '}'): Promise<R
 }
 
 describe('request bodies in progress', () => {
-  it('[H7][PP-207] of an account have a limit in ten seconds, and other accounts are not affected', async () => {
+  it('[H7][BUDGET-4] of an account have a limit in ten seconds, and other accounts are not affected', async () => {
     const [account, other] = [await createAccount(), await createAccount()]
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 * MIB })
     const teamId = await teamOf(account)
@@ -44,7 +44,7 @@ describe('request bodies in progress', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
   })
 
-  it('[H7][PP-207] that are refused for their content count 32 times', async () => {
+  it('[H7][BUDGET-4] that are refused for their content count 32 times', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -58,7 +58,7 @@ describe('request bodies in progress', () => {
     expect(await used()).toBe(good.length + 32 * bad.length)
   })
 
-  it('[RST-20] of unknown length count by their bytes: 60 simultaneous small /run calls and 400 /runsync calls are accepted', async () => {
+  it('[REST-20] of unknown length count by their bytes: 60 simultaneous small /run calls and 400 /runsync calls are accepted', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 20 } })
@@ -70,7 +70,7 @@ describe('request bodies in progress', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(460)
   })
 
-  it('[RST-20] count as they arrive if large, are refused where there is no room, and leave nothing', async () => {
+  it('[REST-20] count as they arrive if large, are refused where there is no room, and leave nothing', async () => {
     const account = await createAccount()
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 2 * MIB })
     const teamId = await teamOf(account)
@@ -89,7 +89,7 @@ describe('request bodies in progress', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(2)
   })
 
-  it('[RST-20] stay within the limit if many are large', async () => {
+  it('[REST-20] stay within the limit if many are large', async () => {
     const account = await createAccount()
     await admin().put(`/admin/v1/users/${account.userId}/budgets`, { inFlightBytes: 4 * MIB })
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -101,7 +101,7 @@ describe('request bodies in progress', () => {
     expect((await api(account.key).get(`/v2/${id}/health`)).body.jobs.inQueue).toBe(taken)
   })
 
-  it('[RST-20] count 32 times if malformed, as all do', async () => {
+  it('[REST-20] count 32 times if malformed, as all do', async () => {
     const account = await createAccount()
     const teamId = await teamOf(account)
     const id = await createEndpoint(account.key, { workers: { max: 0 } })
@@ -109,7 +109,7 @@ describe('request bodies in progress', () => {
     expect((await inFlightUse(env, teamId, Date.now())).used).toBe(32 * (MIB + WRAPPING - 1))
   })
 
-  it('[H7][PP-207] count for ten seconds, and the account is dropped from memory afterwards', async () => {
+  it('[H7][BUDGET-4] count for ten seconds, and the account is dropped from memory afterwards', async () => {
     const teamId = crypto.randomUUID()
     const nowMs = Date.now()
     enterInFlight(teamId, 5, nowMs)
@@ -117,7 +117,7 @@ describe('request bodies in progress', () => {
     expect((await inFlightUse(env, teamId, nowMs + 10_000)).used).toBe(0)
   })
 
-  it('[H7][PP-207] are read to their end after a refusal only a limited number of times', () => {
+  it('[H7][BUDGET-4] are read to their end after a refusal only a limited number of times', () => {
     const teamId = crypto.randomUUID()
     const nowMs = Date.now()
     expect([60, 4, 1].map((mib) => mayDrain(teamId, mib * MIB, nowMs))).toEqual([true, true, false])

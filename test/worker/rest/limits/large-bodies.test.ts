@@ -4,7 +4,7 @@ const MEMBERS = Array.from({ length: 800_000 }, (_, i) => `"k${i}":1`).join(',')
 const FULL_SECONDS = 15_000
 
 describe('bodies made to be slow', () => {
-  it('[H7][PP-201] with 800,000 members beside the input are 400 and make no job', { timeout: FULL_SECONDS }, async () => {
+  it('[H7][RUN-14] with 800,000 members beside the input are 400 and make no job', { timeout: FULL_SECONDS }, async () => {
     for (const operation of ['run', 'runsync', 'openai/v1/completions']) {
       const { key } = await createAccount()
       const id = await createEndpoint(key, { workers: { max: 0 } })
@@ -18,7 +18,7 @@ describe('bodies made to be slow', () => {
     expect((await api(key).post(`/v2/${id}/run`, `{"input":{${MEMBERS}}}`)).status).toBe(200)
   })
 
-  it('[L4][PP-202] get, for 5,000 wrong names, a refusal that is shorter than the request', async () => {
+  it('[L4][ERR-23] get, for 5,000 wrong names, a refusal that is shorter than the request', async () => {
     const { key } = await createAccount()
     const env = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`${i} `, 'x']))
     const many = await api(key).post('/v2/serverless', endpointBody({ env }))

@@ -27,7 +27,7 @@ function stopClock() {
 const statusesOf = async (count: number, call: () => Promise<{ status: number }>) =>
   new Set((await Promise.all(Array.from({ length: count }, call))).map(({ status }) => status))
 
-describe('[SEC-11] refusals', () => {
+describe('[RATE-30] refusals', () => {
   beforeEach(() => {
     dropCachedDecisions()
     dropRefusals()

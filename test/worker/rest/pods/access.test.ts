@@ -49,7 +49,7 @@ describe('other accounts', () => {
 })
 
 describe('the key of a pod', () => {
-  it('[AUT-6] [PP-96] [S1] reads and stops its own pod and nothing else, and ends with it', async () => {
+  it('[AUT-6] [ENV-20] [S1] reads and stops its own pod and nothing else, and ends with it', async () => {
     const scene = await podScene(gpus(3))
     const [mine, other] = [await scene.create(), await scene.create()]
     const workload = await scene.host.waitFor(({ id }) => id === `${mine.id}-1`)
@@ -84,7 +84,7 @@ describe('the key of a pod', () => {
     ...{ cmd: ['sh'], entrypoint: ['sh'], args: 'sh', disk: 500, ports: ['9/tcp'], mounts: {}, globalNetworking: true, locked: true },
     ...{ stopAfter: null, terminateAfter: null, idleStop: null, gpu: { count: 2 }, onHostLoss: 'MOVE', labels: null },
   }
-  it('[S1] [PP-102] changes no member of its pod, over REST, API v1 and GraphQL', async () => {
+  it('[S1] [CAP-30] changes no member of its pod, over REST, API v1 and GraphQL', async () => {
     const known = Object.keys(UpdatePodRequest.shape)
     expect(known.filter((name) => !(name in CHANGES))).toEqual([])
     const scene = await podScene(gpus(2))
@@ -173,7 +173,7 @@ describe('addresses of a pod', () => {
 })
 
 describe('waitFor', () => {
-  it('[PP-90] returns when the pod reaches the status, and is notified by the report of its host', async () => {
+  it('[POD-44] returns when the pod reaches the status, and is notified by the report of its host', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const [waited] = await Promise.all([scene.call.get(`${PODS}/${id}?waitFor=RUNNING`), scene.run(id)])
@@ -182,7 +182,7 @@ describe('waitFor', () => {
     scene.leave()
   })
 
-  it('[PP-90] returns at once for a reached status, or one that cannot be reached without an action', async () => {
+  it('[POD-44] returns at once for a reached status, or one that cannot be reached without an action', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const at = async (waitFor: string) => (await scene.call.get(`${PODS}/${id}?waitFor=${waitFor}`)).body.status
@@ -194,7 +194,7 @@ describe('waitFor', () => {
     scene.leave()
   })
 
-  it('[PP-90] ends with 404 when the pod is terminated, and with a reply when it fails instead', async () => {
+  it('[POD-44] ends with 404 when the pod is terminated, and with a reply when it fails instead', async () => {
     const scene = await podScene(gpus(2))
     const [ended, failed] = [await scene.create(), await scene.create()]
     const waits = [ended, failed].map(({ id }) => scene.call.get(`${PODS}/${id}?waitFor=RUNNING`))
@@ -212,7 +212,7 @@ describe('waitFor', () => {
     scene.leave()
   })
 
-  it('[PP-90] a caller that leaves ends the wait', async () => {
+  it('[POD-44] a caller that leaves ends the wait', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const controller = new AbortController()

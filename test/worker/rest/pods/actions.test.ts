@@ -57,7 +57,7 @@ describe('the transition table', () => {
     }
   }
 
-  it('[POD-15] [PP-131] a locked pod keeps its container through every refusal, and its end is not refused', async () => {
+  it('[POD-15] [POD-42] a locked pod keeps its container through every refusal, and its end is not refused', async () => {
     const { id } = await scene.create()
     await scene.run(id)
     expect((await scene.call.patch(`${PODS}/${id}`, { locked: true })).body.actions).toEqual(['terminate'])
@@ -89,7 +89,7 @@ describe('the transition table', () => {
     })
   })
 
-  it('[POD-16] [PP-100] a member of a cluster is read here and changed elsewhere', async () => {
+  it('[POD-16] [POD-52] a member of a cluster is read here and changed elsewhere', async () => {
     const { id } = await scene.create()
     await setPod(id, { cluster_id: 'cluster1', status: 'RUNNING', started_at: Date.now() })
     expect(await scene.get(id)).toMatchObject({ cluster: { id: 'cluster1', rank: null }, actions: [] })
@@ -133,7 +133,7 @@ describe('start', () => {
     scene.leave()
   })
 
-  it('[PP-86] a host that takes no work, is offline or was removed is named', async () => {
+  it('[POD-39] a host that takes no work, is offline or was removed is named', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await setPod(id, { status: 'EXITED' })
@@ -157,7 +157,7 @@ describe('start', () => {
 })
 
 describe('If-Match', () => {
-  it('[PP-87] an action and a PATCH apply to the version that was read, or not at all', async () => {
+  it('[POD-40] an action and a PATCH apply to the version that was read, or not at all', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const first = await scene.call.get(`${PODS}/${id}`)
@@ -175,7 +175,7 @@ describe('If-Match', () => {
     scene.leave()
   })
 
-  it('[PP-87] of ten changes to one version one is made; without If-Match all are', async () => {
+  it('[POD-40] of ten changes to one version one is made; without If-Match all are', async () => {
     const scene = await podScene(gpus(2))
     const { id } = await scene.create()
     const patch = (n: number, headers = {}) => scene.call.patch(`${PODS}/${id}`, { name: `n${n}` }, headers)

@@ -15,7 +15,7 @@ const VOLUMES = 'NVIDIA GeForce RTX 3090 Ti'
 const DRY = 'NVIDIA GeForce RTX 4080'
 
 describe('capacity', () => {
-  it('[POD-9] [ERR-7] [PP-82] no room: the text that clients match, and the number of hosts that failed each constraint', async () => {
+  it('[POD-9] [ERR-7] [POD-35] no room: the text that clients match, and the number of hosts that failed each constraint', async () => {
     const scene = await podScene(gpus(2, RARE))
     const reply = await scene.call.post(PODS, podBody({ gpu: { id: RARE, count: 3 } }))
     expect(reply).toMatchObject({ status: 400, body: { title: 'Bad Request', status: 400, detail: NO_CAPACITY, code: 'NO_CAPACITY' } })
@@ -46,7 +46,7 @@ describe('capacity', () => {
     scene.leave()
   })
 
-  it('[PP-134] a volume of a data center where no host offers volumes: that is the reason', async () => {
+  it('[POD-36] a volume of a data center where no host offers volumes: that is the reason', async () => {
     const bare = await FakeHost.join({ ...gpus(1, VOLUMES), sharedVolumes: ['global'] }, { dataCenterId: 'EU-CZ-1' })
     const call = api((await createAccount()).key)
     const { id } = (await call.post('/v2/network-volumes', { name: 'v', size: 10, dataCenter: 'EU-CZ-1' })).body
@@ -103,7 +103,7 @@ describe('capacity', () => {
   })
 })
 
-it('[PP-162] an account with 500 stopped pods makes no further one, and can still stop its pods', async () => {
+it('[BUDGET-5] an account with 500 stopped pods makes no further one, and can still stop its pods', async () => {
   const scene = await podScene(gpus(2))
   const { id } = await scene.create()
   await scene.run(id)
@@ -128,7 +128,7 @@ it('[PP-162] an account with 500 stopped pods makes no further one, and can stil
 })
 
 describe('dryRun', () => {
-  it('[PP-83] [PP-99] names the host and the price, and reserves nothing', async () => {
+  it('[POD-37] [POD-51] names the host and the price, and reserves nothing', async () => {
     const scene = await podScene(gpus(4, DRY))
     const path = `${PODS}?dryRun=true`
     const reply = await scene.call.post(path, podBody({ gpu: { id: DRY, count: 2 } }))
@@ -138,7 +138,7 @@ describe('dryRun', () => {
     expect(await freeGpus(scene.host.id)).toBe(4)
     expect((await scene.call.get(PODS)).body.pods).toEqual([])
 
-    // PP-99: 5 times 0.69 is 3.4499999999999997 in floating point.
+    // POD-51: 5 times 0.69 is 3.4499999999999997 in floating point.
     const priced = await scene.call.post(path, podBody({ gpu: { id: 'NVIDIA GeForce RTX 4090', count: 5 } }))
     expect(priced.body.cost).toBe(3.45)
 
@@ -150,7 +150,7 @@ describe('dryRun', () => {
     scene.leave()
   })
 
-  it('[PP-124] is set by true and 1 in any case, and by nothing else', async () => {
+  it('[REST-31] is set by true and 1 in any case, and by nothing else', async () => {
     const scene = await podScene(gpus(1, DRY))
     const post = (query: string) => scene.call.post(`${PODS}${query}`, podBody({ gpu: { id: DRY } }))
     for (const form of ['true', 'True', 'TRUE', '1']) expect((await post(`?dryRun=${form}`)).status, form).toBe(200)
@@ -162,7 +162,7 @@ describe('dryRun', () => {
     scene.leave()
   })
 
-  it('[PP-83] refuses when the create would be refused', async () => {
+  it('[POD-37] refuses when the create would be refused', async () => {
     const scene = await podScene(gpus(1))
     const path = `${PODS}?dryRun=true`
     expect((await scene.call.post(path, podBody({ gpu: { id: 'No Such GPU' } }))).body.detail).toBe('invalid GPU type id "No Such GPU"')

@@ -27,7 +27,7 @@ describe('Idempotency-Key', () => {
     expect(again.headers.get('etag')).toBe(first.headers.get('etag'))
     expect(await countPods(scene)).toBe(1)
     await scene.act(first.body.id, 'terminate')
-    // The env of a terminated pod is not retained (PP-234).
+    // The env of a terminated pod is not retained (POD-76).
     expect((await scene.call.post(PODS, podBody({ startJupyter: true }), WITH('a-key'))).body).toEqual({ ...first.body, env: {} })
     expect(await countPods(scene)).toBe(0)
     scene.leave()
@@ -82,7 +82,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[POD-22] [PP-89] the claim of a request that ended is taken over after 60 s, not before; the ended one writes nothing more', async () => {
+  it('[POD-22] [IDEM-1] the claim of a request that ended is taken over after 60 s, not before; the ended one writes nothing more', async () => {
     const scene = await podScene(gpus(4))
     const claim = (at: number) =>
       env.DB.prepare("INSERT OR REPLACE INTO idempotency_keys VALUES (?, 'createPod', 'g-key', 'dead', 'x', ?, NULL)")
@@ -97,7 +97,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[POD-22] [PP-89] a request that lost its claim makes no pod: the whole batch fails', async () => {
+  it('[POD-22] [IDEM-1] a request that lost its claim makes no pod: the whole batch fails', async () => {
     const scene = await podScene(gpus(2, 'NVIDIA A40'))
     const db = openDatabase(env.DB)
     const name = { teamId: await scene.team(), operation: 'createPod', key: 'h-key' }
@@ -124,7 +124,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[PP-236] a repeat is authorized anew: a key that may not name the credential or the template is 403, repeat or not', async () => {
+  it('[IDEM-4] a repeat is authorized anew: a key that may not name the credential or the template is 403, repeat or not', async () => {
     const scene = await podScene(gpus(4))
     const { key } = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })
     const registry = (await scene.call.post('/v2/registries', { name: 'r', username: 'u', password: 'p' })).body.id
@@ -143,7 +143,7 @@ describe('Idempotency-Key', () => {
     scene.leave()
   })
 
-  it('[PP-236] no env is stored: a repeat shows the current one to readers, and others the values that they sent', async () => {
+  it('[IDEM-4] no env is stored: a repeat shows the current one to readers, and others the values that they sent', async () => {
     const scene = await podScene(gpus(4))
     const writer = api((await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: ['pods:write'] })).key)
     const body = podBody({ env: { A: 'first' }, startJupyter: true })

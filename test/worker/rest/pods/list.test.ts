@@ -66,7 +66,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-7] [POD-1] [PP-124] members of clusters are removed from a page that was cut before; includeClusterPods shows them', async () => {
+  it('[PAG-7] [POD-1] [REST-31] members of clusters are removed from a page that was cut before; includeClusterPods shows them', async () => {
     const scene = await podScene(gpus(8))
     const ids: string[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await scene.create()).id)
@@ -85,7 +85,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PAG-2] [PAG-3] [RST-9] invalid limits and cursors are 422', async () => {
+  it('[PAG-2] [PAG-3] [REST-9] invalid limits and cursors are 422', async () => {
     const { key } = await createAccount()
     const errorsFor = async (query: string) => (await api(key).get(`${PODS}?${query}`)).body.errors
     expect(await errorsFor('limit=0')).toEqual(['$.limit: minimum: got 0, want 1'])
@@ -96,7 +96,7 @@ describe('the list of pods', () => {
     expect((await api(key).get(`${PODS}?limit=1000`)).body).toEqual({ pods: [], pagination: { nextCursor: null, hasNextPage: false } })
   })
 
-  it('[PP-97] [PAG-7] a page of large pods ends early, and the walk still shows each of them once', async () => {
+  it('[POD-50] [PAG-7] a page of large pods ends early, and the walk still shows each of them once', async () => {
     const scene = await podScene(gpus(12))
     const ids: string[] = []
     for (let n = 0; n < 6; n += 1) ids.unshift((await scene.create({ env: { BIG: 'x'.repeat(90_000) } })).id)
@@ -112,7 +112,7 @@ describe('the list of pods', () => {
     scene.leave()
   })
 
-  it('[PP-97] is read through the index of the account, whatever other accounts have', async () => {
+  it('[POD-50] is read through the index of the account, whatever other accounts have', async () => {
     const plan = await env.DB.prepare(
       `EXPLAIN QUERY PLAN SELECT * FROM pods WHERE team_id = ? AND "pods"."status" <> 'TERMINATED' AND (created_at, id) < (?, ?)
        ORDER BY created_at DESC, id DESC LIMIT ?`,
@@ -126,7 +126,7 @@ describe('the list of pods', () => {
 })
 
 describe('runtime', () => {
-  it('[PP-97] figures of the host are shown while the pod runs and are omitted when it reports none', async () => {
+  it('[POD-50] figures of the host are shown while the pod runs and are omitted when it reports none', async () => {
     const scene = await podScene(gpus(4))
     const [busy, silent, stopped] = [await scene.create(), await scene.create(), await scene.create()]
     for (const { id } of [busy, silent, stopped]) await scene.run(id)

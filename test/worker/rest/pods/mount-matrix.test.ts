@@ -191,7 +191,7 @@ describe.each(['GPU', 'CPU'] as const)('%s pods', (compute) => {
 
   for (const [name, ask] of Object.entries(ASKS)) {
     const verdict = expectCreate(ask, isCpu)
-    it(`[MNT-1] [MNT-2] [MNT-3] [MNT-5] [PP-98] create with ${name}: ${verdict.status}`, async () => {
+    it(`[MNT-1] [MNT-2] [MNT-3] [MNT-5] [MNT-10] create with ${name}: ${verdict.status}`, async () => {
       round += 1
       const mounts = bodyOf(ask, volumes, round)
       const reply = await scene.call.post(PODS, body({ mounts }))

@@ -48,7 +48,7 @@ const POD = {
 }
 
 describe('PATCH', () => {
-  it.each(NEW_CONTAINER)('[POD-13] [PP-81] %s makes a new container of a running pod, with an empty disk', async (_what, body) => {
+  it.each(NEW_CONTAINER)('[POD-13] [POD-34] %s makes a new container of a running pod, with an empty disk', async (_what, body) => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create(POD)
     await scene.run(id)
@@ -107,7 +107,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[POD-20] [PP-130] [ENV-4] a new env keeps the variables of startSsh and startJupyter, through restarts and templates', async () => {
+  it('[POD-20] [POD-41] [ENV-4] a new env keeps the variables of startSsh and startJupyter, through restarts and templates', async () => {
     const scene = await podScene(gpus(1))
     await scene.call.put('/v2/account/ssh-keys', { keys: ['ssh-ed25519 AAAA a@b'] })
     const { id, env: made } = await scene.create({ env: { A: '1' }, startSsh: true, startJupyter: true })
@@ -127,7 +127,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[POD-15] [PP-88] a locked pod keeps its container, unless the same request unlocks it', async () => {
+  it('[POD-15] [POD-43] a locked pod keeps its container, unless the same request unlocks it', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)
@@ -159,7 +159,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[PP-95] a disk that grows is reserved with the change; without enough room it is 400 and changes nothing', async () => {
+  it('[POD-49] a disk that grows is reserved with the change; without enough room it is 400 and changes nothing', async () => {
     // The host trusts its tenants, so no share of the disk is reserved for others (SHR-41).
     const scene = await podScene({ ...gpus(1), diskGb: 100, isolation: { network: true, trustedTenants: true } })
     const { id } = await scene.create({ disk: 40, mounts: { persistent: { size: 20, path: '/a' } } })
@@ -178,7 +178,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[PP-95] a smaller disk of a stopped pod is freed when it starts', async () => {
+  it('[POD-49] a smaller disk of a stopped pod is freed when it starts', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create({ disk: 40 })
     await scene.run(id)
@@ -199,7 +199,7 @@ describe('PATCH', () => {
     scene.leave()
   })
 
-  it('[PP-94] onHostLoss changes, but not to REPLACE with a persistent mount', async () => {
+  it('[POD-48] onHostLoss changes, but not to REPLACE with a persistent mount', async () => {
     const scene = await podScene(gpus(2))
     const [bare, mounted] = [await scene.create(), await scene.create(POD)]
     expect((await patch(scene, bare.id, { onHostLoss: 'REPLACE' })).body).toMatchObject({ onHostLoss: 'REPLACE', status: 'PROVISIONING' })

@@ -33,7 +33,7 @@ async function template(members: Record<string, unknown> = {}, key = scene.accou
 const patch = (id: string, body: Record<string, unknown>) => scene.call.patch(`${PODS}/${id}`, body)
 
 describe('a template at create', () => {
-  it('[PP-102] [RES-5] a private one takes the scope to read it, a public one does not', async () => {
+  it('[CAP-30] [RES-5] a private one takes the scope to read it, a public one does not', async () => {
     const scopes = ['pods:read', 'pods:write']
     const { key } = await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes })
     const create = async (templateId: string) => api(key).post(PODS, { name: 'p', gpu: { id: GPU }, templateId })
@@ -82,7 +82,7 @@ describe('a template at create', () => {
     expect((await scene.call.delete(`/v2/templates/${templateId}`)).status).toBe(400)
   })
 
-  it('[POD-11] [PP-84] a CPU pod ignores its mount and CUDA set; so does a body with mounts of its own', async () => {
+  it('[POD-11] [POD-38] a CPU pod ignores its mount and CUDA set; so does a body with mounts of its own', async () => {
     const templateId = await template({ mounts: { persistent: { size: 15, path: '/t' } }, allowedCudaVersions: ['99.9'], disk: 10 })
     expect((await scene.create(cpuPodBody({ templateId }))).mounts).toEqual({})
     const volume = (await scene.call.post('/v2/global-volumes', { name: 'for-templates' })).body.id

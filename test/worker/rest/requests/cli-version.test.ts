@@ -10,7 +10,7 @@ const as = (agent: string, key: string, init: RequestInit = {}): RequestInit => 
   headers: { authorization: `Bearer ${key}`, 'user-agent': agent, 'content-type': 'application/json' },
 })
 
-it('[CL-9] the command line gets the versions, also from the job API; other clients do not', async () => {
+it('[CMD-9] the command line gets the versions, also from the job API; other clients do not', async () => {
   const { key } = await createAccount()
   const endpointId = await createEndpoint(key)
   for (const path of ['/healthz', '/v2/pods', `/v2/${endpointId}/health`]) {
@@ -20,7 +20,7 @@ it('[CL-9] the command line gets the versions, also from the job API; other clie
   }
 })
 
-it('[CL-9] a version that is too old is refused, and nothing is made', async () => {
+it('[CMD-9] a version that is too old is refused, and nothing is made', async () => {
   const { key } = await createAccount()
   const body = JSON.stringify({ name: 'old', image: 'acme/model:1' })
   const request = new Request(`${ORIGIN}/v2/templates`, as('podplane-cli/0.0.9', key, { method: 'POST', body }))

@@ -25,7 +25,7 @@ const NOT_ASKED: readonly { bound: RegExp; side: 'within' | 'beyond'; reason: st
 /** Parameters that are clamped to their bounds, so that no value is refused; each with its rule. */
 const CLAMPED: readonly { bound: RegExp; rule: string }[] = [
   { bound: / query \$\.wait /, rule: 'API-11' },
-  { bound: /GET \/v2\/\{endpointId\}\/requests query \$\.limit /, rule: 'PP-47' },
+  { bound: /GET \/v2\/\{endpointId\}\/requests query \$\.limit /, rule: 'HLT-10' },
 ]
 /** Bodies that are passed to the worker unchanged and unchecked (OAI-3). */
 const WORKERS_OWN = / \/v2\/\{endpointId\}\/openai\/\{route\} body /

@@ -2,7 +2,7 @@ import { api, createAccount, createEndpoint, createOrganization, describe, expec
 import { v1 } from '../../../support/http/v1.ts'
 
 describe('an empty PATCH', () => {
-  it('[RST-23] is 422 where a member is required, and changes nothing for endpoints and templates', async () => {
+  it('[REST-23] is 422 where a member is required, and changes nothing for endpoints and templates', async () => {
     const { key } = await createAccount()
     const call = api(key)
     const made = async (path: string, body: object) => `${path}/${(await call.post(path, body)).body.id}`

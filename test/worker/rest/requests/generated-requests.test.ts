@@ -5,7 +5,7 @@ import { type GeneratedRequest, REAL, requestsOf, UNKNOWN } from '../../../suppo
 import { OWN_ID } from '../../../support/openapi/values.ts'
 import { type Caller, World } from '../../../support/openapi/world.ts'
 
-// Requests generated from the documents, valid and invalid, from callers with access. Every reply is checked against its document (PP-262).
+// Requests generated from the documents, valid and invalid, from callers with access. Every reply is checked against its document (DOC-13).
 
 const { GENERATED_REQUESTS, GENERATED_SEED } = env as unknown as { GENERATED_REQUESTS: string; GENERATED_SEED: string }
 const COUNT = Number(GENERATED_REQUESTS)
@@ -84,7 +84,7 @@ class Campaign {
 }
 
 it(
-  '[PP-263] generated requests find no reply that the documents do not describe, and none of 500 or more',
+  '[DOC-14] generated requests find no reply that the documents do not describe, and none of 500 or more',
   async () => {
     const each = Math.ceil(COUNT / OPERATIONS.length)
     const samples = OPERATIONS.map((operation, index) => fc.sample(requestsOf(operation), { numRuns: each, seed: SEED + index }))

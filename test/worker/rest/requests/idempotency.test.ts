@@ -61,7 +61,7 @@ const stored = async (account: Account) =>
   ).results
 
 describe('Idempotency-Key of every create', () => {
-  it('[PP-125] is taken by every create that returns 201, as the document says', () => {
+  it('[IDEM-2] is taken by every create that returns 201, as the document says', () => {
     const { paths = {} } = JSON.parse(JSON.stringify(restDocument())) as {
       paths?: Record<string, { post?: { responses: object; parameters?: { name: string }[] } }>
     }
@@ -77,7 +77,7 @@ describe('Idempotency-Key of every create', () => {
     }
   })
 
-  it.each(CREATES)('[PP-125] $path: a repeat gets the first reply, another body 422, another account its own', async (create) => {
+  it.each(CREATES)('[IDEM-2] $path: a repeat gets the first reply, another body 422, another account its own', async (create) => {
     const [account, otherTenant] = [await createAccount(), await createAccount()]
     const post = (body: object, { key } = account) => api(key).post(create.path, body, WITH('k-1'))
     const first = await post(create.body)
@@ -93,7 +93,7 @@ describe('Idempotency-Key of every create', () => {
     expect(foreign.body.id).not.toBe(first.body.id)
   })
 
-  it.each(CREATES)('[PP-125] $path: of five simultaneous ones one creates', async (create) => {
+  it.each(CREATES)('[IDEM-2] $path: of five simultaneous ones one creates', async (create) => {
     const account = await createAccount()
     const replies = await Promise.all(Array.from({ length: 5 }, () => api(account.key).post(create.path, create.body, WITH('k-2'))))
     expect(new Set(replies.map(({ status }) => status)).has(201)).toBe(true)
@@ -101,12 +101,12 @@ describe('Idempotency-Key of every create', () => {
     expect(await count(account, create)).toBe(1)
   })
 
-  it('[PP-125] one key stands for one request in each operation', async () => {
+  it('[IDEM-2] one key stands for one request in each operation', async () => {
     const account = await createAccount()
     for (const { path, body } of CREATES) expect((await api(account.key).post(path, body, WITH('k-3'))).status, path).toBe(201)
   })
 
-  it('[PP-125] a create that is refused on write stores no reply, and its key is free again', async () => {
+  it('[IDEM-2] a create that is refused on write stores no reply, and its key is free again', async () => {
     const account = await createAccount()
     const taken = { name: 'taken' }
     await api(account.key).post('/v2/global-volumes', taken)
@@ -125,7 +125,7 @@ describe('Idempotency-Key of every create', () => {
     expect((await api(account.key).post('/v2/templates', { name: 'free', image: 'acme/model:1' }, WITH('k-4'))).status).toBe(201)
   })
 
-  it('[PP-125] no password can be guessed from the stored data of a request', async () => {
+  it('[IDEM-2] no password can be guessed from the stored data of a request', async () => {
     const account = await createAccount()
     const body = { name: 'r', username: 'u', password: 'p' }
     await api(account.key).post('/v2/registries', body, WITH('k-5'))
@@ -137,7 +137,7 @@ describe('Idempotency-Key of every create', () => {
     expect(JSON.stringify(rows)).not.toContain('password')
   })
 
-  it('[PP-236] endpoints and templates: a repeat shows the current env to readers, and others the values that they sent', async () => {
+  it('[IDEM-4] endpoints and templates: a repeat shows the current env to readers, and others the values that they sent', async () => {
     const account = await createAccount()
     for (const [path, scope] of [
       ['/v2/serverless', 'serverless'],
@@ -153,7 +153,7 @@ describe('Idempotency-Key of every create', () => {
     }
   })
 
-  it('[PP-236] an endpoint from a private template is shown again to no key that may not read templates', async () => {
+  it('[IDEM-4] an endpoint from a private template is shown again to no key that may not read templates', async () => {
     const account = await createAccount()
     const template = { name: 'private', image: 'acme/model:1', serverless: true, env: { T: 'of-the-template' } }
     const templateId = (await api(account.key).post('/v2/templates', template)).body.id
@@ -166,7 +166,7 @@ describe('Idempotency-Key of every create', () => {
     })
   })
 
-  it('[H5][PP-235] stored replies are limited: beyond the limit a new key is refused, and a known one gets its reply', async () => {
+  it('[H5][IDEM-3] stored replies are limited: beyond the limit a new key is refused, and a known one gets its reply', async () => {
     const account = await createAccount()
     const setBudgets = (budgets: object) => admin().put(`/admin/v1/users/${account.userId}/budgets`, budgets)
     const post = (name: string, headers = {}) => api(account.key).post('/v2/global-volumes', { name }, headers)

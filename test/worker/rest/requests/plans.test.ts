@@ -39,7 +39,7 @@ afterEach(async () => {
   await admin().delete('/admin/v1/plans/default')
 })
 
-describe('[PLN-3] plans', () => {
+describe('[PLAN-1] plans', () => {
   it('are made, changed, listed with the number of their accounts, and deleted once they have none', async () => {
     const limits = { requests: REQUESTS, budgets: { gpus: 3 } }
     const name = await createPlan({ budgets: { gpus: 1 } })
@@ -85,7 +85,7 @@ describe('[PLN-3] plans', () => {
   })
 })
 
-describe('[PLN-4] the limits of an account', () => {
+describe('[PLAN-2] the limits of an account', () => {
   it('budgets: its own override, else its plan, else the plan `default`, else the plane', async () => {
     const account = await createAccount()
     const boundsOf = async () => {
@@ -132,7 +132,7 @@ describe('[PLN-4] the limits of an account', () => {
   })
 })
 
-describe('[PLN-5] the preview of a change of plans', () => {
+describe('[PLAN-3] the preview of a change of plans', () => {
   const effectsOf = (reply: { body: { effects: { kind: string; what: string }[] } }) =>
     reply.body.effects.map(({ kind, what }) => [kind, what])
 
@@ -171,7 +171,7 @@ describe('[PLN-5] the preview of a change of plans', () => {
   })
 })
 
-describe('[PLN-6] the number of organizations of a user', () => {
+describe('[PLAN-4] the number of organizations of a user', () => {
   it('is a budget: set for all, for a plan, and for one user', async () => {
     const account = await createAccount()
     const create = () => api(account.key).post('/v2/organizations', { name: 'more' })
@@ -188,7 +188,7 @@ describe('[PLN-6] the number of organizations of a user', () => {
   })
 })
 
-describe('[PLN-7] organizations share the budgets of their maker', () => {
+describe('[PLAN-5] organizations share the budgets of their maker', () => {
   /** A user with two organizations, and a key in each. */
   async function maker() {
     const account = await createAccount()

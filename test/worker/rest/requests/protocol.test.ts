@@ -43,7 +43,7 @@ describe('body size', () => {
     expect(reply.status).toBe(413)
   })
 
-  it('[RATE-6][RST-11] a body of undeclared length is measured as well', async () => {
+  it('[RATE-6][REST-11] a body of undeclared length is measured as well', async () => {
     const { key } = await createAccount()
     const stream = (bytes: number) => {
       const text = new TextEncoder().encode(JSON.stringify(bodyOf(bytes)))
@@ -62,7 +62,7 @@ describe('body size', () => {
 })
 
 describe('content type', () => {
-  it('[ERR-2] [RST-10] a body that is not `application/json` is 415', async () => {
+  it('[ERR-2] [REST-10] a body that is not `application/json` is 415', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)
     const types = ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'application/merge-patch+json']
@@ -78,7 +78,7 @@ describe('content type', () => {
     expect((await api(key).post(PATH, endpointBody(), { 'Content-Type': 'application/json; charset=utf-8' })).status).toBe(201)
   })
 
-  it('[RST-10] a body without a content type is validated nevertheless', async () => {
+  it('[REST-10] a body without a content type is validated nevertheless', async () => {
     const { key } = await createAccount()
     const bare = await send(PATH, { method: 'POST', headers: { Authorization: `Bearer ${key}` }, body: new Uint8Array([123, 125]) })
     expect(bare.status).toBe(415)
@@ -86,7 +86,7 @@ describe('content type', () => {
     expect(none.status).toBe(400)
   })
 
-  it('[RST-10] a trailing slash is another path', async () => {
+  it('[REST-10] a trailing slash is another path', async () => {
     const { key } = await createAccount()
     expect((await api(key).get(`${PATH}/`)).status).toBe(404)
     expect((await api(key).get(PATH)).status).toBe(200)
@@ -146,7 +146,7 @@ describe('request id', () => {
     expect(await id('mine', PATH)).toBe('mine')
   })
 
-  it('[PP-291] is on replies of other interfaces, too: jobs, GraphQL, workers of endpoints and ports of pods', async () => {
+  it('[API-31] is on replies of other interfaces, too: jobs, GraphQL, workers of endpoints and ports of pods', async () => {
     const { key } = await createAccount()
     const endpointId = await createEndpoint(key, { workers: { min: 0, max: 0 } })
     const asked = async (path: string, init: RequestInit = {}, authorization = `Bearer ${key}`) => {
@@ -212,7 +212,7 @@ describe('documents', () => {
     await script.body?.cancel()
   })
 
-  it('[PP-150] the root redirects a browser to the reference and names the documents to a program', async () => {
+  it('[PLANE-20] the root redirects a browser to the reference and names the documents to a program', async () => {
     const visit = (headers: Record<string, string>) => send('/', { headers, redirect: 'manual' })
     const browser = await visit({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' })
     expect([browser.status, browser.headers.get('location'), browser.headers.get('vary')]).toEqual([302, '/docs', 'Accept'])
@@ -268,7 +268,7 @@ describe('inventory', () => {
     }
   })
 
-  it('[AUT-5] [PP-129] a 403 names the scope that the key lacks', async () => {
+  it('[AUT-5] [ERR-21] a 403 names the scope that the key lacks', async () => {
     const { userId } = await createAccount()
     const { key } = await createKey(userId, { permission: 'RESTRICTED', scopes: ['jobs:read'] })
     for (const [method, path, scope] of [

@@ -16,7 +16,7 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[STRICT-2] null', { name: null }, '$.name: got null, want string'],
   ['[STRICT-2] null env', { env: null }, '$.env: got null, want object'],
   ['[CON-6] a number in env', { env: { A: 1 } }, '$.env.A: got number, want string'],
-  ['[CON-6][PP-177] a UDP port', { ports: ['53/udp'] }, '$.ports[0]: does not match pattern: want a port such as 8888/http or 22/tcp'],
+  ['[CON-6][ERR-22] a UDP port', { ports: ['53/udp'] }, '$.ports[0]: does not match pattern: want a port such as 8888/http or 22/tcp'],
   ['[CON-6] disk 0', { disk: 0 }, '$.disk: minimum: got 0, want 1'],
   ['[CON-6] half a disk', { disk: 1.5 }, '$.disk: got number, want integer'],
   ['[END-4] no pools', { gpu: {} }, "$.gpu: missing property 'pools'"],
@@ -70,20 +70,20 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ['[END-6] idleTimeout above an hour', { workers: { idleTimeout: 3601 } }, '$.workers.idleTimeout: maximum: got 3601, want 3600'],
   ['[END-7] another flashboot', { flashboot: 'ON' }, "$.flashboot: value must be one of 'OFF', 'FLASHBOOT', 'PRIORITY_FLASHBOOT'"],
   ['[END-7] another type', { type: 'STREAM' }, "$.type: value must be one of 'QUEUE', 'LOAD_BALANCER'"],
-  ['[TMO-2][RST-3] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
+  ['[TMO-2][REST-3] a short timeout', { timeout: 4999 }, '$.timeout: minimum: got 4999, want 5000'],
   [
     '[GEN-6] a control character in the name',
     { name: 'a\u0007' },
     '$.name: does not match pattern: want text without control characters and marks of direction',
   ],
-  ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, IMAGE_REFUSAL],
-  ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, IMAGE_REFUSAL],
+  ['[GEN-6] [CON-20] a line break in the image', { image: 'a\nb' }, IMAGE_REFUSAL],
+  ['[CON-20] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, IMAGE_REFUSAL],
   [
     '[GEN-6] delete in a volume id',
     { networkVolumes: ['\u007f'] },
     '$.networkVolumes[0]: does not match pattern: want text without control characters and marks of direction',
   ],
-  ['[GEN-6][RST-1] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern: want text without NUL characters'],
+  ['[GEN-6][REST-1] NUL in an env value', { env: { A: 'a\u0000' } }, '$.env.A: does not match pattern: want text without NUL characters'],
   [
     '[GEN-6] an env name with a digit first',
     { env: { '1A': 'a' } },
@@ -91,7 +91,7 @@ const UNPROCESSABLE: [string, Record<string, unknown>, string][] = [
   ],
   ['an empty name', { name: '' }, '$.name: minLength: got 0, want 1'],
   ['an empty data center', { dataCenterIds: [''] }, '$.dataCenterIds[0]: minLength: got 0, want 1'],
-  ['[PP-127] another cloud', { cloud: 'ANY' }, "$.cloud: value must be one of 'SECURE', 'COMMUNITY', 'ALL'"],
+  ['[END-31] another cloud', { cloud: 'ANY' }, "$.cloud: value must be one of 'SECURE', 'COMMUNITY', 'ALL'"],
 ]
 
 describe('422', () => {
@@ -126,7 +126,7 @@ describe('422', () => {
     ])
   })
 
-  it('[STRICT-1][RST-1] __proto__ is refused wherever it stands', async () => {
+  it('[STRICT-1][REST-1] __proto__ is refused wherever it stands', async () => {
     const { key } = await createAccount()
     const good = JSON.stringify(endpointBody())
     for (const [member, location] of [
@@ -176,7 +176,7 @@ describe('400', () => {
     ['{', 'line 1, column 2: unexpected end'],
     ['{"name":}', 'line 1, column 9: unexpected "}"'],
     ['{\n  "name": "a",\n}', 'line 3, column 1: unexpected "}"'],
-  ])('[ERR-2] [PP-123] %j has the place where it stops being JSON', async (body, place) => {
+  ])('[ERR-2] [ERR-20] %j has the place where it stops being JSON', async (body, place) => {
     const { key } = await createAccount()
     expect(await api(key).post('/v2/serverless', body)).toMatchObject({
       status: 400,
@@ -184,7 +184,7 @@ describe('400', () => {
     })
   })
 
-  it('[RST-10] a body that is missing or empty', async () => {
+  it('[REST-10] a body that is missing or empty', async () => {
     const { key } = await createAccount()
     const id = await createEndpoint(key)
     const problem = { title: 'Bad Request', status: 400, detail: 'the request has no body: send a JSON object' }
@@ -198,7 +198,7 @@ describe('400', () => {
     }
   })
 
-  it('[ERR-3][END-6][RST-3] min above max fits the schema and is 400', async () => {
+  it('[ERR-3][END-6][REST-3] min above max fits the schema and is 400', async () => {
     const { key } = await createAccount()
     expect(await api(key).post('/v2/serverless', endpointBody({ workers: { min: 2, max: 1 } }))).toMatchObject({
       status: 400,
@@ -206,7 +206,7 @@ describe('400', () => {
     })
   })
 
-  it.each(['x', 'a b', 'XX-9', '__proto__'])('[POD-9] [PP-126] data center %j, which is unknown', async (id) => {
+  it.each(['x', 'a b', 'XX-9', '__proto__'])('[POD-9] [REST-32] data center %j, which is unknown', async (id) => {
     const { key } = await createAccount()
     const refused = { status: 400, body: { detail: `dataCenterIds: data center ${id} not found` } }
     expect(await api(key).post('/v2/serverless', endpointBody({ dataCenterIds: ['EU-RO-1', id] }))).toMatchObject(refused)

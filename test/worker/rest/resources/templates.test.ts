@@ -123,8 +123,8 @@ describe('create', () => {
       422,
       ['$.name: does not match pattern: want text without control characters and marks of direction'],
     ],
-    ['[GEN-6] [PP-161] a line break in the image', { image: 'a\nb' }, 422, [IMAGE_REFUSAL]],
-    ['[PP-161] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, 422, [IMAGE_REFUSAL]],
+    ['[GEN-6] [CON-20] a line break in the image', { image: 'a\nb' }, 422, [IMAGE_REFUSAL]],
+    ['[CON-20] an image with a scheme', { image: 'https://docker.io/library/nginx:latest' }, 422, [IMAGE_REFUSAL]],
     [
       '[GEN-6] a control character in the path',
       { mounts: { persistent: { size: 10, path: '/\u0000' } } },
@@ -355,7 +355,7 @@ describe('update', () => {
     }
   })
 
-  it('[RST-5][CON-7][MNT-6] is checked like a create', async () => {
+  it('[REST-5][CON-7][MNT-6] is checked like a create', async () => {
     const { key } = await createAccount()
     const { id } = await create(key)
     for (const [body, status, text] of [

@@ -29,7 +29,7 @@ const KEPT = /^(name|workers\.|scaling|timeout|resultRetention|flashboot)/
 
 /**
  * Update request that undoes every release after `version`; `releases` must contain all of them. Values of variables are never shown
- * (PP-212), so they cannot be restored, and neither can another kind of hardware.
+ * (END-34), so they cannot be restored, and neither can another kind of hardware.
  */
 export function rollbackTo(version: number, releases: readonly Release[]): Rollback {
   const later = releases.filter((release) => release.version > version).sort((a, b) => b.version - a.version)

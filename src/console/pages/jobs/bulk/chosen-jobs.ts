@@ -2,7 +2,7 @@ import type { JobState } from '../../../../contract/enums.ts'
 import type { JobBulk, JobBulkRequest } from '../../../../contract/jobs/bulk.ts'
 
 export const JOB_STATES: readonly JobState[] = ['IN_QUEUE', 'IN_PROGRESS', 'COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
-/** Maximum number of jobs that one change may name (JL-30). */
+/** Maximum number of jobs that one change may name (JOB-44). */
 export const NAMED_MAX = 1_000
 
 /** Filter of a job list, as stored in the address. */

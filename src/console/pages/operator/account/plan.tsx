@@ -12,7 +12,7 @@ import { LimitsForm } from './limits-form.tsx'
 /** Plan of every account that has none of its own. */
 const DEFAULT = 'default'
 
-/** The plan of the account (PLN-3). */
+/** The plan of the account (PLAN-1). */
 export function AccountPlan({ id }: { id: string }) {
   const own = useLive(['operator', 'plan', id], (client, signal) => client.getUserPlan({ path: { id } }, { signal }), { everyMs: 0 })
   const all = useLive(['operator', 'plans'], (client, signal) => client.listPlans({}, { signal }), { everyMs: 0 })

@@ -5,7 +5,7 @@ import { deadlineAt, HOUR_MS, HOURS } from '../deadline.ts'
 import { IdleStop } from './idle-stop.tsx'
 import { Timer } from './timer.tsx'
 
-/** Deadlines at which the plane stops or terminates the pod, to set and to clear (PP-250). */
+/** Deadlines at which the plane stops or terminates the pod, to set and to clear (POD-60). */
 export function Deadlines({ pod }: { pod: Pod }) {
   return (
     <Panel title="Automatic stop">

@@ -9,7 +9,7 @@ import { type FollowFrom, type LogPage, PAGE_LINES, type PageQuery } from './ori
 const SHOWN_EVERY_MS = 100
 /** Pause before a stream that the plane has closed is reopened, milliseconds. */
 const AGAIN_MS = 1_000
-/** Maximum pages of one read; a search scans 10,000 lines per page (JL-12). */
+/** Maximum pages of one read; a search scans 10,000 lines per page (LOG-32). */
 const PAGES_AT_ONCE = 20
 /** Number of hits that the hits-only view loads first, if there are as many. */
 const ENOUGH = 100

@@ -78,7 +78,7 @@ export function workerLog(id: string, workerId: string, span?: LogOrigin['span']
   })
 }
 
-/** Joined log of all workers of an endpoint, including those that have ended (JL-14). */
+/** Joined log of all workers of an endpoint, including those that have ended (LOG-34). */
 export function endpointLog(id: string): LogOrigin {
   const page: LogOrigin['page'] = async (api, query, signal) =>
     shownPage(await api.listEndpointLogLines({ path: { id }, query: { ...query } }, { signal }))
@@ -103,7 +103,7 @@ export function endpointLog(id: string): LogOrigin {
   }
 }
 
-/** Maximum lines of one page (JL-10). */
+/** Maximum lines of one page (LOG-30). */
 export const PAGE_LINES = 1_000
 /** Number of recent lines with which a stream begins. */
 const TAIL_LINES = 5_000
