@@ -51,13 +51,13 @@ export const NOUNS = {
     requests: { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest },
     answer: { NetworkVolume },
     graphql: { inputs: ['CreateNetworkVolumeInput', 'UpdateNetworkVolumeInput'], types: ['NetworkVolume'] },
-    console: { requests: ['pages/keep/volumes.tsx'], answer: ['pages/keep/volumes.tsx'] },
+    console: { requests: ['pages/resources/volumes.tsx'], answer: ['pages/resources/volumes.tsx'] },
   },
   template: {
     requests: { CreateTemplateRequest, UpdateTemplateRequest },
     answer: { Template },
     graphql: { inputs: ['SaveTemplateInput'], types: ['PodTemplate'] },
-    console: { requests: ['pages/keep/template*.ts*', CONTAINER], answer: ['pages/keep/template*.ts*', CONTAINER] },
+    console: { requests: ['pages/resources/template*.ts*', CONTAINER], answer: ['pages/resources/template*.ts*', CONTAINER] },
   },
   host: {
     requests: { CreateJoinTokenRequest },

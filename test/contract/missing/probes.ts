@@ -131,7 +131,7 @@ export const PROBES: Readonly<Record<string, Probe>> = {
     /\b(readHolders|holderAdvice)\(/,
     'src/services/clusters/nearest-cluster.ts',
     'holderAdvice(holders)',
-    /^src\/(?!domain\/why\/holders|effects\/why|services\/(pods\/(explain|nearest)-pod|endpoints\/preview-endpoint))/,
+    /^src\/(?!domain\/explain\/holders|effects\/explain|services\/(pods\/(explain|nearest)-pod|endpoints\/preview-endpoint))/,
   ),
   'GAP-20': {
     find: ({ rest }) => streams(rest).filter((name) => rest.paths[name]?.get?.parameters?.some((one) => one.name === 'q')),

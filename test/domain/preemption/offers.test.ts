@@ -132,7 +132,7 @@ describe('[PREEMPT-3] a searcher of room is notified', () => {
 
   test('once more workers may leave than it saw', () => {
     const seekers = [seeker('a'), seeker('b', { seen: 1 }), seeker('c', { own: false })]
-    expect(seekersToNotify(seekers, (own) => (own ? 1 : 0), 100)).toEqual({ told: ['a'], left: [seekers[1], seekers[2]] })
+    expect(seekersToNotify(seekers, (own) => (own ? 1 : 0), 100)).toEqual({ notified: ['a'], left: [seekers[1], seekers[2]] })
   })
 
   test('again after fewer could leave meanwhile', () => {
@@ -144,7 +144,7 @@ describe('[PREEMPT-3] a searcher of room is notified', () => {
   test('not after two minutes', () => {
     const seekers = rememberSeeker([], { endpointId: 'a', own: true }, 0, 0)
     expect(seekersToNotify(seekers, () => 1, 119_999).notified).toEqual(['a'])
-    expect(seekersToNotify(seekers, () => 1, 120_000)).toEqual({ told: [], left: [] })
+    expect(seekersToNotify(seekers, () => 1, 120_000)).toEqual({ notified: [], left: [] })
   })
 
   test('once even if it asks again, with its latest view', () => {

@@ -28,7 +28,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'S19: one account may store every image of a machine',
     file: 'src/host-agent/pulls/space/image-shares.ts',
-    find: 'this.deps.isShared() ? fairCount(IMAGES_MAX, IMAGES_KEPT, others.size) : IMAGES_MAX',
+    find: 'this.deps.isShared() ? fairCount(IMAGES_MAX, RETAINED_IMAGES, others.size) : IMAGES_MAX',
     replace: 'IMAGES_MAX',
   },
 ]

@@ -4,7 +4,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'packet filter rules that were changed from outside stay changed',
     file: 'src/host-agent/network/maintained-tables.ts',
-    find: 'if (shown === former.shown) return',
+    find: 'if (shown === previous.shown) return',
     replace: 'if (shown !== undefined) return',
   },
 ]

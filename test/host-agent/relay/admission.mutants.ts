@@ -10,8 +10,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a connection carries any number of requests at a time',
     file: 'src/host-agent/relay/admission/admission.ts',
-    find: 'return former === undefined || former.writableEnded',
-    replace: 'return former !== response',
+    find: 'return previous === undefined || previous.writableEnded',
+    replace: 'return previous !== response',
   },
   {
     id: 'H1: the relay serves unknown callers',
@@ -22,7 +22,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'M2: requests are read before others are answered',
     file: 'src/host-agent/relay/admission/admission.ts',
-    find: 'return former === undefined || former.writableEnded',
-    replace: 'return former === undefined || former !== response',
+    find: 'return previous === undefined || previous.writableEnded',
+    replace: 'return previous === undefined || previous !== response',
   },
 ]

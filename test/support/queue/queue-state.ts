@@ -128,7 +128,7 @@ export const STATE_CASES: readonly StateCase[] = [
       state.workers.orderStop('w', 'j1', 30)
       state.workers.orderStop('w', 'j1', 60)
       state.workers.orderStop('w', 'j2', 60)
-      const order = { workerId: 'w', jobId: 'j1', told: false, killAtMs: 30 }
+      const order = { workerId: 'w', jobId: 'j1', delivered: false, killAtMs: 30 }
       expect(state.workers.stops('w')).toContainEqual(order)
       state.workers.markDelivered('w')
       expect(state.workers.stops('w').map(({ delivered: received }) => received)).toEqual([true, true])

@@ -10,7 +10,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'L7: a previous secret opens nothing',
     file: 'src/platform/seal.ts',
-    find: '...former.filter(',
-    replace: '...former.slice(0, 0).filter(',
+    find: '...previous.filter(',
+    replace: '...previous.slice(0, 0).filter(',
   },
 ]

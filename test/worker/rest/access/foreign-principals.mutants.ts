@@ -4,13 +4,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: "C1: another account's endpoint is deleted",
     file: 'src/objects/ownership/own.ts',
-    find: 'if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw',
-    replace: 'if ((await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id)) === null) throw',
+    find: 'if (!(await hasOrHadEndpoint(openDatabase(env.DB), owner.teamId, id))) throw',
+    replace: 'if ((await hasOrHadEndpoint(openDatabase(env.DB), owner.teamId, id)) === null) throw',
   },
   {
     id: 'M6: an unknown id becomes an object',
     file: 'src/objects/ownership/own.ts',
-    find: 'if (!(await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id))) throw',
-    replace: 'if ((await hasOrHadEndpoint(openDatabase(env.DB), asker.teamId, id)) === null) throw',
+    find: 'if (!(await hasOrHadEndpoint(openDatabase(env.DB), owner.teamId, id))) throw',
+    replace: 'if ((await hasOrHadEndpoint(openDatabase(env.DB), owner.teamId, id)) === null) throw',
   },
 ]

@@ -10,7 +10,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'an account above its share gets more',
     file: 'src/domain/preemption/plan-preemption.ts',
-    find: ' && shareOf(asker) * accounts < 1',
+    find: ' && shareOf(seeker) * accounts < 1',
     replace: '',
   },
   {
