@@ -121,7 +121,7 @@ describe('[UI-24] a terminal', () => {
     expect(heard(encodeChannel({ channel: 'stdout', bytes }))).toEqual({ kind: 'output', bytes })
     expect(heard(encodeChannel({ channel: 'status', status: exited(5) }))).toEqual({
       kind: 'ended',
-      words: 'The shell ended with exit code 5.',
+      message: 'The shell ended with exit code 5.',
     })
     expect(protocolsFor('acc')).toEqual(['v5.channel.k8s.io', 'account.podplane.acc'])
   })
