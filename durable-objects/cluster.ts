@@ -87,7 +87,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
     try {
       checkAtMs = await this.goOn(expected.clusterId)
     } catch (error) {
-      logEvent('error', 'a cluster could not be looked at', { clusterId: expected.clusterId, error })
+      logEvent('error', 'a cluster could not be reconciled', { clusterId: expected.clusterId, error })
     } finally {
       if (checkAtMs !== null) await this.alarms.set(RECONCILE_TIMER, checkAtMs)
     }

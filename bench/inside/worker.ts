@@ -67,6 +67,6 @@ function callInside(
     case 'size':
       return stub.size()
     default:
-      throw new Error(`no such door: ${connection satisfies never}`)
+      throw new Error(`no such entry: ${connection satisfies never}`)
   }
 }

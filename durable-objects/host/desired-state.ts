@@ -93,7 +93,10 @@ export class DesiredState {
   private refuseOversize(): boolean {
     const refused = this.isOversize()
     if (refused)
-      logEvent('error', 'a host cannot be told what it is to run', { hostId: this.store.hostId(), bytes: this.store.wantedBytes() })
+      logEvent('error', 'the desired state of a host is too large to be sent', {
+        hostId: this.store.hostId(),
+        bytes: this.store.wantedBytes(),
+      })
     return refused
   }
 

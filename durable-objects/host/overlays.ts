@@ -69,8 +69,7 @@ export class HostOverlays {
     if (JSON.stringify(before) === JSON.stringify(after)) return false
     this.note.write(after.length === 0 ? '' : JSON.stringify(after))
     store.raise()
-    for (const doubt of doubts)
-      logEvent('warn', 'a host says the address or key of another one for its tunnels', { seenBy: hostId, ...doubt })
+    for (const doubt of doubts) logEvent('warn', 'a host reports the tunnel address or key of another host', { seenBy: hostId, ...doubt })
     if (after.length > 0) await alarms.setBy(OVERLAYS_TIMER, now() + REFRESH_EVERY_MS)
     // Not awaited: two hosts that notify each other would wait for one another.
     if (notifyOthers) waitUntil(notifyHostsOfOverlays(env, othersConcerned(hostId, before, after)))

@@ -29,7 +29,7 @@ export async function announceCapacity(env: Env): Promise<void> {
   try {
     await notifyWaiters(env)
   } catch (error) {
-    logEvent('warn', 'waiting endpoints could not be told of capacity', { error })
+    logEvent('warn', 'waiting endpoints could not be notified of capacity', { error })
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Env } from '../env.ts'
+import type { ClusterRpc } from '../objects/cluster.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { clusterStub } from '../objects/stubs.ts'
 import { logEvent } from '../platform/log.ts'
@@ -9,6 +10,18 @@ export async function notifyCluster(env: Env, clusterId: string | null): Promise
   try {
     await clusterStub(env, asPlane('cluster', clusterId, 'a host says so')).memberChanged(clusterId)
   } catch (error) {
-    logEvent('warn', 'a cluster could not be told of a member', { clusterId, error })
+    logEvent('warn', 'a cluster could not be notified of a member', { clusterId, error })
+  }
+}
+
+/**
+ * Makes a cluster's object reconcile now. The rows are written, and the object reconciles by itself because it expects them, so a failure is
+ * only logged: the caller would take the cluster for not written.
+ */
+export async function reconcileSoon(object: Pick<ClusterRpc, 'reconcile'>, clusterId: string): Promise<void> {
+  try {
+    await object.reconcile(clusterId)
+  } catch (error) {
+    logEvent('warn', 'a cluster could not be reconciled at once', { clusterId, error })
   }
 }

@@ -144,7 +144,7 @@ export interface MetaValues {
   /** Whether the operator has suspended the account (DER-40). */
   suspended(): boolean
   setSuspended(isSuspended: boolean): void
-  /** 48 random bits as two halves, which hide the number of jobs that an endpoint has had (see job-id.ts). */
+  /** 48 random bits as two halves, which hide the number of jobs that an endpoint has had (see src/domain/job/id.ts). */
   idMask(): readonly [number, number]
   totals(): Totals
   add(name: keyof Totals, by?: number): void

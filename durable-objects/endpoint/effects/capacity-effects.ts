@@ -8,6 +8,6 @@ export async function notifyOfCapacity(env: Env, endpointId: string): Promise<vo
   try {
     await endpointStub(env, asPlane('endpoint', endpointId, 'makes room')).capacityAppeared()
   } catch (error) {
-    logEvent('warn', 'an endpoint that looks for room could not be told', { endpointId, error })
+    logEvent('warn', 'an endpoint that searches for capacity could not be notified', { endpointId, error })
   }
 }

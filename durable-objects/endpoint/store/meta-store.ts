@@ -125,11 +125,11 @@ export class MetaStore implements MetaValues {
 
   /** Endpoints whose request for capacity this one could not fulfil (PREEMPT-3). */
   capacitySeekers(): readonly CapacitySeeker[] {
-    return this.read<CapacitySeeker[]>('capacitySeekers') ?? []
+    return this.read<CapacitySeeker[]>('roomSeekers') ?? []
   }
 
   setCapacitySeekers(seekers: readonly CapacitySeeker[]): void {
-    this.write('capacitySeekers', seekers)
+    this.write('roomSeekers', seekers)
   }
 
   /** Time for which the alarm was last set, to distinguish an outage of the plane from silent workers. */

@@ -103,7 +103,7 @@ export class HostPods {
         await this.sync(hostId, podId)
         this.marks.removeOlderThan(podId, this.deps.now() - INTENT_TTL_MS)
       } catch (error) {
-        logEvent('error', 'a pod could not be looked at', { hostId, podId, error })
+        logEvent('error', 'a pod could not be reconciled', { hostId, podId, error })
       }
     }
     if (this.marks.all().length > 0) await this.deps.alarms.set(INTENTS_TIMER, this.deps.now() + RECONCILE_AFTER_MS)

@@ -1,5 +1,7 @@
 import type { Command } from 'commander'
 import { PROPOSED } from '../../contract/defaults.ts'
+import { EXIT } from '../core/exit-codes.ts'
+import { CliError } from '../core/failure.ts'
 import type { Column } from '../output/columns.ts'
 import type { NewPodFlags } from '../pods/new-pod.ts'
 import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
@@ -52,6 +54,12 @@ function addReads(pods: Command): void {
   act(list, async (session, { all, clusters, label }: { all?: boolean; clusters?: boolean; label?: string[] }) => {
     const { api } = session
     const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters, label } }), all)
+    // A plane that does not know labels ignores the filter, and a pipeline would act on all pods.
+    if (label && answer.pods.some((pod) => pod.labels === undefined)) {
+      throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release without labels, and cannot filter pods by them', {
+        hint: 'update the plane, or list the pods without --label',
+      })
+    }
     session.out.list(answer, answer.pods, POD_LIST)
   })
   examples(

@@ -1,4 +1,4 @@
-/** A tab follows one stream at a time (C-5): starting another one stops it. */
+/** A tab follows one stream at a time (UI-43): starting another one stops it. */
 let holder: { pause: () => void } | undefined
 
 /**

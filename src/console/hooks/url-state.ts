@@ -6,7 +6,7 @@ interface UrlStateOptions {
   isTyped?: boolean
 }
 
-/** Part of a view that is stored in the address (C-2): a tab, a filter, a selected line. Going back restores the previous value. */
+/** Part of a view that is stored in the address (UI-2): a tab, a filter, a selected line. Going back restores the previous value. */
 export function useUrlState(name: string, initial: string, { isTyped = false }: UrlStateOptions = {}): [string, (value: string) => void] {
   const router = useRouter()
   const value = useRouterState({ select: ({ location }) => (location.search as Record<string, unknown>)[name] }) as unknown

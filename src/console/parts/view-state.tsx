@@ -15,7 +15,7 @@ interface ViewStateProps<Data> {
 }
 
 /**
- * A view in one of its four states (C-4): loading, empty, error, or data, with a notice when the data is stale. Stale data stays visible
+ * A view in one of its four states (UI-7): loading, empty, error, or data, with a notice when the data is stale. Stale data stays visible
  * while it is refreshed.
  */
 export function ViewState<Data>({ of: { data, error, isStale, updatedAtMs, refetch }, empty, children }: ViewStateProps<Data>) {

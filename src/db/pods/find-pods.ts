@@ -88,7 +88,7 @@ export async function listPods(
   }
   const { matches, examined, end } = await matchLabels(db, teamId, after, limit, filters)
   const { rows, isCut } = await openPage(db, matchingRows(db, teamId, matches))
-  return { rows, found: rows.length + Number(isCut || (end !== null && matches.length < limit)), end: isCut ? null : end, examined }
+  return { rows, found: rows.length + Number(isCut || (end !== null && rows.length < limit)), end: isCut ? null : end, examined }
 }
 
 /** Opens rows until they exceed the size of a page. */

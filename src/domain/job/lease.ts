@@ -28,7 +28,19 @@ const TAKE_DOUBTED = 'the worker never confirmed the job, and the response with 
 const HOST_SILENT = 'its host went silent, and the worker has not reported the job since'
 const PLANE_AWAY = 'the plane was unavailable, and the worker has not reported the job since'
 const TAKE_LOST = 'the response with the job was lost between the plane and its host'
+/** Texts that the previous release stored for these reasons: leases that run during an upgrade end by them. */
+const STORED_REASONS: Readonly<Record<string, string>> = {
+  'the worker never confirmed the job, and the answer that carried it may have been lost': TAKE_DOUBTED,
+  'its host fell silent, and the worker has not shown the job since': HOST_SILENT,
+  'the plane was away, and the worker has not shown the job since': PLANE_AWAY,
+  'the answer to a take was lost between the plane and its host': TAKE_LOST,
+}
 const EXECUTION_TIMEOUT_ERROR = 'executionTimeout exceeded'
+
+/** The reason for which a stored lease ends, in the text of this release. */
+export function leaseEndReasonOf(stored: string): string {
+  return STORED_REASONS[stored] ?? stored
+}
 
 /** LSE-9: whether this boot may lease the job. */
 export function mayHold(job: Job, holder: Holder): boolean {

@@ -12,6 +12,7 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { clusterStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
+import { reconcileSoon } from '../notify-cluster.ts'
 import { type PodHost, podHost } from '../pods/marked-pod.ts'
 import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
 
@@ -100,7 +101,7 @@ async function createOn(
   } finally {
     // A batch that threw may or may not have been written, so the hosts read the rows.
     await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.unmark(podId)))
-    await object.reconcile(cluster.id)
+    await reconcileSoon(object, cluster.id)
   }
 }
 
@@ -121,7 +122,7 @@ async function eachSeat(
   const outcomes = await Promise.allSettled(seats.map(({ member, host }) => notify(host, member.id)))
   for (const [index, outcome] of outcomes.entries()) {
     if (outcome.status === 'fulfilled') continue
-    logEvent('warn', 'a host could not be told of a member', { podId: seats[index]?.member.id, error: outcome.reason })
+    logEvent('warn', 'a host could not be notified of a member', { podId: seats[index]?.member.id, error: outcome.reason })
   }
 }
 

@@ -12,7 +12,7 @@ export async function notifyHostsOfOverlays(env: Env, hostIds: readonly string[]
     try {
       await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)
     } catch (error) {
-      logEvent('warn', 'a host could not be told of a private network', { hostId, error })
+      logEvent('warn', 'a host could not be notified of a private network', { hostId, error })
     }
   }
   await Promise.all(hostIds.map(notify))

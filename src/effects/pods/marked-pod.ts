@@ -64,7 +64,7 @@ async function settle(hosts: readonly PodHost[], podId: string, step: 'sync' | '
     try {
       await host[step](podId)
     } catch (error) {
-      logEvent('warn', 'a host could not be told of a pod', { hostId: host.hostId, podId, error })
+      logEvent('warn', 'a host could not be notified of a pod', { hostId: host.hostId, podId, error })
     }
   }
 }

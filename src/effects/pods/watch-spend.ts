@@ -22,7 +22,7 @@ export async function watchSpend(env: Env, nowMs: number): Promise<void> {
     try {
       await checkSpend(env, team, nowMs)
     } catch (error) {
-      logEvent('error', 'the spending of an account could not be looked at', { teamId: team.teamId, error })
+      logEvent('error', 'the spending of an account could not be checked', { teamId: team.teamId, error })
     }
   }
 }
@@ -55,7 +55,7 @@ async function stopPods(env: Env, team: WatchedTeam, { pods, reason, figures }: 
       data: { ...figures, podIds: pods.map(({ id }) => id) },
     })
   } catch (error) {
-    logEvent('error', 'the stop of pods by a spend limit could not be told', { teamId: team.teamId, error })
+    logEvent('error', 'no notification of the stop of pods by a spend limit could be sent', { teamId: team.teamId, error })
   }
   for (const pod of pods) await stopPod(env, pod, reason)
 }

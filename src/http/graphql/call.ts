@@ -2,7 +2,7 @@ import type { VerbContext } from '../../services/context.ts'
 
 /** The context of one GraphQL request, which every resolver receives. */
 export interface Call {
-  /** Without a key, the principal is `NOBODY`, with no scope. */
+  /** Without a key, the principal is `ANONYMOUS`, with no scope. */
   ctx: VerbContext
   /** Whether the request carries a key or a session. */
   isKnown: boolean

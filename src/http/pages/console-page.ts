@@ -24,7 +24,7 @@ const POLICY = [
   "base-uri 'none'",
 ].join('; ')
 
-/** Serves a file of the console. Any other address below `/console` gets the page, which chooses its own view (C-1, C-9). */
+/** Serves a file of the console. Any other address below `/console` gets the page, which chooses its own view (UI-4, UI-2). */
 export async function consolePage(c: AppContext): Promise<Response> {
   const { pathname } = new URL(c.req.url)
   const isHashed = pathname.startsWith(HASHED)

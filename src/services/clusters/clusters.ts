@@ -4,6 +4,7 @@ import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import * as table from '../../db/clusters/clusters.ts'
 import { etagOf } from '../../domain/text/etag.ts'
+import { reconcileSoon } from '../../effects/notify-cluster.ts'
 import { readSettings } from '../../env.ts'
 import { type OwnCluster, own, ownMembers, ownMembersOf } from '../../objects/ownership/own.ts'
 import { clusterStub } from '../../objects/stubs.ts'
@@ -82,7 +83,7 @@ export async function deleteCluster(ctx: VerbContext, id: string): Promise<void>
     // After a crash that follows the next statement, the object finishes the deletion.
     await object.expect(id)
     if (!(await table.markDeleted(openDatabase(ctx.env.DB), cluster.row, ctx.nowMs, note))) return null
-    await object.reconcile(id)
+    await reconcileSoon(object, id)
     return cluster
   })
 }

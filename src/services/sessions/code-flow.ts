@@ -1,7 +1,7 @@
 import {
   type AuthorizationServer,
   authorizationCodeGrantRequest,
-  ClientSecretBasic,
+  type ClientAuth,
   ClientSecretPost,
   clockTolerance,
   None,
@@ -119,7 +119,7 @@ async function claimsOf(client: Client, back: Return, nowMs: number, visit: Visi
     const server = { ...(await serverOf(provider, nowMs)), id_token_signing_alg_values_supported: [...provider.algorithms] }
     const registered = { client_id: id, [clockTolerance]: CLOCK_TOLERANCE_SECONDS }
     const callback = validateAuthResponse(server, registered, query, attempt.state)
-    const auth = secret === null ? None() : takesBasic(server) ? ClientSecretBasic(secret) : ClientSecretPost(secret)
+    const auth = secret === null ? None() : takesBasic(server) ? basic(id, secret) : ClientSecretPost(secret)
     const response = await authorizationCodeGrantRequest(server, registered, auth, callback, redirectUri, attempt.verifier, OPTIONS)
     const checks = { expectedNonce: attempt.nonce, requireIdToken: true }
     const answer = await processAuthorizationCodeResponse(server, registered, response, checks)
@@ -145,8 +145,14 @@ async function claimsOf(client: Client, back: Return, nowMs: number, visit: Visi
   }
 }
 
-function takesBasic({ token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] }: AuthorizationServer): boolean {
-  return methods.includes('client_secret_basic')
+function takesBasic({ token_endpoint_auth_methods_supported: methods }: AuthorizationServer): boolean {
+  return !Array.isArray(methods) || methods.includes('client_secret_basic')
+}
+
+/** Basic authentication. The library also encodes `-_.!~*'()`, which some providers do not decode. */
+function basic(id: string, secret: string): ClientAuth {
+  return (_server, _client, _body, headers) =>
+    headers.set('authorization', `Basic ${btoa(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`)}`)
 }
 
 function clientOf(env: Env): Client | null {

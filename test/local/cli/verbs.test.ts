@@ -64,6 +64,14 @@ describe('labels of pods', () => {
     expect((await podplane(['pods', 'list', '--label', 'team=a', '--label', 'gpu'], { plane: toy })).code).toBe(0)
     expect(toy.asked.at(-1)?.url).toContain('label=team%3Da&label=gpu')
   })
+
+  it('[LBL-7] a plane of an earlier release, which ignores the filter, is refused: a pipeline would act on all pods', async () => {
+    const toy = await at({ 'GET /v2/pods': { body: { pods: [{ id: P, name: 'i', status: 'RUNNING' }], pagination: LAST } } })
+    const { code, stdout, stderr } = await podplane(['pods', 'list', '--label', 'team=a', '-q'], { plane: toy })
+    expect({ code, stdout }).toEqual({ code: 5, stdout: '' })
+    expect(stderr).toContain('cannot filter pods')
+    expect((await podplane(['pods', 'list', '-q'], { plane: toy })).stdout).toBe(`${P}\n`)
+  })
 })
 
 describe('endpoints try', () => {

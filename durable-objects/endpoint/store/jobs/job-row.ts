@@ -1,5 +1,6 @@
 import { JOB_STATES, type JobState } from '../../../../src/contract/enums.ts'
 import type { Job } from '../../../../src/domain/job/job.ts'
+import { leaseEndReasonOf } from '../../../../src/domain/job/lease.ts'
 import { logEvent } from '../../../../src/platform/log.ts'
 import { numberOrNull, textOrNull } from '../row-values.ts'
 
@@ -52,7 +53,7 @@ export function toJob(row: Row): Job {
         startedAtMs: facts.startedAtMs ?? refuse(row, 'started_at'),
         acked: row.acked === 1,
         leaseUntilMs: numberOrNull(row.lease_until) ?? refuse(row, 'lease_until'),
-        leaseEndReason: textOrNull(row.lease_end_reason) ?? '',
+        leaseEndReason: leaseEndReasonOf(textOrNull(row.lease_end_reason) ?? ''),
         missingPings: Number(row.missing_pings ?? 0),
       }
     default:

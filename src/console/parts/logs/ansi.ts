@@ -47,7 +47,7 @@ export function plainText(line: string): string {
   return isPlain(line) ? line : settled(line).replace(SEQUENCE, '').replaceAll(ESCAPE, '')
 }
 
-/** Splits a line by style. Its text is data and never interpreted as markup (C-10). */
+/** Splits a line by style. Its text is data and never interpreted as markup (UI-40). */
 export function spansOf(line: string): Span[] {
   if (isPlain(line)) return withLinks({ text: line })
   const entries = Anser.ansiToJson(settled(line), { json: true, use_classes: true, remove_empty: true })

@@ -14,7 +14,7 @@ interface ConfirmProps {
   isBusy: boolean
   onClose: () => void
   onConfirm: () => void
-  /** Text that the user has to type first, where data is lost (C-7). */
+  /** Text that the user has to type first, where data is lost (UI-20). */
   typed?: string | undefined
   /** Reason why the change is not possible, such as a refusal in its plan. */
   disabledReason?: string | undefined
