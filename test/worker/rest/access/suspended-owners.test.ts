@@ -99,7 +99,7 @@ describe('an organization whose owners are all suspended', () => {
       .run()
     // The cache of this isolate still holds the valid decision.
     expect((await api(ours.key).get(PODS)).status).toBe(200)
-    expect((await api(ours.key).post(PODS, podBody())).status).toBe(400)
+    expect((await api(ours.key).post(PODS, podBody())).status).toBe(403)
     const row = await env.DB.prepare('SELECT COUNT(*) AS pods FROM pods WHERE team_id = ?').bind(ours.team).first()
     expect(row).toEqual({ pods: 1 })
   })
