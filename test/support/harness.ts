@@ -7,7 +7,7 @@ import {
   runDurableObjectAlarm,
 } from 'cloudflare:test'
 import { exports, env as rawEnv } from 'cloudflare:workers'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { WALL_CLOCK } from '../../durable-objects/clock/wall-clock.ts'
 import type { ClusterObject } from '../../durable-objects/cluster.ts'
 import type { EndpointObject } from '../../durable-objects/endpoint.ts'
@@ -42,6 +42,7 @@ export {
   expect,
   it,
   listDurableObjectIds,
+  onTestFinished,
   runDurableObjectAlarm,
   vi,
 }
