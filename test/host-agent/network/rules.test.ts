@@ -86,6 +86,7 @@ describe('[NET-73] questions for names of private networks', () => {
     ])
     expect(chain('to_host', { names }).slice(2, -1)).toEqual([
       `${at} fib saddr . iif oif missing drop`,
+      'ip daddr 172.17.0.1 udp dport 4053 udp length > 340 drop',
       `${at} update @asking { iif . ip saddr limit rate over 200/second burst 200 packets } drop`,
       `${at} update @asking_together { iif limit rate over 1000/second burst 500 packets } drop`,
       `${at} accept`,

@@ -12,6 +12,11 @@ export const NAME_SERVER = '169.254.53.53'
  */
 const OF_CONTAINER = { rate: 200, burst: 200 }
 const OF_ACCOUNT = { rate: 1_000, burst: 500 }
+/**
+ * Longest UDP datagram of a question, bytes with its header: the longest name with all usual options is shorter. The limits count packets
+ * and the queue counts memory, which a longer datagram takes more of, also one that came in fragments.
+ */
+const DATAGRAM_MAX_BYTES = 340
 const BOTH = 'meta l4proto { tcp, udp }'
 
 interface Place {
@@ -40,6 +45,7 @@ export function letNamesIn({ address, port }: Place): string[] {
   const at = `ip daddr ${address} ${BOTH} th dport ${port}`
   return [
     `${at} fib saddr . iif oif missing drop`,
+    `ip daddr ${address} udp dport ${port} udp length > ${DATAGRAM_MAX_BYTES} drop`,
     `${at} update @asking { iif . ip saddr limit rate over ${OF_CONTAINER.rate}/second burst ${OF_CONTAINER.burst} packets } drop`,
     `${at} update @asking_together { iif limit rate over ${OF_ACCOUNT.rate}/second burst ${OF_ACCOUNT.burst} packets } drop`,
     `${at} accept`,
