@@ -36,7 +36,7 @@ import { refusal } from './endpoint/openai/openai-outcome.ts'
 import { endpointNotFound, problemReply } from './endpoint/replies.ts'
 import { takeSlot } from './endpoint/slot-calls.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
-import { passOver } from './endpoint/worker/post-body.ts'
+import { drainPost } from './endpoint/worker/post-body.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
 import { takeResultText } from './endpoint/worker/worker-posts.ts'
 import { PlaneObject } from './plane-object.ts'
@@ -229,7 +229,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     if (call.route.caller === 'client') return endpointNotFound()
     // WRK-18: posts and pings are answered 200 whatever the state of their job; only polls get a 429.
     if (isPoll(call)) return problemReply('rateLimited', 'the endpoint was deleted', { 'retry-after': '5' })
-    await passOver(request, call.endpointId)
+    await drainPost(request, call.endpointId)
     return jsonReply('{}')
   }
 }

@@ -31,8 +31,8 @@ export default {
     const settings = readSettings(env)
     const served = parseServedCall(url, settings.lbDomain)
     if (served !== null) return handleServedCall({ request, url, env, ctx }, served)
-    const connection = parsePortCall(url, settings.podProxyDomain)
-    if (connection !== null) return handlePortCall({ request, url, env, ctx }, connection, settings.podProxyDomain)
+    const portCall = parsePortCall(url, settings.podProxyDomain)
+    if (portCall !== null) return handlePortCall({ request, url, env, ctx }, portCall, settings.podProxyDomain)
     const answer = () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx))
     return slowRefusal(request, await withCliVersion(request, answer))
   },

@@ -13,8 +13,8 @@ import { callOpenly } from './open-rest.ts'
 
 export default {
   fetch(request, env, ctx) {
-    const connection = request.headers.get(ENTRY_HEADER)
-    return connection === null ? plane.fetch(request, env, ctx) : enter(connection as Entry, request, env, ctx)
+    const entry = request.headers.get(ENTRY_HEADER)
+    return entry === null ? plane.fetch(request, env, ctx) : enter(entry as Entry, request, env, ctx)
   },
 } satisfies ExportedHandler<Env>
 
@@ -29,15 +29,15 @@ export {
   WebhookSenderObject,
 }
 
-async function enter(connection: Entry, request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-  if (connection === 'rest') return callOpenly(request, env, ctx)
-  if (connection === 'hostStatements') return Response.json(statementsOfHosts())
+async function enter(entry: Entry, request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
+  if (entry === 'rest') return callOpenly(request, env, ctx)
+  if (entry === 'hostStatements') return Response.json(statementsOfHosts())
   const url = new URL(request.url)
   const [, , endpointId = ''] = url.pathname.split('/')
   // The bench's configuration binds the class below; its type is the plane's.
   const stub = endpointStub(env, Owned.prove('endpoint', endpointId, null)) as unknown as DurableObjectStub<OpenEndpointObject>
-  if (connection === 'direct') return callDirectly(request, url, env)
-  return Response.json((await callInside(stub, connection, Number(url.searchParams.get('count')), await request.text())) ?? null)
+  if (entry === 'direct') return callDirectly(request, url, env)
+  return Response.json((await callInside(stub, entry, Number(url.searchParams.get('count')), await request.text())) ?? null)
 }
 
 function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
@@ -49,11 +49,11 @@ function callDirectly(request: Request, url: URL, env: Env): Promise<Response> {
 
 function callInside(
   stub: DurableObjectStub<OpenEndpointObject>,
-  connection: Exclude<Entry, 'direct' | 'rest' | 'hostStatements'>,
+  entry: Exclude<Entry, 'direct' | 'rest' | 'hostStatements'>,
   count: number,
   input: string,
 ) {
-  switch (connection) {
+  switch (entry) {
     case 'nothing':
       return stub.nothing()
     case 'fill':
@@ -67,6 +67,6 @@ function callInside(
     case 'size':
       return stub.size()
     default:
-      throw new Error(`no such entry: ${connection satisfies never}`)
+      throw new Error(`no such entry: ${entry satisfies never}`)
   }
 }

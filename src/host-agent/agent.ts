@@ -118,7 +118,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
 
 async function openRuntimes(
   context: AgentContext,
-  { inventory: _notified, ...found }: Survey,
+  { inventory: _inventory, ...found }: Survey,
   host: Host,
   parts: Pick<RuntimesContext, 'volumes' | 'onTaken' | 'checks'>,
 ) {

@@ -63,7 +63,7 @@ function enforceStops(tx: Tx, worker: Worker, listed: ReadonlySet<string>): void
       return
     }
     if (!order.delivered) continue
-    workers.sayAgain(worker.id, order.jobId)
+    workers.markUndelivered(worker.id, order.jobId)
     tx.effects.stopPolls.add(worker.id)
   }
 }

@@ -28,9 +28,9 @@ export function roomFor(
   chars: number,
   post: WorkerPost | null,
   answer: RoomAnswer | null,
-): RoomAnswer | { requestCapacityFor: number } {
+): RoomAnswer | { storageNeeded: number } {
   if (chars === 0 || state.takeRoom(chars)) return { refusal: null }
-  if (answer === null) return { requestCapacityFor: chars }
+  if (answer === null) return { storageNeeded: chars }
   return answer.refusal !== null && replacesInput(state, job, chars, post) ? { refusal: null } : answer
 }
 

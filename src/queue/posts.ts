@@ -16,7 +16,7 @@ export interface Sender extends Holder {
 }
 
 /** A post that was applied or ignored, or the room that it needs from the account's budget (WRK-49). */
-export type PostOutcome = 'done' | { requestCapacityFor: number }
+export type PostOutcome = 'done' | { storageNeeded: number }
 
 /** One chunk of a stream, or why it cannot be stored. */
 export type ChunkPost = { json: string } | { refusal: string }
@@ -61,7 +61,7 @@ function applyPost(tx: Tx, job: Job, from: Sender, post: WorkerPost, answer: Roo
   if (isEnded(job) || (verdict !== 'accept' && verdict !== 'accept-late')) return 'done'
   if (isRepeat(job, from.delivery)) return 'done'
   const room = roomFor(tx.state, job, charsToKeep(post), post, answer)
-  if ('requestCapacityFor' in room) return room
+  if ('storageNeeded' in room) return room
   if (post.kind === 'progress') {
     if (job.state !== 'IN_PROGRESS') return 'done'
     // The next update, or the result, replaces it; the older one that stays is outdated, but not wrong.
@@ -86,7 +86,7 @@ export function takeChunk(tx: Tx, jobId: string, from: Sender, read: () => Chunk
   if (isRepeat(job, from.delivery)) return 'done'
   const chunk = read()
   const room = 'json' in chunk ? roomFor(tx.state, job, chunk.json.length, null, answer) : chunk
-  if ('requestCapacityFor' in room) return room
+  if ('storageNeeded' in room) return room
   const longer = noteDelivery(addChunk(job, tx.nowMs, { pingIntervalMs }), from.delivery)
   if ('json' in chunk && room.refusal === null && payloads.appendChunk(job.seq, longer.chunks, chunk.json)) {
     jobs.save(job, longer)

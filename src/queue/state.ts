@@ -96,7 +96,7 @@ export interface WorkerRows {
   /** Workers with stop orders. */
   withStops(): string[]
   markDelivered(workerId: string): void
-  sayAgain(workerId: string, jobId: string): void
+  markUndelivered(workerId: string, jobId: string): void
   deleteStop(workerId: string, jobId: string): void
 }
 

@@ -60,7 +60,7 @@ async function readWhole(request: Request, limit: PostLimit): Promise<ReadBody> 
 }
 
 /** Drains the body of a post, so that its sender receives the reply. */
-export function passOver(request: Request, endpointId: string): Promise<void> {
+export function drainPost(request: Request, endpointId: string): Promise<void> {
   return drainRefused(request.body, endpointId, announcedBytes(request.headers) ?? UNASKED_BYTES, Date.now())
 }
 

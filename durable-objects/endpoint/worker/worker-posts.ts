@@ -68,11 +68,11 @@ async function answerPost(core: PostParts, kind: PostKind, jobId: string, from: 
 async function commitPost(core: Commits & Room & Rows, apply: Apply): Promise<void> {
   const outcome = await core.transact((tx) => apply(tx, null))
   if (outcome === 'done') return
-  const answer = await requestCapacity(core, outcome.requestCapacityFor)
+  const answer = await requestStorage(core, outcome.storageNeeded)
   await core.transact((tx) => apply(tx, answer))
 }
 
-async function requestCapacity(core: Room & Rows, chars: number): Promise<RoomAnswer> {
+async function requestStorage(core: Room & Rows, chars: number): Promise<RoomAnswer> {
   const config = core.config()
   if (!config) return { refusal: null }
   try {

@@ -51,7 +51,7 @@ export function readCredentials(io: Pick<Io, 'env' | 'home'>): Credentials {
 
 /** Stores the key of a context, or deletes it if undefined (CMD-6). */
 export function writeCredential(io: Pick<Io, 'env' | 'home'>, context: string, key: string | undefined): void {
-  const { [context]: _previous, ...others } = readCredentials(io)
+  const { [context]: _credential, ...others } = readCredentials(io)
   const all = key === undefined ? others : { ...others, [context]: key }
   const contexts = Object.fromEntries(Object.entries(all).map(([name, value]) => [name, { key: value }]))
   writePrivate(io, credentialsPath(io), `${JSON.stringify({ contexts }, null, 2)}\n`)

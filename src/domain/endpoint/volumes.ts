@@ -18,7 +18,7 @@ export type VolumesResult = { ok: true; config: EndpointConfig } | { ok: false; 
  * to the account.
  */
 export function placeVolumes(config: EndpointConfig, found: readonly PlacedVolume[]): VolumesResult {
-  const { volumeAt: _previous, ...rest } = config
+  const { volumeAt: _volumeAt, ...rest } = config
   if (config.networkVolumes.length === 0) return { ok: true, config: rest }
   const volumeAt: Record<string, string> = {}
   for (const id of config.networkVolumes) {

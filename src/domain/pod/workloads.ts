@@ -24,10 +24,11 @@ export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | '
  * null when the pod does not belong to the host: all its containers there are then stopped and wiped.
  */
 export function desiredContainers(pod: PodOnHost | null, known: readonly number[]): DesiredContainer[] {
-  if (pod === null || pod.status === 'TERMINATED') return known.map((generation) => ({ ...previous(generation, 'stopped'), wipe: true }))
+  if (pod === null || pod.status === 'TERMINATED')
+    return known.map((generation) => ({ ...stoppedContainer(generation, 'stopped'), wipe: true }))
   const formers = known.filter((generation) => generation < pod.generation).toSorted((a, b) => b - a)
   // The layer that the present container reuses is held until the container has taken it over; the agent removes it then.
-  const wanted = formers.map((generation) => previous(generation, pod.keepsDisk ? 'held' : 'stopped'))
+  const wanted = formers.map((generation) => stoppedContainer(generation, pod.keepsDisk ? 'held' : 'stopped'))
   // A container that never had to run has no disk to hold.
   if (!isToRun(pod) && !known.includes(pod.generation)) return wanted
   const present: DesiredContainer = {
@@ -41,7 +42,7 @@ export function desiredContainers(pod: PodOnHost | null, known: readonly number[
   return [...wanted, present]
 }
 
-function previous(generation: number, desired: 'held' | 'stopped'): DesiredContainer {
+function stoppedContainer(generation: number, desired: 'held' | 'stopped'): DesiredContainer {
   return { generation, desired, replaces: [], keepDisk: false, wipe: false, prepare: false }
 }
 

@@ -25,7 +25,7 @@ export function grantSecrets(
   const granterOf = (name: string) => before.find((grants) => grants && Object.hasOwn(grants, name))?.[name]
   const missing = mayGrant ? [] : named.filter((name) => granterOf(name) === undefined)
   if (missing.length > 0) return { ok: false, names: missing }
-  const { secretGrants: _previous, ...rest } = container
+  const { secretGrants: _secretGrants, ...rest } = container
   if (named.length === 0) return { ok: true, container: rest }
   return { ok: true, container: { ...rest, secretGrants: Object.fromEntries(named.map((name) => [name, granterOf(name) ?? userId])) } }
 }

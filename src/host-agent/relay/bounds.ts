@@ -21,7 +21,7 @@ export interface RelayBounds {
   /** Connections that one container may have open; with many workloads, its share of all. */
   callerMaxConnections: number
   /** Connections from an address that belongs to no known worker. */
-  unknownMaxConnections: number
+  unknownCallerMaxConnections: number
   maxConnections: number
   /** Concurrent requests of one workload to the plane; with many workloads, its share of all. */
   callerMaxUpstream: number
@@ -52,7 +52,7 @@ export const RELAY_BOUNDS: RelayBounds = {
   // A worker has one for each job and three for its polls and pings.
   callerMaxConnections: 1_024,
   // A worker that has just started opens a few connections before its address is known.
-  unknownMaxConnections: 32,
+  unknownCallerMaxConnections: 32,
   maxConnections: 16_384,
   callerMaxUpstream: 64,
   maxUpstream: 2_048,

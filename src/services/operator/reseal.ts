@@ -68,9 +68,9 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   if (step === 'secrets') return resealSecretParts(db, afterId)
   if (step === 'kept answers') return resealStoredAnswers(db, afterId)
   if (step === 'endpoint objects')
-    return notifyObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
-  if (step === 'host objects') return notifyObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
-  return notifyObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
+    return resealObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
+  if (step === 'host objects') return resealObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
+  return resealObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
 }
 
 function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {
@@ -79,17 +79,17 @@ function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {
 }
 
 // A failure of one object does not block the others.
-async function notifyObjects(
+async function resealObjects(
   db: Records,
   kind: Parameters<typeof listObjects>[1],
   afterId: string,
-  notify: (id: string) => Promise<void>,
+  reseal: (id: string) => Promise<void>,
 ): Promise<Step> {
   const ids = await listObjects(db, kind, afterId)
   const failed: Step['failed'] = []
   for (const id of ids) {
     try {
-      await notify(id)
+      await reseal(id)
     } catch (error) {
       failed.push({ id, error })
     }

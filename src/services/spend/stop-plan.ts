@@ -25,7 +25,7 @@ export async function planSpendStop(ctx: VerbContext, body: StopSpendRequest): P
   const {
     savedNanosPerHour: _saved,
     facts: _facts,
-    formerWorkers: _previous,
+    formerWorkers: _formerWorkers,
     stoppedWorkers: _stopped,
     ...plan
   } = await makeStopPlan(ctx, body)

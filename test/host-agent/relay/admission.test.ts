@@ -190,7 +190,7 @@ describe('the bounds of a caller', () => {
 
   test('[HOST-76] an unknown address has few connections', async () => {
     const plane = await openPlane()
-    const { port } = await openRelay(plane.url, { unknownMaxConnections: 2 })
+    const { port } = await openRelay(plane.url, { unknownCallerMaxConnections: 2 })
     const open = () => connect({ host: '127.0.0.1', port, localAddress: '127.0.0.4' })
     const sockets = [open(), open()]
     cleanups.push(() => sockets.map((socket) => socket.destroy()))

@@ -215,7 +215,7 @@ function workerRows(kept: Kept): WorkerRows {
     markDelivered: (workerId) => {
       for (const stop of kept.stops) if (stop.workerId === workerId) stop.delivered = true
     },
-    sayAgain: (workerId, jobId) => {
+    markUndelivered: (workerId, jobId) => {
       const stop = order(workerId, jobId)
       if (stop) stop.delivered = false
     },

@@ -132,7 +132,7 @@ export const STATE_CASES: readonly StateCase[] = [
       expect(state.workers.stops('w')).toContainEqual(order)
       state.workers.markDelivered('w')
       expect(state.workers.stops('w').map(({ delivered: received }) => received)).toEqual([true, true])
-      state.workers.sayAgain('w', 'j1')
+      state.workers.markUndelivered('w', 'j1')
       expect(state.workers.stops('w')).toContainEqual(order)
       state.workers.deleteStop('w', 'j1')
       expect(state.workers.stops('w').map(({ jobId }) => jobId)).toEqual(['j2'])

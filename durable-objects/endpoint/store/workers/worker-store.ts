@@ -152,7 +152,7 @@ export class WorkerStore implements WorkerRows {
     this.sql.exec('UPDATE stops SET told = 1 WHERE worker_id = ?', workerId)
   }
 
-  sayAgain(workerId: string, jobId: string): void {
+  markUndelivered(workerId: string, jobId: string): void {
     this.sql.exec('UPDATE stops SET told = 0 WHERE worker_id = ? AND job_id = ?', workerId, jobId)
   }
 

@@ -20,7 +20,7 @@ export function addSealed(program: Command, call: Call, print: (text: string) =>
     .action(() =>
       call(
         async (api) => {
-          const { isComplete: _notified, ...report } = await resealAll(api)
+          const { isComplete: _isComplete, ...report } = await resealAll(api)
           return report
         },
         ({ parts }) => parts.some(({ failed }) => failed.length > 0),

@@ -44,10 +44,10 @@ function patched(
   if (!times.ok) return times
   const mounts = patchMounts(pod.spec.mounts, body.mounts ?? {})
   if (!mounts.ok) return mounts
-  const { idleStop: present, ...previous } = pod.spec
+  const { idleStop: present, ...rest } = pod.spec
   const idleStop = planIdleStop(present, body.idleStop, nowMs)
   const spec: PodSpec = {
-    ...previous,
+    ...rest,
     container: container.container,
     mounts: mounts.mounts,
     globalNetworking: body.globalNetworking ?? pod.spec.globalNetworking,

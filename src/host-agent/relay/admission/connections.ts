@@ -6,7 +6,7 @@ import { isLoopback, plainAddress, type RelayCallers } from './callers.ts'
 /** Minimum number of connections for each workload, however many there are. */
 const LEAST_CONNECTIONS = 64
 
-type ConnectionBounds = Pick<RelayBounds, 'maxConnections' | 'callerMaxConnections' | 'unknownMaxConnections'>
+type ConnectionBounds = Pick<RelayBounds, 'maxConnections' | 'callerMaxConnections' | 'unknownCallerMaxConnections'>
 
 /** Closes connections above the limit of their container, so that none uses up the open files of this process (HOST-76). */
 export function boundConnections(server: Server, callers: RelayCallers, bounds: ConnectionBounds): void {
@@ -27,7 +27,7 @@ export function boundConnections(server: Server, callers: RelayCallers, bounds: 
 }
 
 function roomFor(address: string, callers: RelayCallers, bounds: ConnectionBounds): number {
-  if (!callers.isAt(address)) return bounds.unknownMaxConnections
+  if (!callers.isAt(address)) return bounds.unknownCallerMaxConnections
   const share = Math.floor(bounds.maxConnections / Math.max(1, callers.count))
   return Math.min(bounds.callerMaxConnections, Math.max(LEAST_CONNECTIONS, share))
 }
