@@ -67,7 +67,7 @@ export class Engine implements Commits, Stepped {
       settleDue(tx)
       stepBulks(state, tx)
     })
-    const config = this.rows.present && liveConfig(this.rows.present.state)
+    const config = liveConfig(this.rows.open().state)
     if (config) await this.core.grant.trim(config)
     else await this.discard()
   }

@@ -57,18 +57,25 @@ export class DocumentShell {
 
   private async runToItsEnd(block: CommandBlock): Promise<string> {
     const [program, ...args] = await this.commandOf(block)
-    const { stdout } = await run(program, args, { cwd: PROJECT_ROOT, env: this.environment(), timeout: BLOCK_TIMEOUT_MS }).catch(
-      (error: { stdout?: string; stderr?: string; message: string }) => {
-        throw new Error(`${block.place}: ${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`)
-      },
-    )
+    const { stdout } = await run(program, args, {
+      cwd: cwdOf(args.at(-1) ?? ''),
+      env: this.environment(),
+      timeout: BLOCK_TIMEOUT_MS,
+    }).catch((error: { stdout?: string; stderr?: string; message: string }) => {
+      throw new Error(`${block.place}: ${error.message}\n${error.stdout ?? ''}${error.stderr ?? ''}`)
+    })
     return stdout
   }
 
   private async runInBackground(block: CommandBlock, expected: string | undefined): Promise<string> {
     if (expected === undefined) throw new Error(`${block.place}: without anything it prints nobody knows when it is ready`)
     const [program, ...args] = await this.commandOf(block)
-    const child = spawn(program, args, { cwd: PROJECT_ROOT, env: this.environment(), detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(program, args, {
+      cwd: cwdOf(args.at(-1) ?? ''),
+      env: this.environment(),
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     this.started.push(child)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
@@ -110,4 +117,9 @@ export class DocumentShell {
     writeFileSync(path, text)
     chmodSync(path, 0o755)
   }
+}
+
+/** Published clients are packages of their tests alone: a script that imports one runs there, others at the root as a reader's do. */
+function cwdOf(script: string): string {
+  return /^import .* from '(?!node:|\.)/m.test(script) ? join(PROJECT_ROOT, 'test/e2e/clients') : PROJECT_ROOT
 }
