@@ -55,7 +55,7 @@ function addReads(pods: Command): void {
     const { api } = session
     const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters, label } }), all)
     // A plane that does not know labels ignores the filter, and a pipeline would act on all pods.
-    if (label && answer.pods.some((pod) => pod.labels === undefined)) {
+    if (label && !answer.pods.every((pod) => 'labels' in pod)) {
       throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release without labels, and cannot filter pods by them', {
         hint: 'update the plane, or list the pods without --label',
       })
