@@ -178,6 +178,7 @@ class SftpSession {
 
 /** Ends the session with exit code 0: a client considers a session without one failed, and the library has no call for it. */
 function leaveWell(sftp: SFTPWrapper): void {
+  // The published types lack both members.
   const { _protocol, outgoing } = sftp as unknown as { _protocol: { exitStatus(id: number, code: number): void }; outgoing: { id: number } }
   _protocol.exitStatus(outgoing.id, 0)
   sftp.end()

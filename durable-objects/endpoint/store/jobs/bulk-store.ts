@@ -81,9 +81,12 @@ export class BulkStore {
 
   /** The text was written by `save`; rows of an earlier release lack `refused` and `left`. */
   private read(query: string, ...values: SqlStorageValue[]): Bulk[] {
-    return this.sql
-      .exec(query, ...values)
-      .toArray()
-      .map((row) => ({ refused: [], left: [], ...(JSON.parse(String(row.bulk)) as object) }) as unknown as Bulk)
+    return (
+      this.sql
+        .exec(query, ...values)
+        .toArray()
+        // The column holds what `save` wrote; bulks of the first release have neither `refused` nor `left`.
+        .map((row) => ({ refused: [], left: [], ...(JSON.parse(String(row.bulk)) as object) }) as unknown as Bulk)
+    )
   }
 }
