@@ -308,3 +308,8 @@ it('[KEY-1] every 401 names its scheme', async () => {
     expect([path, reply.status, reply.headers.get('www-authenticate')]).toEqual([path, 401, 'Bearer'])
   }
 })
+
+it('[ACC-5][ERR-2] a path that is written like the pattern of its route reaches it once, so that its large body can be read', async () => {
+  const { key } = await createAccount()
+  expect(await api(key).patch('/v2/account/secrets/:id', { name: 'x'.repeat(110_000) })).toMatchObject({ status: 422 })
+})
