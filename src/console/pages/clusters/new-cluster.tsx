@@ -1,16 +1,16 @@
 import { useRouter } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
-import { Button } from '../../parts/button.tsx'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
+import { Form, Options, Submit } from '../../parts/form/form.tsx'
+import { type Input, inputsOf } from '../../parts/form/inputs.ts'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
@@ -34,8 +34,8 @@ export function NewClusterPage() {
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? preview.errors.of(path) }
   const missing = Object.values(containerProblems(text.container))[0] ?? missingOfCluster(text)
   const reason = may('clusters:write') ? missing : 'Your role may view clusters but not create them.'
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const { input, check } = inputsOf(text, set, both)
+  const submit = async () => {
     if (isBusy || reason !== undefined) return
     const cluster = await send(() => api.createCluster({ body: clusterBody(text) }), 'The cluster is created')
     if (cluster === undefined) return
@@ -44,21 +44,16 @@ export function NewClusterPage() {
   }
   return (
     <Page title="New cluster">
-      <form onSubmit={(event) => void submit(event)} className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <Form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <Panel title="Members">
             <MemberFields text={text} onChange={set} errors={both} />
           </Panel>
           <Panel title="Container">
             <div className="flex flex-col gap-4">
-              <TemplateField value={text.templateId} onChange={(templateId) => set({ templateId })} error={both.of('templateId')} />
+              <TemplateField {...input('templateId')} />
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} hasRegistry={false} />
-              <CheckField
-                label="SSH access"
-                checked={text.startSsh}
-                error={both.of('startSsh')}
-                onChange={({ target }) => set({ startSsh: target.checked })}
-              />
+              <CheckField label="SSH access" {...check('startSsh')} />
             </div>
           </Panel>
         </div>
@@ -69,14 +64,11 @@ export function NewClusterPage() {
             onTake={(body) => setText((before) => withClusterOption(before, body))}
           />
           <Refusal text={refusal} />
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-              Create cluster
-            </Button>
-            <CopyAs call={{ method: 'POST', path: '/v2/clusters', body: clusterBody(text) }} />
-          </div>
+          <Submit isBusy={isBusy} disabledReason={reason} call={{ method: 'POST', path: '/v2/clusters', body: clusterBody(text) }}>
+            Create cluster
+          </Submit>
         </div>
-      </form>
+      </Form>
     </Page>
   )
 }
@@ -88,104 +80,40 @@ interface MemberFieldsProps {
 }
 
 function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
+  const { input, check } = inputsOf(text, onChange, errors)
   const query = { include: 'AVAILABILITY', product: 'CLUSTER' }
   const gpus = useLive(['catalog', 'gpus', query], (api, signal) => api.listGpuTypes({ query }, { signal }), { everyMs: 15_000 })
   const volumes = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: 0 })
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <TextField
-        label="Name"
-        required
-        autoComplete="off"
-        value={text.name}
-        error={errors.of('name')}
-        onChange={({ target }) => onChange({ name: target.value })}
-      />
-      <SelectField
-        label="Type"
-        value={text.type}
-        error={errors.of('type')}
-        hint="SLURM and Ray give members roles and files."
-        onChange={({ target }) => onChange({ type: target.value as ClusterText['type'] })}
-      >
-        {Object.entries(TYPES).map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
+      <TextField label="Name" required autoComplete="off" {...input('name')} />
+      <SelectField label="Type" {...input('type')} hint="SLURM and Ray give members roles and files.">
+        <Options of={Object.entries(TYPES)} />
       </SelectField>
-      <ViewState of={gpus}>
-        {({ gpus: all }) => (
-          <GpuField
-            of={all}
-            value={text.gpuTypeId}
-            error={errors.of('compute.gpuTypeId')}
-            onChange={(gpuTypeId) => onChange({ gpuTypeId })}
-          />
-        )}
-      </ViewState>
-      <TextField
-        label="GPUs per member"
-        type="number"
-        min={1}
-        value={text.gpuCountPerPod}
-        error={errors.of('compute.gpuCountPerPod')}
-        onChange={({ target }) => onChange({ gpuCountPerPod: target.value })}
-      />
-      <TextField
-        label="Members"
-        type="number"
-        min={2}
-        value={text.podCount}
-        error={errors.of('compute.podCount')}
-        onChange={({ target }) => onChange({ podCount: target.value })}
-      />
-      <DataCenterField value={text.dataCenters} onChange={(dataCenters) => onChange({ dataCenters })} error={errors.of('dataCenterIds')} />
-      <SelectField
-        label="Network volume"
-        value={text.networkVolumeId}
-        error={errors.of('mounts')}
-        hint="All members share it, at /workspace."
-        onChange={({ target }) => onChange({ networkVolumeId: target.value })}
-      >
+      <ViewState of={gpus}>{({ gpus: all }) => <GpuField of={all} {...input('gpuTypeId', 'compute.gpuTypeId')} />}</ViewState>
+      <TextField label="GPUs per member" type="number" min={1} {...input('gpuCountPerPod', 'compute.gpuCountPerPod')} />
+      <TextField label="Members" type="number" min={2} {...input('podCount', 'compute.podCount')} />
+      <DataCenterField {...input('dataCenters', 'dataCenterIds')} />
+      <SelectField label="Network volume" {...input('networkVolumeId', 'mounts')} hint="All members share it, at /workspace.">
         <option value="">None</option>
-        {volumes.data?.networkVolumes.map(({ id, name, dataCenter }) => (
-          <option key={id} value={id}>
-            {name} ({dataCenter})
-          </option>
-        ))}
+        <Options of={(volumes.data?.networkVolumes ?? []).map(({ id, name, dataCenter }) => [id, `${name} (${dataCenter})`])} />
       </SelectField>
-      <CheckField
-        label="Start a member on another machine if its machine is lost"
-        checked={text.isReplaced}
-        error={errors.of('onHostLoss')}
-        onChange={({ target }) => onChange({ isReplaced: target.checked })}
-      />
+      <CheckField label="Start a member on another machine if its machine is lost" {...check('isReplaced', 'onHostLoss')} />
     </div>
   )
 }
 
-interface GpuFieldProps {
-  of: readonly GpuType[]
-  value: string
-  error: string | undefined
-  onChange: (id: string) => void
-}
-
 /** Types with free capacity come first. */
-function GpuField({ of, value, error, onChange }: GpuFieldProps) {
+function GpuField({ of, ...input }: Input & { of: readonly GpuType[] }) {
   const offered = of.filter(({ secure, community }) => secure || community)
   return (
-    <SelectField label="GPU type" value={value} error={error} onChange={({ target }) => onChange(target.value)}>
+    <SelectField label="GPU type" {...input}>
       <option value="">Choose one</option>
-      {offered
-        .toSorted((a, b) => Number(b.availability !== 'NONE') - Number(a.availability !== 'NONE'))
-        .map(({ id, name, availability }) => (
-          <option key={id} value={id}>
-            {name}
-            {availability === 'NONE' ? ' (none free)' : ''}
-          </option>
-        ))}
+      <Options
+        of={offered
+          .toSorted((a, b) => Number(b.availability !== 'NONE') - Number(a.availability !== 'NONE'))
+          .map(({ id, name, availability }) => [id, availability === 'NONE' ? `${name} (none free)` : name])}
+      />
     </SelectField>
   )
 }

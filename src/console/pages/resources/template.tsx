@@ -1,17 +1,17 @@
 import { useRouter } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Template } from '../../../contract/resources/templates.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
-import { Button, LinkButton } from '../../parts/button.tsx'
+import { LinkButton } from '../../parts/button.tsx'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { CheckField, TextField } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, Submit } from '../../parts/form/form.tsx'
+import { inputsOf } from '../../parts/form/inputs.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
 import { DeleteButton } from './delete-button.tsx'
@@ -92,56 +92,39 @@ function TemplateForm({ template }: { template: Template | null }) {
   const unread = Object.values(containerProblems(text.container))[0]
   const unchanged = template !== null && Object.keys(changes).length === 0 ? 'There are no changes.' : undefined
   const reason = may('templates:write') ? (unread ?? unchanged) : NO_RIGHT
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const { input, check } = inputsOf(text, set, errors)
+  const submit = async () => {
     if (isBusy || reason !== undefined) return
     await (template === null ? create() : update(template.id))
     await refresh('templates')
   }
   return (
     <Panel>
-      <form onSubmit={(event) => void submit(event)} className="flex max-w-2xl flex-col gap-4">
-        <Refusal text={refusal} />
-        <TextField
-          label="Name"
-          required
-          autoComplete="off"
-          value={text.name}
-          error={errors.of('name')}
-          onChange={({ target }) => set({ name: target.value })}
-        />
+      <Form onSubmit={submit} refusal={refusal} className="flex max-w-2xl flex-col gap-4">
+        <TextField label="Name" required autoComplete="off" {...input('name')} />
         <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} isImageRequired />
         <TextField
           label="Persistent mount (GB)"
           inputMode="numeric"
           autoComplete="off"
           hint="At /workspace, on the pod's own machine. Empty: none."
-          value={text.persistentGb}
-          error={errors.of('mounts')}
-          onChange={({ target }) => set({ persistentGb: target.value })}
+          {...input('persistentGb', 'mounts')}
         />
         {FLAGS.map(([name, label]) => (
-          <CheckField
-            key={name}
-            label={label}
-            checked={text[name]}
-            error={errors.of(name)}
-            onChange={({ target }) => set({ [name]: target.checked })}
-          />
+          <CheckField key={name} label={label} {...check(name)} />
         ))}
-        <div className="flex gap-2">
-          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-            {template === null ? 'Create template' : 'Save'}
-          </Button>
-          <CopyAs
-            call={
-              template === null
-                ? { method: 'POST', path: '/v2/templates', body: createBody(text) }
-                : { method: 'PATCH', path: `/v2/templates/${template.id}`, body: changes }
-            }
-          />
-        </div>
-      </form>
+        <Submit
+          isBusy={isBusy}
+          disabledReason={reason}
+          call={
+            template === null
+              ? { method: 'POST', path: '/v2/templates', body: createBody(text) }
+              : { method: 'PATCH', path: `/v2/templates/${template.id}`, body: changes }
+          }
+        >
+          {template === null ? 'Create template' : 'Save'}
+        </Submit>
+      </Form>
     </Panel>
   )
 }

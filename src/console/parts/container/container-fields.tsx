@@ -1,6 +1,8 @@
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
 import { SelectField, TextArea, TextField } from '../form/field.tsx'
+import { Options } from '../form/form.tsx'
+import type { Input } from '../form/inputs.ts'
 import { type ContainerText, containerProblems } from './container-form.ts'
 
 interface ContainerFieldsProps {
@@ -62,46 +64,28 @@ export function ContainerFields({ text, onChange, errors, filled, hasRegistry = 
   )
 }
 
-interface RegistryFieldProps {
-  value: string
-  error: string | undefined
-  onChange: (event: { target: { value: string } }) => void
-}
-
-function RegistryField({ value, error, onChange }: RegistryFieldProps) {
+function RegistryField({ value, error, onChange }: Input) {
   const { data } = useLive(['registries'], (api, signal) => api.listRegistries({}, { signal }), { everyMs: 0 })
   const known = data?.registries ?? []
   if (known.length === 0 && value === '') return null
   return (
     <SelectField label="Registry credential" value={value} error={error} onChange={onChange} hint="For images that are not public.">
       <option value="">None</option>
-      {known.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
+      <Options of={known.map(({ id, name }) => [id, name])} />
       {value !== '' && !known.some(({ id }) => id === value) && <option value={value}>{value}</option>}
     </SelectField>
   )
 }
 
-interface LabelsFieldProps {
-  value: string
-  error: string | undefined
-  onChange: (value: string) => void
-}
-
 /** Input of the labels of a resource. */
-export function LabelsField({ value, error, onChange }: LabelsFieldProps) {
+export function LabelsField(props: Input) {
   return (
     <TextField
       label="Labels"
       autoComplete="off"
       spellCheck={false}
       hint="Such as team=research, stage=test. Lists are filtered by them."
-      value={value}
-      error={error}
-      onChange={({ target }) => onChange(target.value)}
+      {...props}
     />
   )
 }

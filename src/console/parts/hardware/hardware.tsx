@@ -3,6 +3,7 @@ import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
 import { SelectField, TextField } from '../form/field.tsx'
+import { inputsOf } from '../form/inputs.ts'
 import { ViewState } from '../view-state.tsx'
 import { KindChoice } from './kind-choice.tsx'
 import { OfferChoice } from './offer-choice.tsx'
@@ -51,20 +52,14 @@ export function Hardware(props: HardwareProps) {
 }
 
 function Gpus({ product, text, onChange, errors, gpu }: HardwareProps) {
+  const { input } = inputsOf(text, onChange, errors)
   const count = /^[1-9]\d{0,3}$/.test(text.gpuCount) ? text.gpuCount : '1'
   const query = { include: 'AVAILABILITY', product, count, ...gpu.query }
   const gpus = useLive(['catalog', 'gpus', query], (api, signal) => api.listGpuTypes({ query }, { signal }), { everyMs: EVERY_MS })
   return (
     <>
       <div className="grid grid-cols-2 gap-4">
-        <TextField
-          label="GPUs"
-          type="number"
-          min={1}
-          value={text.gpuCount}
-          error={errors.of('gpu.count')}
-          onChange={({ target }) => onChange({ gpuCount: target.value })}
-        />
+        <TextField label="GPUs" type="number" min={1} {...input('gpuCount', 'gpu.count')} />
         {gpu.beside}
       </div>
       {gpu.error !== undefined && <p className="text-bad text-xs">{gpu.error}</p>}
@@ -79,6 +74,7 @@ function Gpus({ product, text, onChange, errors, gpu }: HardwareProps) {
 }
 
 function Cpus({ product, text, onChange, errors }: HardwareProps) {
+  const { input } = inputsOf(text, onChange, errors)
   const wanted = Number(text.vcpuCount)
   // A template may set a number that the catalog does not offer; the query then leaves it out.
   const query = { include: 'AVAILABILITY', product, ...(Number.isInteger(Math.log2(wanted)) && wanted >= 2 && { vcpuCount: wanted }) }
@@ -86,12 +82,7 @@ function Cpus({ product, text, onChange, errors }: HardwareProps) {
   const error = errors.of('cpu.id') ?? errors.of('cpu')
   return (
     <>
-      <SelectField
-        label="vCPUs"
-        value={text.vcpuCount}
-        error={errors.of('cpu.vcpuCount')}
-        onChange={({ target }) => onChange({ vcpuCount: target.value })}
-      >
+      <SelectField label="vCPUs" {...input('vcpuCount', 'cpu.vcpuCount')}>
         {VCPUS.map((one) => (
           <option key={one}>{one}</option>
         ))}

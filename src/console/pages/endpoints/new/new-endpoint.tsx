@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
@@ -7,8 +7,9 @@ import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { ContainerFields } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
-import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Form, Options, Submit } from '../../../parts/form/form.tsx'
+import { inputsOf } from '../../../parts/form/inputs.ts'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { workerGpus } from '../../../parts/hardware/offers.ts'
@@ -33,8 +34,8 @@ export function NewEndpointPage() {
   const missing = isUnread ? 'Some fields are invalid.' : missingOf({ ...text, name: text.name || 'endpoint' })
   const preview = useEndpointPreview(body, missing === undefined && may('serverless:write'))
   const reason = !may('serverless:write') ? MAY_NOT : isUnread ? 'Some fields are invalid.' : missingOf(text)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const { input } = inputsOf(text, set, errors)
+  const submit = async () => {
     if (isBusy || reason !== undefined) return
     const made = await send(() => api.createEndpoint({ body }), 'The endpoint is created')
     if (made === undefined) return
@@ -44,37 +45,19 @@ export function NewEndpointPage() {
   const choose = (part: Partial<EndpointText>) => set({ ...part, taken: {} })
   return (
     <Page title="New endpoint">
-      <form className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]" onSubmit={(event) => void submit(event)}>
+      <Form onSubmit={submit} className="grid gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <Refusal text={refusal} />
           <Panel title="General">
             <div className="flex flex-col gap-4">
-              <TextField
-                label="Name"
-                autoComplete="off"
-                value={text.name}
-                error={errors.of('name')}
-                onChange={({ target }) => set({ name: target.value })}
-              />
+              <TextField label="Name" autoComplete="off" {...input('name')} />
               <SelectField label="Type" value={text.type} error={errors.of('type')} onChange={({ target }) => set(ofType(target.value))}>
                 <option value="QUEUE">Queue: jobs wait for a worker</option>
                 <option value="LOAD_BALANCER">Load balancing: requests go straight to a worker</option>
               </SelectField>
-              <SelectField
-                label="Template"
-                value={text.templateId}
-                error={errors.of('templateId')}
-                hint="Provides the values of fields that are empty below."
-                onChange={({ target }) => set({ templateId: target.value })}
-              >
+              <SelectField label="Template" {...input('templateId')} hint="Provides the values of fields that are empty below.">
                 <option value="">None</option>
-                {templates?.templates
-                  .filter(({ serverless }) => serverless)
-                  .map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {name}
-                    </option>
-                  ))}
+                <Options of={(templates?.templates ?? []).filter(({ serverless }) => serverless).map(({ id, name }) => [id, name])} />
               </SelectField>
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
             </div>
@@ -105,14 +88,11 @@ export function NewEndpointPage() {
               <Button onClick={() => set({ taken: {} })}>Undo</Button>
             </div>
           )}
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-              Create endpoint
-            </Button>
-            <CopyAs call={{ method: 'POST', path: '/v2/serverless', body }} />
-          </div>
+          <Submit isBusy={isBusy} disabledReason={reason} call={{ method: 'POST', path: '/v2/serverless', body }}>
+            Create endpoint
+          </Submit>
         </div>
-      </form>
+      </Form>
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useDebounced } from '../../../hooks/debounced.ts'
 import { useRefresh } from '../../../hooks/live.ts'
@@ -8,7 +8,8 @@ import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { EnvFields } from '../../../parts/env/env-fields.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
-import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Form } from '../../../parts/form/form.tsx'
+import { inputsOf } from '../../../parts/form/inputs.ts'
 import { Panel } from '../../../parts/page.tsx'
 import { Plan } from '../../../parts/plan/plan.tsx'
 import { Pre } from '../../../parts/pre.tsx'
@@ -33,8 +34,8 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   const settled = useDebounced(JSON.stringify(body))
   const problem = settingsProblem(text)
   const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'Nothing has been changed.' : undefined
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const { input } = inputsOf(text, set, errors)
+  const submit = async () => {
     if (reason !== undefined || isBusy) return
     const saved = await send(() => api.updateEndpoint({ path: { id: endpoint.id }, body }), 'The endpoint is changed')
     if (saved === undefined) return
@@ -44,24 +45,11 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   return (
     <div className="flex flex-col gap-4">
       <Panel title="Settings">
-        <form className="flex max-w-2xl flex-col gap-4" onSubmit={(event) => void submit(event)}>
-          <Refusal text={refusal} />
-          <TextField label="Name" value={text.name} error={errors.of('name')} onChange={({ target }) => set({ name: target.value })} />
-          <TextField
-            label="Image"
-            spellCheck={false}
-            value={text.image}
-            error={errors.of('image')}
-            onChange={({ target }) => set({ image: target.value })}
-          />
+        <Form onSubmit={submit} refusal={refusal} className="flex max-w-2xl flex-col gap-4">
+          <TextField label="Name" {...input('name')} />
+          <TextField label="Image" spellCheck={false} {...input('image')} />
           <ScalerFields text={text} onChange={set} errors={errors} isQueue={endpoint.type === 'QUEUE'} />
-          <TextField
-            label="Job timeout (seconds)"
-            inputMode="numeric"
-            value={text.timeoutSeconds}
-            error={errors.of('timeout')}
-            onChange={({ target }) => set({ timeoutSeconds: target.value })}
-          />
+          <TextField label="Job timeout (seconds)" inputMode="numeric" {...input('timeoutSeconds', 'timeout')} />
           <EnvFields rows={text.env} error={errors.of('env')} onChange={(env) => set({ env })} />
           {!isSame && problem === undefined && settled !== '{}' && (
             <div aria-live="polite" className="flex flex-col gap-2">
@@ -78,7 +66,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
             </Button>
             <CopyAs call={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body }} />
           </div>
-        </form>
+        </Form>
       </Panel>
       <DeleteEndpoint of={endpoint} offReason={may('serverless:write') ? undefined : MAY_NOT} />
     </div>

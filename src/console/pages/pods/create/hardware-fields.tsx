@@ -1,5 +1,6 @@
 import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/form/field.tsx'
+import { inputsOf } from '../../../parts/form/inputs.ts'
 import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { podGpus } from '../../../parts/hardware/offers.ts'
 import { DataCenterField } from './data-center-field.tsx'
@@ -13,6 +14,7 @@ interface HardwareFieldsProps {
 
 /** Hardware and location of the pod, with its cloud and CUDA versions. */
 export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) {
+  const { input, check } = inputsOf(text, onChange, errors)
   return (
     <div className="flex flex-col gap-4">
       <Hardware
@@ -27,12 +29,7 @@ export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) 
           offersOf: (gpus, count) => podGpus(gpus, text.cloud === 'SECURE' ? 'secure' : 'community', count),
           error: errors.of('gpu.id') ?? errors.of('gpu'),
           beside: (
-            <SelectField
-              label="Cloud"
-              value={text.cloud}
-              error={errors.of('cloud')}
-              onChange={({ target }) => onChange({ cloud: target.value === 'COMMUNITY' ? 'COMMUNITY' : 'SECURE' })}
-            >
+            <SelectField label="Cloud" {...input('cloud')}>
               <option value="SECURE">Secure</option>
               <option value="COMMUNITY">Community</option>
             </SelectField>
@@ -41,14 +38,12 @@ export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) 
             <CheckField
               label="Any CUDA version"
               hint="Overrides the CUDA versions of the template."
-              checked={text.isAnyCuda}
-              error={errors.of('gpu.allowedCudaVersions')}
-              onChange={({ target }) => onChange({ isAnyCuda: target.checked })}
+              {...check('isAnyCuda', 'gpu.allowedCudaVersions')}
             />
           ),
         }}
       />
-      <DataCenterField value={text.dataCenters} onChange={(dataCenters) => onChange({ dataCenters })} error={errors.of('dataCenterIds')} />
+      <DataCenterField {...input('dataCenters', 'dataCenterIds')} />
     </div>
   )
 }

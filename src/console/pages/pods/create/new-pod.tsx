@@ -1,5 +1,5 @@
 import { useRouter } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { useRefresh } from '../../../hooks/live.ts'
@@ -7,11 +7,11 @@ import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
-import { Button } from '../../../parts/button.tsx'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
-import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Form, Options, Submit } from '../../../parts/form/form.tsx'
+import { inputsOf } from '../../../parts/form/inputs.ts'
 import { Refusal } from '../../../parts/form/refusal.tsx'
 import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
@@ -41,28 +41,21 @@ export function NewPodPage() {
     await refresh('pods')
     void router.navigate({ to: paths.pod(pod.id) } as object)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const { input } = inputsOf(text, set, both)
+  const submit = () => {
     if (!isBusy && reason === undefined) void make(podBody(text, Date.now()))
   }
   const unread = Object.values(containerProblems(text.container))[0]
   const reason = may('pods:write') ? (unread ?? missingOf(text)) : 'Your role may view pods but not create them.'
   return (
     <Page title="New pod">
-      <form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
+      <Form onSubmit={submit} className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <Panel title="Container">
             <div className="flex flex-col gap-4">
-              <TextField
-                label="Name"
-                required
-                autoComplete="off"
-                value={text.name}
-                error={both.of('name')}
-                onChange={({ target }) => set({ name: target.value })}
-              />
-              <LabelsField value={text.labels} onChange={(labels) => set({ labels })} error={both.of('labels')} />
-              <TemplateField value={text.templateId} onChange={(templateId) => set({ templateId })} error={both.of('templateId')} />
+              <TextField label="Name" required autoComplete="off" {...input('name')} />
+              <LabelsField {...input('labels')} />
+              <TemplateField {...input('templateId')} />
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={both} />
             </div>
           </Panel>
@@ -83,14 +76,11 @@ export function NewPodPage() {
             onTake={(body) => setText((before) => withOption(before, body))}
           />
           <Refusal text={refusal} />
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-              Create pod
-            </Button>
-            <CopyAs call={{ method: 'POST', path: '/v2/pods', body: podBody(text, Date.now()) }} />
-          </div>
+          <Submit isBusy={isBusy} disabledReason={reason} call={{ method: 'POST', path: '/v2/pods', body: podBody(text, Date.now()) }}>
+            Create pod
+          </Submit>
         </div>
-      </form>
+      </Form>
     </Page>
   )
 }
@@ -102,48 +92,26 @@ interface AccessProps {
 }
 
 function Access({ text, onChange, errors }: AccessProps) {
+  const { input, check } = inputsOf(text, onChange, errors)
   return (
     <div className="flex flex-col gap-4">
-      <CheckField
-        label="SSH access"
-        hint="With the account's SSH keys."
-        checked={text.startSsh}
-        error={errors.of('startSsh')}
-        onChange={({ target }) => onChange({ startSsh: target.checked })}
-      />
-      <CheckField
-        label="Private address for the account's other pods"
-        checked={text.globalNetworking}
-        error={errors.of('globalNetworking')}
-        onChange={({ target }) => onChange({ globalNetworking: target.checked })}
-      />
+      <CheckField label="SSH access" hint="With the account's SSH keys." {...check('startSsh')} />
+      <CheckField label="Private address for the account's other pods" {...check('globalNetworking')} />
       <SelectField
         label="Stop automatically"
-        value={text.stopAfterHours}
-        error={errors.of('stopAfter')}
+        {...input('stopAfterHours', 'stopAfter')}
         hint="The pod keeps its disks and can be started again."
-        onChange={({ target }) => onChange({ stopAfterHours: target.value })}
       >
         <option value="">Never</option>
-        {HOURS.map((one) => (
-          <option key={one} value={one}>
-            In {duration(one * 3_600_000)}
-          </option>
-        ))}
+        <Options of={HOURS.map((one) => [one, `In ${duration(one * 3_600_000)}`])} />
       </SelectField>
       <SelectField
         label="Stop when idle"
-        value={text.idleStopMinutes}
-        error={errors.of('idleStop')}
+        {...input('idleStopMinutes', 'idleStop')}
         hint="When all its GPUs are at 0 %, or its CPU is below 5 % where it has none."
-        onChange={({ target }) => onChange({ idleStopMinutes: target.value })}
       >
         <option value="">Never</option>
-        {IDLE_MINUTES.map((one) => (
-          <option key={one} value={one}>
-            After {duration(one * 60_000)}
-          </option>
-        ))}
+        <Options of={IDLE_MINUTES.map((one) => [one, `After ${duration(one * 60_000)}`])} />
       </SelectField>
     </div>
   )

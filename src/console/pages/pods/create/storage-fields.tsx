@@ -1,6 +1,8 @@
 import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
+import { Options } from '../../../parts/form/form.tsx'
+import { inputsOf } from '../../../parts/form/inputs.ts'
 import type { PodText } from './pod-form.ts'
 
 interface StorageFieldsProps {
@@ -11,6 +13,7 @@ interface StorageFieldsProps {
 
 /** Fields for storage that outlives the container: a persistent mount on the host, or volumes. */
 export function StorageFields({ text, onChange, errors }: StorageFieldsProps) {
+  const { input } = inputsOf(text, onChange, errors)
   const network = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: 0 })
   const global = useLive(['global-volumes'], (api, signal) => api.listGlobalVolumes({}, { signal }), { everyMs: 0 })
   const isMounted = text.persistentGb !== '' || text.networkVolumeId !== ''
@@ -22,37 +25,16 @@ export function StorageFields({ text, onChange, errors }: StorageFieldsProps) {
           inputMode="numeric"
           autoComplete="off"
           hint="On the machine of the pod; not together with a network volume. Empty: none."
-          value={text.persistentGb}
-          error={errors.of('mounts.persistent')}
-          onChange={({ target }) => onChange({ persistentGb: target.value })}
+          {...input('persistentGb', 'mounts.persistent')}
         />
       )}
-      <SelectField
-        label="Network volume"
-        value={text.networkVolumeId}
-        error={errors.of('mounts.network')}
-        onChange={({ target }) => onChange({ networkVolumeId: target.value })}
-      >
+      <SelectField label="Network volume" {...input('networkVolumeId', 'mounts.network')}>
         <option value="">None</option>
-        {network.data?.networkVolumes.map(({ id, name, dataCenter }) => (
-          <option key={id} value={id}>
-            {name} ({dataCenter})
-          </option>
-        ))}
+        <Options of={(network.data?.networkVolumes ?? []).map(({ id, name, dataCenter }) => [id, `${name} (${dataCenter})`])} />
       </SelectField>
-      <SelectField
-        label="Global volume"
-        value={text.globalVolumeId}
-        error={errors.of('mounts.global')}
-        hint="At /workspace-global."
-        onChange={({ target }) => onChange({ globalVolumeId: target.value })}
-      >
+      <SelectField label="Global volume" {...input('globalVolumeId', 'mounts.global')} hint="At /workspace-global.">
         <option value="">None</option>
-        {global.data?.globalVolumes.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <Options of={(global.data?.globalVolumes ?? []).map(({ id, name }) => [id, name])} />
       </SelectField>
       {isMounted && (
         <TextField

@@ -1,14 +1,10 @@
 import { useLive } from '../../../hooks/live.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
-
-interface TemplateFieldProps {
-  value: string
-  onChange: (templateId: string) => void
-  error: string | undefined
-}
+import { Options } from '../../../parts/form/form.tsx'
+import type { Input } from '../../../parts/form/inputs.ts'
 
 /** Choice of the template, which fills the empty fields of the form. */
-export function TemplateField({ value, onChange, error }: TemplateFieldProps) {
+export function TemplateField({ value, onChange, error }: Input) {
   const own = useLive(['templates'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const shared = useLive(['public-templates'], (api, signal) => api.listPublicTemplates({}, { signal }), { everyMs: 0 })
   const forPods = (list: readonly { id: string; name: string; serverless: boolean }[] = []) => list.filter(({ serverless }) => !serverless)
@@ -21,15 +17,11 @@ export function TemplateField({ value, onChange, error }: TemplateFieldProps) {
       value={value}
       error={error}
       hint="Provides the values of fields that are empty below."
-      onChange={({ target }) => onChange(target.value)}
+      onChange={onChange}
     >
       <option value="">None</option>
       {!isKnown && value !== '' && <option value={value}>{value}</option>}
-      {[...mine, ...others].map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
+      <Options of={[...mine, ...others].map(({ id, name }) => [id, name])} />
     </SelectField>
   )
 }

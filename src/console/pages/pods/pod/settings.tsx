@@ -1,13 +1,12 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Pod, UpdatePodRequest } from '../../../../contract/pods/pods.ts'
 import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
-import { Button } from '../../../parts/button.tsx'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
-import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { CheckField, TextField } from '../../../parts/form/field.tsx'
-import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Form, Submit } from '../../../parts/form/form.tsx'
+import { inputsOf } from '../../../parts/form/inputs.ts'
 import { Panel } from '../../../parts/page.tsx'
 import { changesOf, needsNewContainer, type SettingsText, settingsProblem, settingsText } from './settings-form.ts'
 
@@ -20,8 +19,8 @@ export function Settings({ pod }: { pod: Pod }) {
   const [text, setText] = useState(before)
   const set = (part: Partial<SettingsText>) => setText({ ...text, ...part })
   const body = changesOf(text, before)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const { input, check } = inputsOf(text, set, errors)
+  const submit = async () => {
     if (isBusy || Object.keys(body).length === 0) return
     const answer = await send(() => api.updatePod({ path: { id: pod.id }, body }), 'Settings saved')
     if (answer === undefined) return
@@ -33,16 +32,9 @@ export function Settings({ pod }: { pod: Pod }) {
   const reason = reasonNot(pod, text, body, may('pods:write'))
   return (
     <Panel title="Settings">
-      <form onSubmit={(event) => void submit(event)} className="flex max-w-2xl flex-col gap-4">
-        <Refusal text={refusal} />
-        <TextField
-          label="Name"
-          autoComplete="off"
-          value={text.name}
-          error={errors.of('name')}
-          onChange={({ target }) => set({ name: target.value })}
-        />
-        <LabelsField value={text.labels} error={errors.of('labels')} onChange={(labels) => set({ labels })} />
+      <Form onSubmit={submit} refusal={refusal} className="flex max-w-2xl flex-col gap-4">
+        <TextField label="Name" autoComplete="off" {...input('name')} />
+        <LabelsField {...input('labels')} />
         <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
         {pod.mounts.persistent && (
           <TextField
@@ -50,39 +42,21 @@ export function Settings({ pod }: { pod: Pod }) {
             inputMode="numeric"
             autoComplete="off"
             hint="It can only grow."
-            value={text.persistentGb}
-            error={errors.of('mounts')}
-            onChange={({ target }) => set({ persistentGb: target.value })}
+            {...input('persistentGb', 'mounts')}
           />
         )}
-        <CheckField
-          label="Locked"
-          hint="It cannot be stopped or restarted before it is unlocked."
-          checked={text.locked}
-          error={errors.of('locked')}
-          onChange={({ target }) => set({ locked: target.checked })}
-        />
-        <CheckField
-          label="Private address for the account's other pods"
-          checked={text.globalNetworking}
-          error={errors.of('globalNetworking')}
-          onChange={({ target }) => set({ globalNetworking: target.checked })}
-        />
+        <CheckField label="Locked" hint="It cannot be stopped or restarted before it is unlocked." {...check('locked')} />
+        <CheckField label="Private address for the account's other pods" {...check('globalNetworking')} />
         <CheckField
           label="Start it on another machine if its machine is lost"
           hint="With an empty container disk. Otherwise it waits for its machine."
-          checked={text.isReplaced}
-          error={errors.of('onHostLoss')}
-          onChange={({ target }) => set({ isReplaced: target.checked })}
+          {...check('isReplaced', 'onHostLoss')}
         />
         <Effect pod={pod} body={body} />
-        <div className="flex gap-2">
-          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-            Save
-          </Button>
-          <CopyAs call={{ method: 'PATCH', path: `/v2/pods/${pod.id}`, body }} />
-        </div>
-      </form>
+        <Submit isBusy={isBusy} disabledReason={reason} call={{ method: 'PATCH', path: `/v2/pods/${pod.id}`, body }}>
+          Save
+        </Submit>
+      </Form>
     </Panel>
   )
 }
