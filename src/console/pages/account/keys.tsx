@@ -9,7 +9,7 @@ import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
-import { Confirm } from '../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
@@ -91,39 +91,31 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
-  const [isAsking, setIsAsking] = useState(false)
   if (key.revokedAt !== null) return null
   const rotate = () =>
     run(async () => onSecret((await api.rotateAccountKey({ path: { id: key.id }, body: {} })).key), `Rotated ${key.name}`).then(() =>
       refresh('keys'),
     )
-  const revoke = async () => {
-    await run(() => api.revokeAccountKey({ path: { id: key.id } }), `Revoked ${key.name}`)
-    setIsAsking(false)
-    await refresh('keys')
-  }
   return (
     <div className="flex gap-2">
       <Button isBusy={isBusy} disabledReason={off} aria-label={`Rotate ${key.name}`} onClick={() => void rotate()}>
         Rotate
       </Button>
       <CopyAs call={{ method: 'POST', path: `/v2/account/keys/${key.id}/rotate`, body: {}, command: `keys rotate ${key.id}` }} />
-      <Button kind="danger" disabledReason={off} aria-label={`Revoke ${key.name}`} onClick={() => setIsAsking(true)}>
-        Revoke
-      </Button>
-      <Confirm
+      <ConfirmButton
         title={`Revoke ${key.name}?`}
         verb="Revoke"
-        isOpen={isAsking}
-        isBusy={isBusy}
-        onClose={() => setIsAsking(false)}
-        onConfirm={() => void revoke()}
+        name={`Revoke ${key.name}`}
+        disabledReason={off}
+        act={() => api.revokeAccountKey({ path: { id: key.id } })}
+        done={`Revoked ${key.name}`}
+        refresh={['keys']}
         plan={{ method: 'DELETE', path: `/v2/account/keys/${key.id}` }}
       >
         <p>
           Requests with it are refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.
         </p>
-      </Confirm>
+      </ConfirmButton>
     </div>
   )
 }

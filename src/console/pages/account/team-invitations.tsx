@@ -7,6 +7,7 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
@@ -103,9 +104,7 @@ function Invite({ of }: { of: Organization }) {
           error={errors.of('role')}
           onChange={(event) => setRole(event.target.value as OrganizationMember['role'])}
         >
-          {ROLES.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
+          <Options of={ROLES} />
         </SelectField>
         <Button type="submit" kind="primary" className="sm:mt-6" isBusy={isBusy}>
           Invite

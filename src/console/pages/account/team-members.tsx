@@ -3,8 +3,9 @@ import type { Organization, OrganizationMember } from '../../../contract/organiz
 import { useAct } from '../../hooks/act.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { Button } from '../../parts/button.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -67,9 +68,7 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
         value={asked ?? member.role}
         onChange={(event) => setAsked(event.target.value as OrganizationMember['role'])}
       >
-        {ROLES.map((role) => (
-          <option key={role}>{role}</option>
-        ))}
+        <Options of={ROLES} />
       </select>
       {asked !== null && asked !== member.role && (
         <Confirm
@@ -93,31 +92,18 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
 }
 
 function Remove({ of: { userId, email }, organization }: { of: OrganizationMember; organization: Organization }) {
-  const { api } = useApi()
-  const { isBusy, run } = useAct()
-  const refresh = useRefresh()
-  const [isAsking, setIsAsking] = useState(false)
-  const remove = async () => {
-    await run(() => api.removeOrganizationMember({ path: { id: organization.id, userId } }), `${email} has left ${organization.name}`)
-    setIsAsking(false)
-    await refresh('organizations')
-  }
   return (
-    <>
-      <Button kind="danger" disabledReason={mayNotManage(organization)} aria-label={`Remove ${email}`} onClick={() => setIsAsking(true)}>
-        Remove
-      </Button>
-      <Confirm
-        title={`Remove ${email}?`}
-        verb="Remove"
-        isOpen={isAsking}
-        isBusy={isBusy}
-        onClose={() => setIsAsking(false)}
-        onConfirm={() => void remove()}
-        plan={{ method: 'DELETE', path: `/v2/organizations/${organization.id}/members/${userId}` }}
-      >
-        <p>Resources that {email} created here stay.</p>
-      </Confirm>
-    </>
+    <ConfirmButton
+      title={`Remove ${email}?`}
+      verb="Remove"
+      name={`Remove ${email}`}
+      disabledReason={mayNotManage(organization)}
+      act={(api) => api.removeOrganizationMember({ path: { id: organization.id, userId } })}
+      done={`${email} has left ${organization.name}`}
+      refresh={['organizations']}
+      plan={{ method: 'DELETE', path: `/v2/organizations/${organization.id}/members/${userId}` }}
+    >
+      <p>Resources that {email} created here stay.</p>
+    </ConfirmButton>
   )
 }

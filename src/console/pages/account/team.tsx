@@ -7,6 +7,7 @@ import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
@@ -47,11 +48,7 @@ function Chosen({ of, id, choose }: { of: readonly Organization[]; id: string; c
     <div className="flex flex-col gap-4">
       <div className="max-w-sm">
         <SelectField label="Organization" value={shown.id} onChange={(event) => choose(event.target.value)}>
-          {of.map(({ id: value, name, role }) => (
-            <option key={value} value={value}>
-              {name} ({role})
-            </option>
-          ))}
+          <Options of={of.map((one) => [one.id, `${one.name} (${one.role})`])} />
         </SelectField>
       </div>
       <Members key={`members ${shown.id}`} of={shown} />

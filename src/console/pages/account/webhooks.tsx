@@ -10,7 +10,7 @@ import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
-import { Confirm } from '../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -104,15 +104,7 @@ function SigningSecret({ off }: { off: string | undefined }) {
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const [secret, setSecret] = useState<string | null>(null)
-  const [isAsking, setIsAsking] = useState(false)
   const show = () => run(async () => setSecret((await api.getWebhookSigningSecret()).secret), 'The secret is shown below')
-  const rotate = async () => {
-    await run(
-      async () => setSecret((await api.rotateWebhookSigningSecret()).secret),
-      'Rotated; for a while the previous secret signs as well',
-    )
-    setIsAsking(false)
-  }
   return (
     <Panel title="Signing secret">
       <p className="text-soft mb-3">It signs every webhook. Any Standard Webhooks library can verify the signature.</p>
@@ -127,21 +119,17 @@ function SigningSecret({ off }: { off: string | undefined }) {
             <Button onClick={() => setSecret(null)}>Hide</Button>
           </>
         )}
-        <Button kind="danger" disabledReason={off} onClick={() => setIsAsking(true)}>
-          Rotate
-        </Button>
+        <ConfirmButton
+          title="Rotate the signing secret?"
+          verb="Rotate"
+          disabledReason={off}
+          act={async () => setSecret((await api.rotateWebhookSigningSecret()).secret)}
+          done="Rotated; for a while the previous secret signs as well"
+          copied={{ method: 'POST', path: '/v2/webhooks/signing-secret/rotate' }}
+        >
+          <p>Both secrets sign webhooks for one day, so receivers have one day to switch to the new secret.</p>
+        </ConfirmButton>
       </div>
-      <Confirm
-        title="Rotate the signing secret?"
-        verb="Rotate"
-        isOpen={isAsking}
-        isBusy={isBusy}
-        onClose={() => setIsAsking(false)}
-        onConfirm={() => void rotate()}
-        copied={{ method: 'POST', path: '/v2/webhooks/signing-secret/rotate' }}
-      >
-        <p>Both secrets sign webhooks for one day, so receivers have one day to switch to the new secret.</p>
-      </Confirm>
     </Panel>
   )
 }

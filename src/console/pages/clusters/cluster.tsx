@@ -1,18 +1,15 @@
 import { useRouter } from '@tanstack/react-router'
-import { useState } from 'react'
 import type { Cluster } from '../../../contract/clusters/clusters.ts'
 import type { Pod } from '../../../contract/pods/pods.ts'
-import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
-import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { ExplanationPanel } from '../../parts/explain/explanation-panel.tsx'
 import { perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
-import { Confirm } from '../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
@@ -107,40 +104,26 @@ function MemberTable({ pods }: { pods: readonly Pod[] }) {
 }
 
 function Acts({ cluster }: { cluster: Cluster }) {
-  const { api, may } = useApi()
+  const { may } = useApi()
   const router = useRouter()
-  const { isBusy, run } = useAct()
-  const refresh = useRefresh()
-  const [isAsked, setIsAsked] = useState(false)
   const noRight = may('clusters:write') ? undefined : NO_RIGHT
-  const remove = async () => {
-    const isDone = await run(() => api.deleteCluster({ path: { id: cluster.id } }), 'The cluster is deleted')
-    setIsAsked(false)
-    if (!isDone) return
-    void router.navigate({ to: paths.clusters() } as object)
-    await refresh('clusters')
-  }
   return (
     <>
       <Rename cluster={cluster} noRight={noRight} />
-      <Button kind="danger" disabledReason={noRight} isBusy={isBusy} onClick={() => setIsAsked(true)}>
-        Delete
-      </Button>
+      <ConfirmButton
+        title={`Delete ${cluster.name}?`}
+        verb="Delete"
+        disabledReason={noRight}
+        act={(api) => api.deleteCluster({ path: { id: cluster.id } })}
+        done="The cluster is deleted"
+        refresh={['clusters']}
+        onDone={() => void router.navigate({ to: paths.clusters() } as object)}
+        typed={cluster.name}
+        plan={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}` }}
+      >
+        <p>This cannot be undone.</p>
+      </ConfirmButton>
       <CopyAs call={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}`, command: `clusters delete ${cluster.id}` }} />
-      {isAsked && (
-        <Confirm
-          title={`Delete ${cluster.name}?`}
-          verb="Delete"
-          isOpen
-          isBusy={isBusy}
-          onClose={() => setIsAsked(false)}
-          onConfirm={() => void remove()}
-          typed={cluster.name}
-          plan={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}` }}
-        >
-          <p>This cannot be undone.</p>
-        </Confirm>
-      )}
     </>
   )
 }

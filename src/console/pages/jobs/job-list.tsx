@@ -3,6 +3,7 @@ import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { duration } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
@@ -35,9 +36,7 @@ export function JobList({ endpointId }: { endpointId: string }) {
       <div className="flex flex-wrap items-end gap-3">
         <SelectField label="State" value={status} onChange={({ target }) => setStatus(target.value)}>
           <option value="">Any</option>
-          {JOB_STATES.map((state) => (
-            <option key={state}>{state}</option>
-          ))}
+          <Options of={JOB_STATES} />
         </SelectField>
         <SelectField label="Created" value={span} onChange={({ target }) => setSpan(target.value)}>
           <option value="">Any time</option>

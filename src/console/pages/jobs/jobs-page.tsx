@@ -1,6 +1,7 @@
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { SelectField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { JobList } from './job-list.tsx'
@@ -25,11 +26,7 @@ export function JobsPage() {
             <>
               <div className="max-w-sm">
                 <SelectField label="Endpoint" value={id} onChange={({ target }) => setChosen(target.value)}>
-                  {queues.map((queue) => (
-                    <option key={queue.id} value={queue.id}>
-                      {queue.name}
-                    </option>
-                  ))}
+                  <Options of={queues.map((queue) => [queue.id, queue.name])} />
                 </SelectField>
               </div>
               <JobList key={id} endpointId={id} />

@@ -2,6 +2,7 @@ import { useMemo } from 'react'
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { SelectField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { Logs } from '../../parts/logs/logs.tsx'
 import { endpointLog, podLog, workerLog } from '../../parts/logs/reading/origins.ts'
 import { Page } from '../../parts/page.tsx'
@@ -31,18 +32,10 @@ export function LogsPage() {
             <SelectField label="Pod or endpoint" value={chosen} onChange={({ target }) => setOf(target.value)}>
               <option value="">Choose a pod or an endpoint</option>
               <optgroup label="Pods">
-                {pods.map((pod) => (
-                  <option key={pod.id} value={`pod/${pod.id}`}>
-                    {pod.name} ({pod.status})
-                  </option>
-                ))}
+                <Options of={pods.map((pod) => [`pod/${pod.id}`, `${pod.name} (${pod.status})`])} />
               </optgroup>
               <optgroup label="Endpoints">
-                {endpoints.map((endpoint) => (
-                  <option key={endpoint.id} value={`worker/${endpoint.id}`}>
-                    {endpoint.name}
-                  </option>
-                ))}
+                <Options of={endpoints.map((endpoint) => [`worker/${endpoint.id}`, endpoint.name])} />
               </optgroup>
             </SelectField>
             {kind === 'worker' && (
@@ -80,11 +73,7 @@ function WorkerChoice({ endpointId, workerId, onChoice }: WorkerChoiceProps) {
     <SelectField label="Worker" value={workerId} onChange={({ target }) => onChoice(target.value)}>
       <option value="">All, including ended workers</option>
       {!isKnown && <option value={workerId}>{workerId} (ended)</option>}
-      {data?.workers.map(({ id, status }) => (
-        <option key={id} value={id}>
-          {id} ({status})
-        </option>
-      ))}
+      <Options of={(data?.workers ?? []).map(({ id, status }) => [id, `${id} (${status})`])} />
     </SelectField>
   )
 }

@@ -7,6 +7,7 @@ import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { matchesLabels } from '../../parts/container/text-lists.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Menu } from '../../parts/over/menu.tsx'
@@ -44,9 +45,7 @@ export function PodsPage() {
         <TextField label="Labels" type="search" value={label} onChange={({ target }) => setLabel(target.value)} />
         <SelectField label="State" value={state} onChange={({ target }) => setState(target.value)}>
           <option value="">All</option>
-          {STATES.map((one) => (
-            <option key={one}>{one}</option>
-          ))}
+          <Options of={STATES} />
         </SelectField>
       </search>
       <ViewState of={pods} empty={{ when: ({ pods: { length } }) => length === 0, show: first }}>

@@ -2,13 +2,14 @@ import { useState } from 'react'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { TextField } from '../../parts/form/field.tsx'
+import { DeleteButton } from '../../parts/over/delete-button.tsx'
+import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
-import { DeleteButton } from './delete-button.tsx'
-import { FormDialog } from './form-dialog.tsx'
 
 const BLANK = { name: '', host: '', username: '', password: '' }
+const OFF = { autoComplete: 'off', spellCheck: false }
 
 /** Credentials for private images. User names and passwords can be written and never read. */
 export function RegistriesPage() {
@@ -59,18 +60,14 @@ function NewRegistry({ noRight }: { noRight: string | undefined }) {
   const [text, setText] = useState(BLANK)
   const { host, ...rest } = text
   const body = { ...rest, ...(host !== '' && { host }) }
-  const field = (name: keyof typeof BLANK) => ({
-    value: text[name],
-    autoComplete: 'off',
-    spellCheck: false,
-    onChange: ({ target }: { target: { value: string } }) => setText({ ...text, [name]: target.value }),
-  })
   return (
     <FormDialog
       title="New credential"
       verb="Create"
       isPrimary
       noRight={noRight}
+      text={text}
+      onChange={setText}
       // The copied command has a placeholder instead of the password.
       call={{ method: 'POST', path: '/v2/registries', body: { ...body, password: '<password>' } }}
       send={() => api.createRegistry({ body })}
@@ -78,18 +75,18 @@ function NewRegistry({ noRight }: { noRight: string | undefined }) {
       refresh="registries"
       onOpen={() => setText(BLANK)}
     >
-      {(errors) => (
+      {(input) => (
         <>
-          <TextField label="Name" required error={errors.of('name')} {...field('name')} />
+          <TextField label="Name" required {...OFF} {...input('name')} />
           <TextField
             label="Registry"
             placeholder="ghcr.io"
             hint="Empty: the registry of the first image that is pulled with it."
-            error={errors.of('host')}
-            {...field('host')}
+            {...OFF}
+            {...input('host')}
           />
-          <TextField label="User name" required error={errors.of('username')} {...field('username')} />
-          <TextField label="Password or token" type="password" required error={errors.of('password')} {...field('password')} />
+          <TextField label="User name" required {...OFF} {...input('username')} />
+          <TextField label="Password or token" type="password" required {...OFF} {...input('password')} />
         </>
       )}
     </FormDialog>

@@ -4,13 +4,13 @@ import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { CopyButton } from '../../parts/copy/copy.tsx'
 import { TextArea, TextField } from '../../parts/form/field.tsx'
+import { DeleteButton } from '../../parts/over/delete-button.tsx'
+import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
-import { DeleteButton } from './delete-button.tsx'
-import { FormDialog } from './form-dialog.tsx'
 
 /** Named secret values for environments. A value can be written and never read. */
 export function SecretsPage() {
@@ -78,10 +78,12 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
   return (
     <FormDialog
       title={secret === undefined ? 'New secret' : 'Edit'}
-      {...(secret && { name: `Edit ${secret.name}` })}
+      name={secret && `Edit ${secret.name}`}
       verb={secret === undefined ? 'Create' : 'Save'}
       isPrimary={secret === undefined}
       noRight={noRight}
+      text={text}
+      onChange={setText}
       call={
         secret === undefined
           ? { method: 'POST', path: '/v2/account/secrets', body: { ...created, value: '<value>' } }
@@ -94,37 +96,19 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
       refresh="secrets"
       onOpen={() => setText(blank)}
     >
-      {(errors) => (
+      {(input) => (
         <>
-          {secret === undefined && (
-            <TextField
-              label="Name"
-              required
-              autoComplete="off"
-              spellCheck={false}
-              value={name}
-              error={errors.of('name')}
-              onChange={({ target }) => setText({ ...text, name: target.value })}
-            />
-          )}
+          {secret === undefined && <TextField label="Name" required autoComplete="off" spellCheck={false} {...input('name')} />}
           <TextArea
             label="Value"
             rows={3}
             required={secret === undefined}
             autoComplete="off"
             spellCheck={false}
-            value={value}
-            error={errors.of('value')}
+            {...input('value')}
             hint={secret === undefined ? 'The value is sealed and never shown again.' : 'Empty: the value stays unchanged.'}
-            onChange={({ target }) => setText({ ...text, value: target.value })}
           />
-          <TextField
-            label="Description"
-            autoComplete="off"
-            value={description}
-            error={errors.of('description')}
-            onChange={({ target }) => setText({ ...text, description: target.value })}
-          />
+          <TextField label="Description" autoComplete="off" {...input('description')} />
           {/* The plan lists the readers of the secret; it is requested with a placeholder instead of the typed value. */}
           {secret !== undefined && value !== '' && (
             <Plan of={{ method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { value: '<value>' } }} />

@@ -6,14 +6,15 @@ import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { readNumber } from '../../parts/container/text-lists.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { bytes } from '../../parts/format.ts'
+import { DeleteButton } from '../../parts/over/delete-button.tsx'
+import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
-import { DeleteButton } from './delete-button.tsx'
-import { FormDialog } from './form-dialog.tsx'
 
 /** The used size of a volume changes slowly. */
 const EVERY_MS = 30_000
@@ -99,49 +100,28 @@ function NetworkVolumes() {
 function NewNetworkVolume({ noRight }: { noRight: string | undefined }) {
   const { api } = useApi()
   const centers = useLive(['catalog', 'data-centers'], (client, signal) => client.listDataCenters({}, { signal }), { everyMs: 0 })
-  const [{ name, size, dataCenter }, setText] = useState({ name: '', size: '10', dataCenter: '' })
-  const body = { name, size: readNumber(size) ?? 0, dataCenter }
+  const [text, setText] = useState({ name: '', size: '10', dataCenter: '' })
+  const body = { ...text, size: readNumber(text.size) ?? 0 }
   return (
     <FormDialog
       title="New network volume"
       verb="Create"
       isPrimary
       noRight={noRight}
+      text={text}
+      onChange={setText}
       call={{ method: 'POST', path: '/v2/network-volumes', body }}
       send={() => api.createNetworkVolume({ body })}
       done="The volume is created"
       refresh="network-volumes"
     >
-      {(errors) => (
+      {(input) => (
         <>
-          <TextField
-            label="Name"
-            required
-            autoComplete="off"
-            value={name}
-            error={errors.of('name')}
-            onChange={({ target }) => setText({ name: target.value, size, dataCenter })}
-          />
-          <TextField
-            label="Size (GB)"
-            inputMode="numeric"
-            required
-            value={size}
-            error={errors.of('size')}
-            hint="10 to 4096. It can grow later, not shrink."
-            onChange={({ target }) => setText({ name, size: target.value, dataCenter })}
-          />
-          <SelectField
-            label="Data center"
-            required
-            value={dataCenter}
-            error={errors.of('dataCenter')}
-            onChange={({ target }) => setText({ name, size, dataCenter: target.value })}
-          >
+          <TextField label="Name" required autoComplete="off" {...input('name')} />
+          <TextField label="Size (GB)" inputMode="numeric" required hint="10 to 4096. It can grow later, not shrink." {...input('size')} />
+          <SelectField label="Data center" required {...input('dataCenter')}>
             <option value="">Choose one</option>
-            {centers.data?.dataCenters.map(({ id }) => (
-              <option key={id}>{id}</option>
-            ))}
+            <Options of={(centers.data?.dataCenters ?? []).map(({ id }) => id)} />
           </SelectField>
         </>
       )}
@@ -152,7 +132,8 @@ function NewNetworkVolume({ noRight }: { noRight: string | undefined }) {
 function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight: string | undefined }) {
   const { api } = useApi()
   const now = { name: volume.name, size: String(volume.size) }
-  const [{ name, size }, setText] = useState(now)
+  const [text, setText] = useState(now)
+  const { name, size } = text
   const wanted = readNumber(size)
   const settled = readNumber(useDebounced(size))
   const body = { ...(name !== volume.name && { name }), ...(wanted !== undefined && wanted !== volume.size && { size: wanted }) }
@@ -162,23 +143,18 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
       name={`Edit ${volume.name}`}
       verb="Save"
       noRight={noRight}
+      text={text}
+      onChange={setText}
       call={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body }}
       send={() => api.updateNetworkVolume({ path: { id: volume.id }, body })}
       done="The volume is changed"
       refresh="network-volumes"
       onOpen={() => setText(now)}
     >
-      {(errors) => (
+      {(input) => (
         <>
-          <TextField label="Name" value={name} error={errors.of('name')} onChange={({ target }) => setText({ name: target.value, size })} />
-          <TextField
-            label="Size (GB)"
-            inputMode="numeric"
-            value={size}
-            error={errors.of('size')}
-            hint="It can only grow."
-            onChange={({ target }) => setText({ name, size: target.value })}
-          />
+          <TextField label="Name" {...input('name')} />
+          <TextField label="Size (GB)" inputMode="numeric" hint="It can only grow." {...input('size')} />
           {settled !== undefined && settled !== volume.size && (
             <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: settled } }} />
           )}
@@ -243,14 +219,15 @@ function GlobalVolumes() {
 /** The name is the only field of a global volume: one form creates and renames it. */
 function NameGlobalVolume({ volume, noRight }: { volume?: GlobalVolume; noRight: string | undefined }) {
   const { api } = useApi()
-  const [name, setName] = useState(volume?.name ?? '')
-  const body = { name }
+  const [body, setBody] = useState({ name: volume?.name ?? '' })
   return (
     <FormDialog
       title={volume === undefined ? 'New global volume' : 'Edit'}
-      {...(volume && { name: `Edit ${volume.name}` })}
+      name={volume && `Edit ${volume.name}`}
       verb={volume === undefined ? 'Create' : 'Save'}
       noRight={noRight}
+      text={body}
+      onChange={setBody}
       call={
         volume === undefined
           ? { method: 'POST', path: '/v2/global-volumes', body }
@@ -259,18 +236,9 @@ function NameGlobalVolume({ volume, noRight }: { volume?: GlobalVolume; noRight:
       send={() => (volume === undefined ? api.createGlobalVolume({ body }) : api.updateGlobalVolume({ path: { id: volume.id }, body }))}
       done={volume === undefined ? 'The volume is created' : 'The volume is renamed'}
       refresh="global-volumes"
-      onOpen={() => setName(volume?.name ?? '')}
+      onOpen={() => setBody({ name: volume?.name ?? '' })}
     >
-      {(errors) => (
-        <TextField
-          label="Name"
-          required
-          autoComplete="off"
-          value={name}
-          error={errors.of('name')}
-          onChange={({ target }) => setName(target.value)}
-        />
-      )}
+      {(input) => <TextField label="Name" required autoComplete="off" {...input('name')} />}
     </FormDialog>
   )
 }

@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { Refusal } from '../../parts/form/refusal.tsx'
 import { count, duration, perHour } from '../../parts/format.ts'
 import { Effects } from '../../parts/plan/effects.tsx'
@@ -65,11 +66,7 @@ function Preview({ onClose }: { onClose: () => void }) {
       <div className="mb-3 w-64">
         <SelectField label="What to stop" value={idleMinutes} onChange={({ target }) => setIdleMinutes(target.value)}>
           <option value="">All running resources</option>
-          {IDLE_MINUTES.map((one) => (
-            <option key={one} value={one}>
-              Resources that have been idle for {duration(one * 60_000)}
-            </option>
-          ))}
+          <Options of={IDLE_MINUTES.map((one) => [one, `Resources that have been idle for ${duration(one * 60_000)}`])} />
         </SelectField>
       </div>
       <ViewState of={plan}>{(data) => <PlanView of={data} />}</ViewState>

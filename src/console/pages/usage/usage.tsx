@@ -1,6 +1,7 @@
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { SelectField } from '../../parts/form/field.tsx'
+import { Options } from '../../parts/form/form.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts, Table } from '../../parts/table.tsx'
@@ -68,9 +69,7 @@ function Bills() {
       <div className="flex flex-col gap-4">
         <div className="max-w-48">
           <SelectField label="By" value={bucketSize} onChange={(event) => choose(event.target.value)}>
-            {Object.keys(BUCKETS).map((name) => (
-              <option key={name}>{name}</option>
-            ))}
+            <Options of={Object.keys(BUCKETS)} />
           </SelectField>
         </div>
         <ViewState of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="No charges in this period" /> }}>

@@ -1,6 +1,7 @@
 import { useLive } from '../../hooks/live.ts'
 import { Button } from '../button.tsx'
 import { SelectField, TextArea, TextField } from '../form/field.tsx'
+import { Options } from '../form/form.tsx'
 import { type EnvRow, rowProblem, withRow } from './env-rows.ts'
 
 interface EnvFieldsProps {
@@ -68,9 +69,7 @@ function EnvVariable({ row, problem, secrets, onChange, onRemove }: EnvVariableP
       {kind === 'secret' ? (
         <SelectField label="Secret" value={text} onChange={({ target }) => onChange({ ...row, text: target.value })}>
           <option value="">{secrets.length === 0 ? 'There are no secrets yet' : 'Choose a secret'}</option>
-          {secrets.map((secret) => (
-            <option key={secret}>{secret}</option>
-          ))}
+          <Options of={secrets} />
           {text !== '' && !secrets.includes(text) && <option>{text}</option>}
         </SelectField>
       ) : (

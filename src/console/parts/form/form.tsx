@@ -42,11 +42,16 @@ export function Submit({ call, children, ...button }: SubmitProps) {
   )
 }
 
-/** Options of a select field. */
-export function Options({ of }: { of: readonly (readonly [value: string | number, text: ReactNode])[] }) {
-  return of.map(([value, text]) => (
-    <option key={value} value={value}>
-      {text}
-    </option>
-  ))
+type Value = string | number
+
+/** Options of a select field: values, which are their own text, or pairs of value and text. */
+export function Options({ of }: { of: readonly (Value | readonly [Value, ReactNode])[] }) {
+  return of.map((one) => {
+    const [value, text] = typeof one === 'object' ? one : [one, one]
+    return (
+      <option key={value} value={value}>
+        {text}
+      </option>
+    )
+  })
 }

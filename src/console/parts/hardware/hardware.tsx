@@ -3,6 +3,7 @@ import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
 import { SelectField, TextField } from '../form/field.tsx'
+import { Options } from '../form/form.tsx'
 import { inputsOf } from '../form/inputs.ts'
 import { ViewState } from '../view-state.tsx'
 import { KindChoice } from './kind-choice.tsx'
@@ -83,9 +84,7 @@ function Cpus({ product, text, onChange, errors }: HardwareProps) {
   return (
     <>
       <SelectField label="vCPUs" {...input('vcpuCount', 'cpu.vcpuCount')}>
-        {VCPUS.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
+        <Options of={VCPUS} />
       </SelectField>
       {error !== undefined && <p className="text-bad text-xs">{error}</p>}
       <ViewState of={cpus}>

@@ -1,4 +1,5 @@
 import { SelectField } from '../form/field.tsx'
+import { Options } from '../form/form.tsx'
 import { SINCE_CHOICES } from './reading/source.ts'
 
 interface LogFiltersProps {
@@ -20,11 +21,7 @@ export function LogFilters({ source, since, onSource, onSince }: LogFiltersProps
       </SelectField>
       {since !== null && (
         <SelectField label="Since" value={since} onChange={({ target }) => onSince(target.value)}>
-          {SINCE_CHOICES.map(({ value, label }) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
+          <Options of={SINCE_CHOICES.map(({ value, label }) => [value, label])} />
         </SelectField>
       )}
     </>

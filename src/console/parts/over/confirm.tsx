@@ -6,7 +6,7 @@ import { Dialog } from '../dialog.tsx'
 import { TextField } from '../form/field.tsx'
 import { Plan, type PlannedCall } from '../plan/plan.tsx'
 
-interface ConfirmProps {
+export interface ConfirmProps {
   title: string
   /** Label of the confirming button. */
   verb: string

@@ -3,6 +3,7 @@ import type { JobAttempt } from '../../../../contract/jobs/timeline.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
+import { Options } from '../../../parts/form/form.tsx'
 import { A } from '../../../parts/link.tsx'
 import { Logs } from '../../../parts/logs/logs.tsx'
 import { workerLog } from '../../../parts/logs/reading/origins.ts'
@@ -28,11 +29,7 @@ export function JobLogs({ endpointId, jobId }: { endpointId: string; jobId: stri
           <div className="flex flex-col gap-3">
             <div className="flex flex-wrap items-end gap-3">
               <SelectField label="Attempt" value={String(attempt.attempt)} onChange={({ target }) => setChosen(target.value)}>
-                {attempts.map((one) => (
-                  <option key={one.attempt} value={one.attempt}>
-                    {one.attempt} ({one.outcome})
-                  </option>
-                ))}
+                <Options of={attempts.map((one) => [one.attempt, `${one.attempt} (${one.outcome})`])} />
               </SelectField>
               <span className="py-1.5">
                 <A to={paths.worker(endpointId, attempt.logs.workerId)}>Complete log of this worker</A>

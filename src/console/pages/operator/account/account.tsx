@@ -1,11 +1,10 @@
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
 import { useAct } from '../../../hooks/act.ts'
 import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { Confirm } from '../../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../../parts/over/confirm-button.tsx'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { ViewState } from '../../../parts/view-state.tsx'
 import { Budgets } from './budgets.tsx'
@@ -60,12 +59,6 @@ function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspen
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
-  const [isAsking, setIsAsking] = useState(false)
-  const suspend = async () => {
-    await run(() => api.suspendUser({ path: { id } }), `${name} is suspended`)
-    setIsAsking(false)
-    await refresh('operator')
-  }
   const resume = async () => {
     await run(() => api.resumeUser({ path: { id } }), `${name} is resumed`)
     await refresh('operator')
@@ -81,21 +74,15 @@ function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspen
     )
   }
   return (
-    <>
-      <Button kind="danger" onClick={() => setIsAsking(true)}>
-        Suspend
-      </Button>
-      <Confirm
-        title={`Suspend ${name}?`}
-        verb="Suspend"
-        isOpen={isAsking}
-        isBusy={isBusy}
-        onClose={() => setIsAsking(false)}
-        onConfirm={() => void suspend()}
-        plan={{ method: 'POST', path: `/admin/v1/users/${id}/suspend` }}
-      >
-        <p>Jobs and data are retained; Resume starts the pods again.</p>
-      </Confirm>
-    </>
+    <ConfirmButton
+      title={`Suspend ${name}?`}
+      verb="Suspend"
+      act={() => api.suspendUser({ path: { id } })}
+      done={`${name} is suspended`}
+      refresh={['operator']}
+      plan={{ method: 'POST', path: `/admin/v1/users/${id}/suspend` }}
+    >
+      <p>Jobs and data are retained; Resume starts the pods again.</p>
+    </ConfirmButton>
   )
 }

@@ -4,7 +4,7 @@ import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
-import { Confirm } from '../../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../../parts/over/confirm-button.tsx'
 import { SecretOnce } from '../../../parts/over/secret-once.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Table } from '../../../parts/table.tsx'
@@ -17,15 +17,9 @@ export function Keys({ id }: { id: string }) {
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
   const [secret, setSecret] = useState<string | null>(null)
-  const [asked, setAsked] = useState<{ id: string; name: string } | null>(null)
   const keys = useLive(['operator', 'keys', id], (client, signal) => client.listKeys({ path: { id } }, { signal }), { everyMs: 15_000 })
   const make = async () => {
     await run(async () => setSecret((await api.createKey({ path: { id }, body: { name: 'console' } })).key), 'Created a key')
-    await refresh('operator', 'keys', id)
-  }
-  const revoke = async (keyId: string) => {
-    await run(() => api.revokeKey({ path: { id: keyId } }), 'Revoked')
-    setAsked(null)
     await refresh('operator', 'keys', id)
   }
   return (
@@ -54,9 +48,17 @@ export function Keys({ id }: { id: string }) {
                 title: 'Actions',
                 show: (key) =>
                   key.revokedAt === null ? (
-                    <Button kind="danger" aria-label={`Revoke ${key.name}`} onClick={() => setAsked(key)}>
-                      Revoke
-                    </Button>
+                    <ConfirmButton
+                      title={`Revoke ${key.name}?`}
+                      verb="Revoke"
+                      name={`Revoke ${key.name}`}
+                      act={() => api.revokeKey({ path: { id: key.id } })}
+                      done="Revoked"
+                      refresh={['operator', 'keys', id]}
+                      plan={{ method: 'DELETE', path: `/admin/v1/keys/${key.id}` }}
+                    >
+                      <p>Requests with it are then refused.</p>
+                    </ConfirmButton>
                   ) : (
                     'revoked'
                   ),
@@ -71,19 +73,6 @@ export function Keys({ id }: { id: string }) {
         hint="It is shown only once. Send it to the user over a private channel."
         onClose={() => setSecret(null)}
       />
-      {asked !== null && (
-        <Confirm
-          title={`Revoke ${asked.name}?`}
-          verb="Revoke"
-          isOpen
-          isBusy={isBusy}
-          onClose={() => setAsked(null)}
-          onConfirm={() => void revoke(asked.id)}
-          plan={{ method: 'DELETE', path: `/admin/v1/keys/${asked.id}` }}
-        >
-          <p>Requests with it are then refused.</p>
-        </Confirm>
-      )}
     </Panel>
   )
 }

@@ -4,6 +4,7 @@ import { useLive, useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
+import { Options } from '../../../parts/form/form.tsx'
 import { Facts } from '../../../parts/table.tsx'
 import { ViewState } from '../../../parts/view-state.tsx'
 import { BUDGET_LABELS, BUDGET_NAMES, boundText } from './bounds.ts'
@@ -53,9 +54,7 @@ function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans:
     >
       <SelectField label="Plan" value={name} error={errors.of('plan')} onChange={({ target }) => setName(target.value)}>
         <option value="">No plan</option>
-        {plans.map((one) => (
-          <option key={one.name}>{one.name}</option>
-        ))}
+        <Options of={plans.map((one) => one.name)} />
       </SelectField>
       {chosen === undefined ? <p className="text-soft">The limits of the plane apply.</p> : <Facts rows={factsOf(chosen)} />}
     </LimitsForm>

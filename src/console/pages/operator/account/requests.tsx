@@ -1,12 +1,10 @@
 import { useState } from 'react'
 import type { UserLimits } from '../../../../contract/accounts/user-limits.ts'
-import { useAct } from '../../../hooks/act.ts'
 import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
-import { Button } from '../../../parts/button.tsx'
 import { CheckField, TextField } from '../../../parts/form/field.tsx'
-import { Confirm } from '../../../parts/over/confirm.tsx'
+import { ConfirmButton } from '../../../parts/over/confirm-button.tsx'
 import { LimitsForm } from './limits-form.tsx'
 
 const WINDOWS = { minute: 'Requests a minute', hour: 'Requests an hour', day: 'Requests a day' } as const
@@ -53,29 +51,18 @@ export function Requests({ id, inForce }: { id: string; inForce: UserLimits['req
 }
 
 function Reset({ id, path }: { id: string; path: string }) {
-  const { api } = useApi()
-  const { isBusy, run } = useAct()
-  const refresh = useRefresh()
-  const [isAsking, setIsAsking] = useState(false)
-  const reset = async () => {
-    await run(() => api.resetQuotas({ path: { id } }), 'The request limits of the plan or the plane apply')
-    setIsAsking(false)
-    await refresh('operator', 'limits', id)
-  }
   return (
-    <>
-      <Button onClick={() => setIsAsking(true)}>Reset to plan</Button>
-      <Confirm
-        title="Reset the request limits to those of the plan or the plane?"
-        verb="Set"
-        isOpen={isAsking}
-        isBusy={isBusy}
-        onClose={() => setIsAsking(false)}
-        onConfirm={() => void reset()}
-        plan={{ method: 'DELETE', path }}
-      >
-        <p>The change takes effect at once.</p>
-      </Confirm>
-    </>
+    <ConfirmButton
+      title="Reset the request limits to those of the plan or the plane?"
+      verb="Set"
+      label="Reset to plan"
+      kind="plain"
+      act={(api) => api.resetQuotas({ path: { id } })}
+      done="The request limits of the plan or the plane apply"
+      refresh={['operator', 'limits', id]}
+      plan={{ method: 'DELETE', path }}
+    >
+      <p>The change takes effect at once.</p>
+    </ConfirmButton>
   )
 }

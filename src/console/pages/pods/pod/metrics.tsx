@@ -4,6 +4,7 @@ import { useLive } from '../../../hooks/live.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { chartsOf } from '../../../parts/charts/figures.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
+import { Options } from '../../../parts/form/form.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Loading, ViewState } from '../../../parts/view-state.tsx'
 
@@ -30,11 +31,7 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
     <div className="flex flex-col gap-4">
       <div className="w-48">
         <SelectField label="Last" value={range} onChange={({ target }) => choose(target.value)}>
-          {Object.entries(TITLES).map(([value, title]) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
-          ))}
+          <Options of={Object.entries(TITLES)} />
         </SelectField>
       </div>
       <ViewState

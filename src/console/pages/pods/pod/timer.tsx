@@ -6,6 +6,7 @@ import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { SelectField } from '../../../parts/form/field.tsx'
+import { Options } from '../../../parts/form/form.tsx'
 import { duration } from '../../../parts/format.ts'
 
 interface TimerProps {
@@ -41,11 +42,7 @@ export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, cha
     <div className="flex flex-wrap items-end gap-3">
       <div className="w-36">
         <SelectField label={label} value={chosen} onChange={({ target }) => setChosen(target.value)}>
-          {choices.map((one) => (
-            <option key={one} value={one}>
-              {duration(one * unitMs)}
-            </option>
-          ))}
+          <Options of={choices.map((one) => [one, duration(one * unitMs)])} />
         </SelectField>
       </div>
       <Button isBusy={isBusy} disabledReason={noRight} onClick={() => void send(change(ms), said.set(ms))}>

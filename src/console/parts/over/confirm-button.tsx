@@ -1,0 +1,55 @@
+import type { QueryKey } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { ApiClient } from '../../../client/client.ts'
+import { useAct } from '../../hooks/act.ts'
+import { useRefresh } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
+import { Button, type ButtonProps } from '../button.tsx'
+import { Confirm, type ConfirmProps } from './confirm.tsx'
+
+interface ConfirmButtonProps extends Pick<ConfirmProps, 'title' | 'verb' | 'typed' | 'plan' | 'copied' | 'children'> {
+  /** Label of the button; by default the verb. */
+  label?: string
+  /** Accessible name, where several buttons have the same label. */
+  name?: string
+  kind?: ButtonProps['kind']
+  disabledReason?: string | undefined
+  act: (api: ApiClient) => Promise<unknown>
+  done: string
+  /** Key of the data that is refreshed afterwards, if any. */
+  refresh?: QueryKey
+  /** Called after a success. */
+  onDone?: (() => void) | undefined
+}
+
+/** Button whose action runs after a confirmation. */
+export function ConfirmButton({
+  label,
+  name,
+  kind = 'danger',
+  disabledReason,
+  act,
+  done,
+  refresh,
+  onDone,
+  ...confirm
+}: ConfirmButtonProps) {
+  const { api } = useApi()
+  const { isBusy, run } = useAct()
+  const again = useRefresh()
+  const [isAsked, setIsAsked] = useState(false)
+  const carryOut = async () => {
+    const isDone = await run(() => act(api), done)
+    setIsAsked(false)
+    if (isDone) onDone?.()
+    if (refresh !== undefined) await again(...refresh)
+  }
+  return (
+    <>
+      <Button kind={kind} aria-label={name} disabledReason={disabledReason} onClick={() => setIsAsked(true)}>
+        {label ?? confirm.verb}
+      </Button>
+      {isAsked && <Confirm isOpen isBusy={isBusy} onClose={() => setIsAsked(false)} onConfirm={() => void carryOut()} {...confirm} />}
+    </>
+  )
+}
