@@ -1,7 +1,6 @@
 import { Toast } from '@base-ui/react/toast'
 import { useCallback, useState } from 'react'
-import { ApiError } from '../../client/client.ts'
-import { sentenceOf } from './sentence.ts'
+import { messageOf } from './sentence.ts'
 
 interface Act {
   isBusy: boolean
@@ -21,7 +20,7 @@ export function useAct(): Act {
         if (done !== null) add({ title: done })
         return true
       } catch (error) {
-        add({ type: 'error', title: 'The action failed', description: textOf(error), priority: 'high', timeout: 0 })
+        add({ type: 'error', title: 'The action failed', description: messageOf(error), priority: 'high', timeout: 0 })
         return false
       } finally {
         setIsBusy(false)
@@ -30,10 +29,4 @@ export function useAct(): Act {
     [add],
   )
   return { isBusy, run }
-}
-
-function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const request = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : ''
-  return `${sentenceOf(error)}${request}`
 }

@@ -1,8 +1,7 @@
 import { Toast } from '@base-ui/react/toast'
 import { useCallback, useState } from 'react'
-import { ApiError } from '../../client/client.ts'
 import { type FieldErrors, fieldErrors } from './field-errors.ts'
-import { sentenceOf } from './sentence.ts'
+import { messageOf } from './sentence.ts'
 
 interface Submit {
   isBusy: boolean
@@ -36,12 +35,5 @@ export function useSubmit(): Submit {
     },
     [add],
   )
-  return { isBusy, errors: fieldErrors(error), refusal: refusalOf(error), send }
-}
-
-function refusalOf(error: unknown): string | null {
-  if (error === null) return null
-  if (!(error instanceof Error)) return String(error)
-  const request = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : ''
-  return `${sentenceOf(error)}${request}`
+  return { isBusy, errors: fieldErrors(error), refusal: error === null ? null : messageOf(error), send }
 }

@@ -1,15 +1,13 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { AccountKey } from '../../../contract/accounts/keys.ts'
 import { useAct } from '../../hooks/act.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
-import { Dialog } from '../../parts/dialog.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
 import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
+import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
@@ -23,18 +21,10 @@ const MAY_NOT = 'Your role in this account may not manage keys.'
 export function KeysPage() {
   const { may } = useApi()
   const keys = useLive(['keys'], (api, signal) => api.listAccountKeys({}, { signal }), { everyMs: 30_000 })
-  const [isMaking, setIsMaking] = useState(false)
   const [secret, setSecret] = useState<string | null>(null)
   const off = may('account:write') ? undefined : MAY_NOT
   return (
-    <Page
-      title="API keys"
-      actions={
-        <Button kind="primary" disabledReason={off} onClick={() => setIsMaking(true)}>
-          New key
-        </Button>
-      }
-    >
+    <Page title="API keys" actions={<NewKey off={off} onSecret={setSecret} />}>
       <ViewState
         of={keys}
         empty={{
@@ -58,7 +48,6 @@ export function KeysPage() {
           />
         )}
       </ViewState>
-      <NewKey isOpen={isMaking} onClose={() => setIsMaking(false)} onSecret={setSecret} />
       <SecretOnce
         title="The new key"
         secret={secret}
@@ -120,56 +109,41 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
   )
 }
 
-function NewKey({ isOpen, onClose, onSecret }: { isOpen: boolean; onClose: () => void; onSecret: (secret: string | null) => void }) {
+const BLANK: { name: string; permission: 'ALL' | 'READ_ONLY' | 'RESTRICTED'; scopes: string } = { name: '', permission: 'ALL', scopes: '' }
+
+function NewKey({ off, onSecret }: { off: string | undefined; onSecret: (secret: string | null) => void }) {
   const { api } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
-  const [name, setName] = useState('')
-  const [permission, setPermission] = useState<'ALL' | 'READ_ONLY' | 'RESTRICTED'>('ALL')
-  const [scopes, setScopes] = useState('')
-  const body = { name, permission, ...(permission === 'RESTRICTED' ? { scopes: scopes.split(/[\s,]+/).filter(Boolean) } : {}) }
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    const made = await send(() => api.createAccountKey({ body }), `Created ${name}`)
-    if (made === undefined) return
-    onClose()
-    onSecret(made.key)
-    await refresh('keys')
-  }
+  const [text, setText] = useState(BLANK)
+  const { name, permission, scopes } = text
+  const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: scopes.split(/[\s,]+/).filter(Boolean) }) }
   return (
-    <Dialog title="New API key" isOpen={isOpen} onClose={onClose}>
-      <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
-        <Refusal text={refusal} />
-        <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
-        <SelectField
-          label="Permissions"
-          value={permission}
-          error={errors.of('permission')}
-          onChange={(event) => setPermission(event.target.value as typeof permission)}
-        >
-          <option value="ALL">All your permissions</option>
-          <option value="READ_ONLY">Read only</option>
-          <option value="RESTRICTED">Only the scopes below</option>
-        </SelectField>
-        {permission === 'RESTRICTED' && (
-          <TextField
-            label="Scopes"
-            hint="Such as pods:read jobs:write@<endpoint id>, separated by spaces."
-            value={scopes}
-            error={errors.of('scopes')}
-            onChange={(event) => setScopes(event.target.value)}
-          />
-        )}
-        <div className="flex justify-between gap-2">
-          <CopyAs call={{ method: 'POST', path: '/v2/account/keys', body }} />
-          <div className="flex gap-2">
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" kind="primary" isBusy={isBusy}>
-              Create key
-            </Button>
-          </div>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="New key"
+      heading="New API key"
+      verb="Create key"
+      isPrimary
+      noRight={off}
+      text={text}
+      onChange={setText}
+      call={{ method: 'POST', path: '/v2/account/keys', body }}
+      send={() => api.createAccountKey({ body })}
+      done={`Created ${name}`}
+      refresh="keys"
+      onDone={({ key }) => onSecret(key)}
+    >
+      {(input) => (
+        <>
+          <TextField label="Name" required {...input('name')} />
+          <SelectField label="Permissions" {...input('permission')}>
+            <option value="ALL">All your permissions</option>
+            <option value="READ_ONLY">Read only</option>
+            <option value="RESTRICTED">Only the scopes below</option>
+          </SelectField>
+          {permission === 'RESTRICTED' && (
+            <TextField label="Scopes" hint="Such as pods:read jobs:write@<endpoint id>, separated by spaces." {...input('scopes')} />
+          )}
+        </>
+      )}
+    </FormDialog>
   )
 }

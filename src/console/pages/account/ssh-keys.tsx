@@ -1,12 +1,11 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useAct } from '../../hooks/act.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, Submit } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
@@ -29,8 +28,7 @@ export function SshKeysPage() {
   const [text, setText] = useState('')
   const off = may('account:write') ? undefined : 'Your role in this account may not change its SSH keys.'
   const known = keys.data?.keys ?? []
-  const add = async (event: FormEvent) => {
-    event.preventDefault()
+  const add = async () => {
     const done = await send(() => api.putSshKeys({ body: { keys: [...known, text.trim()] } }), 'Added the key')
     if (done === undefined) return
     setText('')
@@ -78,8 +76,7 @@ export function SshKeysPage() {
         )}
       </ViewState>
       <Panel title="Add a key">
-        <form onSubmit={(event) => void add(event)} className="flex flex-col items-start gap-3">
-          <Refusal text={refusal} />
+        <Form onSubmit={add} refusal={refusal} className="flex flex-col items-start gap-3">
           <div className="w-full">
             <TextArea
               label="Public key"
@@ -91,13 +88,14 @@ export function SshKeysPage() {
               onChange={(event) => setText(event.target.value)}
             />
           </div>
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={off}>
-              Add
-            </Button>
-            <CopyAs call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.trim()] } }} />
-          </div>
-        </form>
+          <Submit
+            isBusy={isBusy}
+            disabledReason={off}
+            call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.trim()] } }}
+          >
+            Add
+          </Submit>
+        </Form>
       </Panel>
     </Page>
   )

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Organization, OrganizationMember } from '../../../contract/organizations/organizations.ts'
 import { useAct } from '../../hooks/act.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
@@ -7,8 +7,7 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Options } from '../../parts/form/form.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, inputsOf, Options } from '../../parts/form/form.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -74,43 +73,28 @@ function Invite({ of }: { of: Organization }) {
   const { api } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
   const refresh = useRefresh()
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<OrganizationMember['role']>('DEV')
+  const [body, setBody] = useState<{ email: string; role: OrganizationMember['role'] }>({ email: '', role: 'DEV' })
   const [token, setToken] = useState<string | null>(null)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    const made = await send(() => api.createInvitation({ path: { id: of.id }, body: { email, role } }), `${email} is invited`)
+  const { input } = inputsOf(body, (part) => setBody({ ...body, ...part }), errors)
+  const submit = async () => {
+    const made = await send(() => api.createInvitation({ path: { id: of.id }, body }), `${body.email} is invited`)
     if (made === undefined) return
-    setEmail('')
+    setBody({ ...body, email: '' })
     setToken(made.token)
     await refresh('invitations')
   }
   return (
-    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
-      <Refusal text={refusal} />
+    <Form onSubmit={submit} refusal={refusal}>
       <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem_auto_auto]">
-        <TextField
-          label="Invite"
-          type="email"
-          placeholder="grace@example.com"
-          required
-          value={email}
-          error={errors.of('email')}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <SelectField
-          label="Role"
-          value={role}
-          error={errors.of('role')}
-          onChange={(event) => setRole(event.target.value as OrganizationMember['role'])}
-        >
+        <TextField label="Invite" type="email" placeholder="grace@example.com" required {...input('email')} />
+        <SelectField label="Role" {...input('role')}>
           <Options of={ROLES} />
         </SelectField>
         <Button type="submit" kind="primary" className="sm:mt-6" isBusy={isBusy}>
           Invite
         </Button>
         <div className="sm:mt-6">
-          <CopyAs call={{ method: 'POST', path: `/v2/organizations/${of.id}/invitations`, body: { email, role } }} />
+          <CopyAs call={{ method: 'POST', path: `/v2/organizations/${of.id}/invitations`, body }} />
         </div>
       </div>
       <SecretOnce
@@ -119,6 +103,6 @@ function Invite({ of }: { of: Organization }) {
         hint="Send this token to the user. It is shown only once, and it works once: on the page Team, under You are invited."
         onClose={() => setToken(null)}
       />
-    </form>
+    </Form>
   )
 }

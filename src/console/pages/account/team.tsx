@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Organization } from '../../../contract/organizations/organizations.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi, useSessionChange } from '../../hooks/session.ts'
@@ -7,8 +7,7 @@ import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Options } from '../../parts/form/form.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, Options, Submit } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Invitations } from './team-invitations.tsx'
@@ -63,8 +62,7 @@ function NewOrganization() {
   const refresh = useRefresh()
   const changed = useSessionChange()
   const [name, setName] = useState('')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if ((await send(() => api.createOrganization({ body: { name } }), `Created ${name}`)) === undefined) return
     setName('')
     await refresh('organizations')
@@ -72,18 +70,14 @@ function NewOrganization() {
   }
   return (
     <Panel title="New organization">
-      <form onSubmit={(event) => void submit(event)} className="flex flex-col items-start gap-3">
-        <Refusal text={refusal} />
+      <Form onSubmit={submit} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full">
           <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
         </div>
-        <div className="flex gap-2">
-          <Button type="submit" kind="primary" isBusy={isBusy}>
-            Create
-          </Button>
-          <CopyAs call={{ method: 'POST', path: '/v2/organizations', body: { name } }} />
-        </div>
-      </form>
+        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/v2/organizations', body: { name } }}>
+          Create
+        </Submit>
+      </Form>
     </Panel>
   )
 }
@@ -99,8 +93,7 @@ function Answer() {
     await refresh('organizations')
     await changed()
   }
-  const accept = async (event: FormEvent) => {
-    event.preventDefault()
+  const accept = async () => {
     if ((await send(() => api.acceptInvitation({ body: { token } }), 'You are a member now')) !== undefined) await done()
   }
   const decline = async () => {
@@ -108,8 +101,7 @@ function Answer() {
   }
   return (
     <Panel title="You are invited">
-      <form onSubmit={(event) => void accept(event)} className="flex flex-col items-start gap-3">
-        <Refusal text={refusal} />
+      <Form onSubmit={accept} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full">
           <TextField
             label="Token of the invitation"
@@ -135,7 +127,7 @@ function Answer() {
             call={{ method: 'POST', path: '/v2/organizations/invitations/decline', body: { token: '<token>' } }}
           />
         </div>
-      </form>
+      </Form>
     </Panel>
   )
 }

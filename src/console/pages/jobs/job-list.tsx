@@ -3,7 +3,7 @@ import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Options } from '../../parts/form/form.tsx'
+import { Form, Options } from '../../parts/form/form.tsx'
 import { duration } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Pages } from '../../parts/more.tsx'
@@ -95,12 +95,7 @@ const spanOf = (ms: number | undefined) => (ms === undefined ? '–' : duration(
 function IdFilter({ value, onChange }: { value: string; onChange: (value: string) => void }) {
   const [text, setText] = useState(value)
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault()
-        onChange(text.trim())
-      }}
-    >
+    <Form onSubmit={() => onChange(text.trim())} className="">
       <TextField
         label="Id begins with"
         type="search"
@@ -110,7 +105,7 @@ function IdFilter({ value, onChange }: { value: string; onChange: (value: string
         onChange={({ target }) => setText(target.value)}
         onBlur={() => onChange(text.trim())}
       />
-    </form>
+    </Form>
   )
 }
 

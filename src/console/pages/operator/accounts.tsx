@@ -1,12 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
-import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { TextField } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, Submit } from '../../parts/form/form.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -48,16 +46,14 @@ function NewUser() {
   const { isBusy, errors, refusal, send } = useSubmit()
   const refresh = useRefresh()
   const [email, setEmail] = useState('')
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if ((await send(() => api.createUser({ body: { email } }), `Created ${email}`)) === undefined) return
     setEmail('')
     await refresh('operator')
   }
   return (
     <Panel title="New user">
-      <form onSubmit={(event) => void submit(event)} className="flex flex-col items-start gap-3">
-        <Refusal text={refusal} />
+      <Form onSubmit={submit} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full max-w-sm">
           <TextField
             label="E-mail"
@@ -68,13 +64,10 @@ function NewUser() {
             onChange={(event) => setEmail(event.target.value)}
           />
         </div>
-        <div className="flex gap-2">
-          <Button type="submit" kind="primary" isBusy={isBusy}>
-            Create user
-          </Button>
-          <CopyAs call={{ method: 'POST', path: '/admin/v1/users', body: { email } }} />
-        </div>
-      </form>
+        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/admin/v1/users', body: { email } }}>
+          Create user
+        </Submit>
+      </Form>
     </Panel>
   )
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { agentCommand, isPlainHttp } from '../../../client/agent-command.ts'
 import type { ApiClient } from '../../../client/client.ts'
 import { JOIN_DEFAULTS } from '../../../contract/defaults.ts'
@@ -7,10 +7,8 @@ import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
-import { Button } from '../../parts/button.tsx'
-import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, inputsOf, Submit } from '../../parts/form/form.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -38,53 +36,33 @@ export function AddMachinePage() {
   )
 }
 
+const EMPTY = { name: '', dataCenterId: '', cloud: JOIN_DEFAULTS.cloud }
+
 function NewToken({ onMade }: { onMade: (token: Token) => void }) {
   const { api } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const [name, setName] = useState('')
-  const [dataCenterId, setDataCenterId] = useState('')
-  const [cloud, setCloud] = useState<'SECURE' | 'COMMUNITY'>(JOIN_DEFAULTS.cloud)
+  const [text, setText] = useState<{ name: string; dataCenterId: string; cloud: 'SECURE' | 'COMMUNITY' }>(EMPTY)
+  const { name, dataCenterId, cloud } = text
+  const { input } = inputsOf(text, (part) => setText({ ...text, ...part }), errors)
   const body = { cloud, ...(name === '' ? {} : { name }), ...(dataCenterId === '' ? {} : { dataCenterId }) }
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     const made = await send(() => api.createJoinToken({ body }), 'The token lets one machine join')
     if (made !== undefined) onMade(made)
   }
   return (
-    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
-      <Refusal text={refusal} />
+    <Form onSubmit={submit} refusal={refusal}>
       <div className="grid gap-3 sm:grid-cols-3">
-        <TextField
-          label="Name"
-          hint="Empty: the name of the machine."
-          value={name}
-          error={errors.of('name')}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <TextField
-          label="Data center"
-          placeholder="LOCAL-1"
-          value={dataCenterId}
-          error={errors.of('dataCenterId')}
-          onChange={(event) => setDataCenterId(event.target.value)}
-        />
-        <SelectField
-          label="Cloud"
-          value={cloud}
-          error={errors.of('cloud')}
-          onChange={(event) => setCloud(event.target.value as typeof cloud)}
-        >
+        <TextField label="Name" hint="Empty: the name of the machine." {...input('name')} />
+        <TextField label="Data center" placeholder="LOCAL-1" {...input('dataCenterId')} />
+        <SelectField label="Cloud" {...input('cloud')}>
           <option>SECURE</option>
           <option>COMMUNITY</option>
         </SelectField>
       </div>
-      <div className="flex gap-2">
-        <Button type="submit" kind="primary" isBusy={isBusy}>
-          Create token
-        </Button>
-        <CopyAs call={{ method: 'POST', path: '/admin/v1/join-tokens', body }} />
-      </div>
-    </form>
+      <Submit isBusy={isBusy} call={{ method: 'POST', path: '/admin/v1/join-tokens', body }}>
+        Create token
+      </Submit>
+    </Form>
   )
 }
 

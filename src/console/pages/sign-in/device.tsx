@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { WaitingDevice } from '../../../contract/console/device.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -6,7 +6,7 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, Refusal } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -16,15 +16,11 @@ import { ViewState } from '../../parts/view-state.tsx'
 export function DevicePage() {
   const [code, setCode] = useUrlState('code', '')
   const [typed, setTyped] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setCode(typed.trim())
-  }
   return (
     <Page title="Approve a device">
       {code === '' ? (
         <Panel title="Which device?">
-          <form onSubmit={submit} className="flex max-w-sm flex-col items-start gap-3">
+          <Form onSubmit={() => setCode(typed.trim())} className="flex max-w-sm flex-col items-start gap-3">
             <TextField
               label="Code"
               hint="The device shows it, for example podplane auth login."
@@ -36,7 +32,7 @@ export function DevicePage() {
             <Button type="submit" kind="primary">
               Continue
             </Button>
-          </form>
+          </Form>
         </Panel>
       ) : (
         <Waiting key={code} code={code} />

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { SpendLimits } from '../../../contract/billing/spend.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -6,7 +6,7 @@ import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { CheckField, TextField } from '../../parts/form/field.tsx'
-import { Refusal } from '../../parts/form/refusal.tsx'
+import { Form, inputsOf } from '../../parts/form/form.tsx'
 import { money } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
@@ -16,51 +16,40 @@ export function SpendLimitsForm() {
   const limits = useLive(['spend-limits'], (api, signal) => api.getSpendLimits({}, { signal }), { everyMs: 0 })
   return (
     <Panel title="Limits">
-      <ViewState of={limits}>{(data) => <Form key={JSON.stringify(data)} of={data} />}</ViewState>
+      <ViewState of={limits}>{(data) => <LimitsForm key={JSON.stringify(data)} of={data} />}</ViewState>
     </Panel>
   )
 }
 
 const amount = (text: string) => (text.trim() === '' ? null : Number(text))
 
-function Form({ of }: { of: SpendLimits }) {
+function LimitsForm({ of }: { of: SpendLimits }) {
   const { api, may } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
   const refresh = useRefresh()
-  const [perHour, setPerHour] = useState(String(of.perHour))
-  const [perMonth, setPerMonth] = useState(of.perMonth === null ? '' : String(of.perMonth))
-  const [stopsPods, setStopsPods] = useState(of.stopsPods)
-  const body = { perHour: amount(perHour), perMonth: amount(perMonth), stopsPods }
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const { perHour, perMonth, stopsPods } = of
+  const [text, setText] = useState({ perHour: String(perHour), perMonth: perMonth === null ? '' : String(perMonth), stopsPods })
+  const { input, check } = inputsOf(text, (part) => setText({ ...text, ...part }), errors)
+  const body = { ...text, perHour: amount(text.perHour), perMonth: amount(text.perMonth) }
+  const submit = async () => {
     await send(() => api.updateSpendLimits({ body }), 'The limits are set')
     await refresh('spend-limits')
   }
   return (
-    <form onSubmit={(event) => void submit(event)} className="flex flex-col gap-3">
-      <Refusal text={refusal} />
+    <Form onSubmit={submit} refusal={refusal}>
       <TextField
         label="USD per hour"
         inputMode="decimal"
         hint={`Empty: the maximum that the operator allows, ${money(of.maxPerHour)}.`}
-        value={perHour}
-        error={errors.of('perHour')}
-        onChange={(event) => setPerHour(event.target.value)}
+        {...input('perHour')}
       />
       <TextField
         label="USD per month"
         inputMode="decimal"
         hint={of.maxPerMonth === null ? 'Empty: none.' : `Empty: ${money(of.maxPerMonth)}.`}
-        value={perMonth}
-        error={errors.of('perMonth')}
-        onChange={(event) => setPerMonth(event.target.value)}
+        {...input('perMonth')}
       />
-      <CheckField
-        label="Stop running pods above a limit"
-        hint="The newest pods first; locked pods never."
-        checked={stopsPods}
-        onChange={(event) => setStopsPods(event.target.checked)}
-      />
+      <CheckField label="Stop running pods above a limit" hint="The newest pods first; locked pods never." {...check('stopsPods')} />
       <div className="flex justify-end gap-2">
         <CopyAs call={{ method: 'PATCH', path: '/v2/billing/limits', body }} />
         <Button
@@ -72,6 +61,6 @@ function Form({ of }: { of: SpendLimits }) {
           Set
         </Button>
       </div>
-    </form>
+    </Form>
   )
 }

@@ -1,8 +1,7 @@
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
 import { SelectField, TextArea, TextField } from '../form/field.tsx'
-import { Options } from '../form/form.tsx'
-import type { Input } from '../form/inputs.ts'
+import { type Input, Options } from '../form/form.tsx'
 import { type ContainerText, containerProblems } from './container-form.ts'
 
 interface ContainerFieldsProps {

@@ -1,8 +1,8 @@
 import type { FormEvent, ReactNode } from 'react'
+import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { Button, type ButtonProps } from '../button.tsx'
 import type { CopiedCall } from '../copy/copy-as.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
-import { Refusal } from './refusal.tsx'
 
 interface FormProps {
   onSubmit: () => unknown
@@ -54,4 +54,44 @@ export function Options({ of }: { of: readonly (Value | readonly [Value, ReactNo
       </option>
     )
   })
+}
+
+/** Error for a form as a whole; renders nothing if there is none. */
+export function Refusal({ text }: { text: string | null }) {
+  if (text === null) return null
+  return (
+    <p role="alert" className="bg-bad-bg text-bad rounded-md p-3">
+      {text}
+    </p>
+  )
+}
+
+/** Props of a text or select field that a form passes on. */
+export interface Input {
+  value: string
+  error: string | undefined
+  onChange: (event: { target: { value: string } }) => void
+}
+
+type NamesOf<Text, Value> = { [Name in keyof Text & string]: Text[Name] extends Value ? Name : never }[keyof Text & string]
+
+/**
+ * Props of the fields of a form, by the name of their member in the form's text. `path` names the field in the request, where it has
+ * another name there.
+ */
+export function inputsOf<Text extends object>(text: Text, onChange: (part: Partial<Text>) => void, errors: FieldErrors) {
+  // A computed name has the type `string`. The options of a select are the values of its member's type.
+  const change = (name: string, value: unknown) => onChange({ [name]: value } as Partial<Text>)
+  return {
+    input: <Name extends NamesOf<Text, string>>(name: Name, path: string = name) => ({
+      value: text[name],
+      error: errors.of(path),
+      onChange: ({ target }: { target: { value: string } }) => change(name, target.value),
+    }),
+    check: <Name extends NamesOf<Text, boolean>>(name: Name, path: string = name) => ({
+      checked: text[name],
+      error: errors.of(path),
+      onChange: ({ target }: { target: { checked: boolean } }) => change(name, target.checked),
+    }),
+  }
 }

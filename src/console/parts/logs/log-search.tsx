@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useAct } from '../../hooks/act.ts'
 import { Button } from '../button.tsx'
 import { CheckField, TextField } from '../form/field.tsx'
+import { Form } from '../form/form.tsx'
 import { count } from '../format.ts'
 import type { ShownLine } from './reading/lines.ts'
 import { hitBeside, hitsIn, nextHit } from './search.ts'
@@ -53,13 +54,7 @@ export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goT
     if (round !== undefined) goTo(round)
   }
   return (
-    <form
-      className="flex min-w-0 flex-wrap items-end gap-2"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void go(false)
-      }}
-    >
+    <Form onSubmit={() => go(false)} className="flex min-w-0 flex-wrap items-end gap-2">
       <TextField
         label="Search"
         type="search"
@@ -94,6 +89,6 @@ export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goT
           </span>
         </>
       )}
-    </form>
+    </Form>
   )
 }

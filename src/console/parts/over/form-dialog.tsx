@@ -5,14 +5,15 @@ import { Button } from '../button.tsx'
 import type { CopiedCall } from '../copy/copy-as.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { Dialog } from '../dialog.tsx'
-import { Form } from '../form/form.tsx'
-import { inputsOf } from '../form/inputs.ts'
+import { Form, inputsOf } from '../form/form.tsx'
 
 interface FormDialogProps<Text extends object, Answer> {
-  /** Title of the button and of its dialog. */
+  /** Label of the button. */
   title: string
-  /** Accessible name, where several buttons have the same title. */
+  /** Accessible name, where several buttons have the same label. */
   name?: string | undefined
+  /** Title of the dialog; by default the name of the button. */
+  heading?: string
   verb: string
   isPrimary?: boolean
   noRight: string | undefined
@@ -31,7 +32,7 @@ interface FormDialogProps<Text extends object, Answer> {
 
 /** Button that opens a small form in a dialog. */
 export function FormDialog<Text extends object, Answer>(props: FormDialogProps<Text, Answer>) {
-  const { title, name, text } = props
+  const { title, name, heading = name ?? title, text } = props
   const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [isOpen, setIsOpen] = useState(false)
@@ -53,7 +54,7 @@ export function FormDialog<Text extends object, Answer>(props: FormDialogProps<T
       <Button kind={props.isPrimary ? 'primary' : 'plain'} aria-label={name} disabledReason={props.noRight} onClick={open}>
         {title}
       </Button>
-      <Dialog title={name ?? title} isOpen={isOpen} onClose={() => setIsOpen(false)}>
+      <Dialog title={heading} isOpen={isOpen} onClose={() => setIsOpen(false)}>
         <Form onSubmit={submit} refusal={refusal} className="flex flex-col gap-4">
           {props.children(input)}
           <div className="flex flex-wrap justify-end gap-2">

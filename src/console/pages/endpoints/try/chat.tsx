@@ -1,9 +1,10 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { claimStream } from '../../../hooks/one-stream.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { TextArea, TextField } from '../../../parts/form/field.tsx'
+import { Form } from '../../../parts/form/form.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { ErrorState } from '../../../parts/view-state.tsx'
 import { chatText } from './try-input.ts'
@@ -29,8 +30,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
   const asked: Message[] = text.trim() === '' ? messages : [...messages, { role: 'user', content: text.trim() }]
   const body = { model, messages: asked, stream: true }
   const reason = !may('serverless:write') ? MAY_NOT : text.trim() === '' ? 'Enter a message.' : undefined
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if (reason !== undefined || isBusy) return
     const abort = new AbortController()
     running.current = abort
@@ -65,7 +65,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
           ))}
         </ol>
         {error && <ErrorState error={error} />}
-        <form className="flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
+        <Form onSubmit={submit}>
           <TextArea label="Message" rows={3} value={text} onChange={({ target }) => setText(target.value)} />
           <div className="max-w-xs">
             <TextField
@@ -84,7 +84,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
             {isBusy && <Button onClick={() => running.current?.abort()}>Stop</Button>}
             <CopyAs call={{ method: 'POST', path, body }} />
           </div>
-        </form>
+        </Form>
       </div>
     </Panel>
   )

@@ -1,12 +1,10 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useRefresh } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
-import { Button } from '../../../parts/button.tsx'
-import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { TextArea } from '../../../parts/form/field.tsx'
-import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Form, Submit } from '../../../parts/form/form.tsx'
 import { duration } from '../../../parts/format.ts'
 import { A } from '../../../parts/link.tsx'
 import { Panel } from '../../../parts/page.tsx'
@@ -30,8 +28,7 @@ export function TryJob({ endpointId }: { endpointId: string }) {
   const read = readInput(text)
   const body: JobBody = { input: read.ok ? read.input : {} }
   const reason = !may('serverless:write') ? MAY_NOT : read.ok ? undefined : read.problem
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
+  const submit = async () => {
     if (reason !== undefined || isBusy) return
     setJobId(null)
     const job = await send(() => api.runJob({ path: { endpointId }, body }), 'The job is sent')
@@ -41,8 +38,7 @@ export function TryJob({ endpointId }: { endpointId: string }) {
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Panel title="Request">
-        <form className="flex flex-col gap-3" onSubmit={(event) => void submit(event)}>
-          <Refusal text={refusal} />
+        <Form onSubmit={submit} refusal={refusal}>
           <TextArea
             label="Input"
             rows={10}
@@ -51,13 +47,10 @@ export function TryJob({ endpointId }: { endpointId: string }) {
             error={read.ok ? errors.of('input') : read.problem}
             onChange={({ target }) => setText(target.value)}
           />
-          <div className="flex flex-wrap gap-2">
-            <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
-              Send
-            </Button>
-            <CopyAs call={{ method: 'POST', path: `/v2/${endpointId}/runsync`, body }} />
-          </div>
-        </form>
+          <Submit isBusy={isBusy} disabledReason={reason} call={{ method: 'POST', path: `/v2/${endpointId}/runsync`, body }}>
+            Send
+          </Submit>
+        </Form>
       </Panel>
       <Panel title="Answer">
         {jobId === null ? (

@@ -1,7 +1,7 @@
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
-import { Refusal } from '../../../parts/form/refusal.tsx'
+import { Form } from '../../../parts/form/form.tsx'
 import { Confirm } from '../../../parts/over/confirm.tsx'
 
 interface LimitsFormProps extends Pick<ReturnType<typeof useSubmit>, 'isBusy' | 'refusal'> {
@@ -19,8 +19,7 @@ interface LimitsFormProps extends Pick<ReturnType<typeof useSubmit>, 'isBusy' | 
 /** Form for limits; before it saves, it shows the impact on the account's resources (DRY-17). */
 export function LimitsForm({ title, path, body, disabledReason, save, actions, isBusy, refusal, children }: LimitsFormProps) {
   const [isAsking, setIsAsking] = useState(false)
-  const ask = (event: FormEvent) => {
-    event.preventDefault()
+  const ask = () => {
     if (disabledReason === undefined) setIsAsking(true)
   }
   const confirm = async () => {
@@ -28,8 +27,7 @@ export function LimitsForm({ title, path, body, disabledReason, save, actions, i
     setIsAsking(false)
   }
   return (
-    <form onSubmit={ask} className="flex flex-col gap-4">
-      <Refusal text={refusal} />
+    <Form onSubmit={ask} refusal={refusal} className="flex flex-col gap-4">
       {children}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={disabledReason}>
@@ -50,6 +48,6 @@ export function LimitsForm({ title, path, body, disabledReason, save, actions, i
           <p>The change takes effect at once.</p>
         </Confirm>
       )}
-    </form>
+    </Form>
   )
 }

@@ -1,7 +1,6 @@
 import { useLive } from '../../../hooks/live.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
-import { Options } from '../../../parts/form/form.tsx'
-import type { Input } from '../../../parts/form/inputs.ts'
+import { type Input, Options } from '../../../parts/form/form.tsx'
 
 /** Choice of one data center, `value` empty: any. An applied option may have added several ids, separated by commas. */
 export function DataCenterField({ value, onChange, error }: Input) {

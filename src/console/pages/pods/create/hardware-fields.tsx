@@ -1,6 +1,6 @@
 import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/form/field.tsx'
-import { inputsOf } from '../../../parts/form/inputs.ts'
+import { inputsOf } from '../../../parts/form/form.tsx'
 import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { podGpus } from '../../../parts/hardware/offers.ts'
 import { DataCenterField } from './data-center-field.tsx'

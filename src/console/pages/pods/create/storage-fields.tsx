@@ -1,8 +1,7 @@
 import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Options } from '../../../parts/form/form.tsx'
-import { inputsOf } from '../../../parts/form/inputs.ts'
+import { inputsOf, Options } from '../../../parts/form/form.tsx'
 import type { PodText } from './pod-form.ts'
 
 interface StorageFieldsProps {

@@ -1,7 +1,6 @@
 import { useLive } from '../../../hooks/live.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
-import { Options } from '../../../parts/form/form.tsx'
-import type { Input } from '../../../parts/form/inputs.ts'
+import { type Input, Options } from '../../../parts/form/form.tsx'
 
 /** Choice of the template, which fills the empty fields of the form. */
 export function TemplateField({ value, onChange, error }: Input) {
