@@ -1,7 +1,15 @@
 import { Button } from './button.tsx'
 
+export interface PagesProps {
+  /** Position of the shown page; empty: the first. */
+  cursor: string
+  /** Position of the next page; null: the shown page is the last one. */
+  next: string | null
+  go: (cursor: string) => void
+}
+
 /** Buttons for the next and the first page of a list; the cursor is stored in the address. */
-export function Pages({ cursor, next, go }: { cursor: string; next: string | null; go: (cursor: string) => void }) {
+export function Pages({ cursor, next, go }: PagesProps) {
   if (cursor === '' && next === null) return null
   return (
     <nav aria-label="Pages of the list" className="flex gap-2">

@@ -1,4 +1,7 @@
 import type { ReactNode } from 'react'
+import type { Live } from '../hooks/live.ts'
+import { Pages, type PagesProps } from './more.tsx'
+import { ViewState } from './view-state.tsx'
 
 export interface Column<Row> {
   title: string
@@ -46,6 +49,31 @@ export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
         </tbody>
       </table>
     </section>
+  )
+}
+
+interface LiveTableProps<Data, Row> extends Omit<TableProps<Row>, 'rows'> {
+  of: Live<Data>
+  rows: (data: Data) => readonly Row[]
+  /** Content for a list without rows. */
+  empty: ReactNode
+  /** Whether the list counts as one without rows; by default if there is none. */
+  isEmpty?: (data: Data) => boolean
+  /** Position in a list of several pages. */
+  pages?: PagesProps
+}
+
+/** Table of a list that is read from the plane, in any of its states (UI-7). */
+export function LiveTable<Data, Row>({ of, rows, empty, isEmpty, pages, ...table }: LiveTableProps<Data, Row>) {
+  return (
+    <ViewState of={of} empty={{ when: isEmpty ?? ((data) => rows(data).length === 0), show: empty }}>
+      {(data) => (
+        <>
+          <Table {...table} rows={rows(data)} />
+          {pages && <Pages {...pages} />}
+        </>
+      )}
+    </ViewState>
   )
 }
 

@@ -2,12 +2,11 @@ import type { AuditEntry } from '../../../contract/accounts/audit.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { TextField } from '../../parts/form/field.tsx'
-import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pre } from '../../parts/pre.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -24,14 +23,15 @@ export function AuditPage() {
         <TextField label="Resource id" value={resource} onChange={(event) => setResource(event.target.value)} />
         <TextField label="Action" placeholder="pods.create" value={action} onChange={(event) => setAction(event.target.value)} />
       </div>
-      <ViewState of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="No matching changes" /> }}>
-        {({ entries, pagination }) => (
-          <>
-            <Table caption="Changes" rows={entries} keyOf={({ id }) => id} columns={AUDIT_COLUMNS} />
-            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
-          </>
-        )}
-      </ViewState>
+      <LiveTable
+        of={list}
+        rows={({ entries }) => entries}
+        empty={<Empty title="No matching changes" />}
+        caption="Changes"
+        keyOf={({ id }) => id}
+        columns={AUDIT_COLUMNS}
+        pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
+      />
     </Page>
   )
 }

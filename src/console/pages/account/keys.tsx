@@ -11,9 +11,9 @@ import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 const MAY_NOT = 'Your role in this account may not manage keys.'
 
@@ -25,29 +25,21 @@ export function KeysPage() {
   const off = may('account:write') ? undefined : MAY_NOT
   return (
     <Page title="API keys" actions={<NewKey off={off} onSecret={setSecret} />}>
-      <ViewState
+      <LiveTable
         of={keys}
-        empty={{
-          when: (data) => data.keys.length === 0,
-          show: <Empty title="No keys yet" command={`podplane api POST /v2/account/keys --body '{"name":"laptop"}'`} />,
-        }}
-      >
-        {(data) => (
-          <Table
-            caption="API keys"
-            rows={data.keys}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ name }) => name },
-              { title: 'Begins with', isMinor: true, show: ({ prefix }) => <code>{prefix}…</code> },
-              { title: 'Permissions', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
-              { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
-              { title: 'State', show: (key) => <KeyState of={key} /> },
-              { title: 'Actions', show: (key) => <KeyActions of={key} off={off} onSecret={setSecret} /> },
-            ]}
-          />
-        )}
-      </ViewState>
+        rows={(data) => data.keys}
+        empty={<Empty title="No keys yet" command={`podplane api POST /v2/account/keys --body '{"name":"laptop"}'`} />}
+        caption="API keys"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ name }) => name },
+          { title: 'Begins with', isMinor: true, show: ({ prefix }) => <code>{prefix}…</code> },
+          { title: 'Permissions', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
+          { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+          { title: 'State', show: (key) => <KeyState of={key} /> },
+          { title: 'Actions', show: (key) => <KeyActions of={key} off={off} onSecret={setSecret} /> },
+        ]}
+      />
       <SecretOnce
         title="The new key"
         secret={secret}

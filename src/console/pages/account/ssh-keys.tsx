@@ -7,8 +7,8 @@ import { Button } from '../../parts/button.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
 import { Form, Submit } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { LiveTable } from '../../parts/table.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 const FINGER = 12
 
@@ -43,38 +43,33 @@ export function SshKeysPage() {
       <p className="text-soft">
         Pods with SSH access accept these keys, and the SSH proxy identifies you by them. Running pods keep the keys that they started with.
       </p>
-      <ViewState
+      <LiveTable
         of={keys}
-        empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys yet" command="cat ~/.ssh/id_ed25519.pub" /> }}
-      >
-        {(data) => (
-          <Table
-            caption="SSH keys"
-            rows={data.keys.map((key, at) => ({ key, maker: data.makers[at] }))}
-            keyOf={({ key }) => key}
-            columns={[
-              { title: 'Kind', show: ({ key }) => partsOf(key).kind },
-              { title: 'Ends with', show: ({ key }) => <code>…{partsOf(key).end}</code> },
-              { title: 'Comment', show: ({ key }) => partsOf(key).comment || '–' },
-              { title: 'Added by', show: ({ maker }) => maker?.userId ?? 'unknown' },
-              { title: 'Access', show: ({ maker }) => (maker?.endedBecause ? `No: ${maker.endedBecause}` : 'Yes') },
-              {
-                title: 'Actions',
-                show: ({ key }) => (
-                  <Button
-                    kind="danger"
-                    disabledReason={off}
-                    aria-label={`Remove the key ${partsOf(key).comment || partsOf(key).end}`}
-                    onClick={() => void remove(key)}
-                  >
-                    Remove
-                  </Button>
-                ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+        rows={(data) => data.keys.map((key, at) => ({ key, maker: data.makers[at] }))}
+        empty={<Empty title="No keys yet" command="cat ~/.ssh/id_ed25519.pub" />}
+        caption="SSH keys"
+        keyOf={({ key }) => key}
+        columns={[
+          { title: 'Kind', show: ({ key }) => partsOf(key).kind },
+          { title: 'Ends with', show: ({ key }) => <code>…{partsOf(key).end}</code> },
+          { title: 'Comment', show: ({ key }) => partsOf(key).comment || '–' },
+          { title: 'Added by', show: ({ maker }) => maker?.userId ?? 'unknown' },
+          { title: 'Access', show: ({ maker }) => (maker?.endedBecause ? `No: ${maker.endedBecause}` : 'Yes') },
+          {
+            title: 'Actions',
+            show: ({ key }) => (
+              <Button
+                kind="danger"
+                disabledReason={off}
+                aria-label={`Remove the key ${partsOf(key).comment || partsOf(key).end}`}
+                onClick={() => void remove(key)}
+              >
+                Remove
+              </Button>
+            ),
+          },
+        ]}
+      />
       <Panel title="Add a key">
         <Form onSubmit={add} refusal={refusal} className="flex flex-col items-start gap-3">
           <div className="w-full">

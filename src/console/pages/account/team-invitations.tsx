@@ -10,9 +10,9 @@ import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Form, inputsOf, Options } from '../../parts/form/form.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 import { mayNotManage, ROLES } from './team-members.tsx'
 
 /** Invitations that have not been answered, and the form for a new one. */
@@ -41,31 +41,29 @@ function Open({ of }: { of: Organization }) {
     await refresh('invitations')
   }
   return (
-    <ViewState of={list} empty={{ when: ({ invitations }) => invitations.length === 0, show: <Empty title="No open invitations" /> }}>
-      {({ invitations }) => (
-        <Table
-          caption="Open invitations"
-          rows={invitations}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'E-mail', show: ({ email }) => email },
-            { title: 'Role', show: ({ role }) => role },
-            { title: 'Expires', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
-            {
-              title: 'Actions',
-              show: ({ id, email }) => (
-                <span className="flex flex-wrap gap-2">
-                  <Button kind="danger" aria-label={`Revoke the invitation of ${email}`} onClick={() => void revoke(id)}>
-                    Revoke
-                  </Button>
-                  <CopyAs call={{ method: 'DELETE', path: `/v2/organizations/${of.id}/invitations/${id}` }} />
-                </span>
-              ),
-            },
-          ]}
-        />
-      )}
-    </ViewState>
+    <LiveTable
+      of={list}
+      rows={({ invitations }) => invitations}
+      empty={<Empty title="No open invitations" />}
+      caption="Open invitations"
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'E-mail', show: ({ email }) => email },
+        { title: 'Role', show: ({ role }) => role },
+        { title: 'Expires', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
+        {
+          title: 'Actions',
+          show: ({ id, email }) => (
+            <span className="flex flex-wrap gap-2">
+              <Button kind="danger" aria-label={`Revoke the invitation of ${email}`} onClick={() => void revoke(id)}>
+                Revoke
+              </Button>
+              <CopyAs call={{ method: 'DELETE', path: `/v2/organizations/${of.id}/invitations/${id}` }} />
+            </span>
+          ),
+        },
+      ]}
+    />
   )
 }
 

@@ -9,13 +9,12 @@ import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
-import { Pages } from '../../parts/more.tsx'
 import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Command, Empty, ViewState } from '../../parts/view-state.tsx'
+import { Command, Empty } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -34,52 +33,34 @@ export function WebhooksPage() {
   }
   return (
     <Page title="Webhooks">
-      <ViewState
+      <LiveTable
         of={list}
-        empty={{
-          when: ({ deliveries }) => deliveries.length === 0,
-          show: (
-            <Empty
-              title="No deliveries yet"
-              command={'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\''}
-            />
-          ),
-        }}
-      >
-        {({ deliveries, pagination }) => (
-          <>
-            <Table
-              caption="Deliveries"
-              rows={deliveries}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'State', show: ({ status }) => <State value={status} /> },
-                { title: 'To', show: ({ url }) => <span className="break-all">{url}</span> },
-                { title: 'About', isMinor: true, show: (delivery) => <Subject of={delivery} /> },
-                { title: 'Attempts', isMinor: true, show: ({ attempts }) => <Attempts of={attempts} /> },
-                { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
-                {
-                  title: 'Actions',
-                  show: (delivery) => (
-                    <span className="flex flex-wrap gap-2">
-                      <Button
-                        isBusy={isBusy}
-                        disabledReason={off}
-                        aria-label={`Send ${delivery.id} again`}
-                        onClick={() => void again(delivery)}
-                      >
-                        Send again
-                      </Button>
-                      <CopyAs call={{ method: 'POST', path: `/v2/webhooks/deliveries/${delivery.id}/redeliver` }} />
-                    </span>
-                  ),
-                },
-              ]}
-            />
-            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
-          </>
-        )}
-      </ViewState>
+        rows={({ deliveries }) => deliveries}
+        empty={
+          <Empty title="No deliveries yet" command={'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\''} />
+        }
+        caption="Deliveries"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'State', show: ({ status }) => <State value={status} /> },
+          { title: 'To', show: ({ url }) => <span className="break-all">{url}</span> },
+          { title: 'About', isMinor: true, show: (delivery) => <Subject of={delivery} /> },
+          { title: 'Attempts', isMinor: true, show: ({ attempts }) => <Attempts of={attempts} /> },
+          { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            title: 'Actions',
+            show: (delivery) => (
+              <span className="flex flex-wrap gap-2">
+                <Button isBusy={isBusy} disabledReason={off} aria-label={`Send ${delivery.id} again`} onClick={() => void again(delivery)}>
+                  Send again
+                </Button>
+                <CopyAs call={{ method: 'POST', path: `/v2/webhooks/deliveries/${delivery.id}/redeliver` }} />
+              </span>
+            ),
+          },
+        ]}
+        pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
+      />
       <SigningSecret off={off} />
     </Page>
   )

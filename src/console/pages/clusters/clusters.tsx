@@ -4,9 +4,9 @@ import { LinkButton } from '../../parts/button.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 import { Members } from './members.tsx'
 
 /** All clusters of the account with the states of their members. */
@@ -26,25 +26,23 @@ export function ClustersPage() {
         </LinkButton>
       }
     >
-      <ViewState of={clusters} empty={{ when: (answer) => answer.clusters.length === 0, show: first }}>
-        {(answer) => (
-          <Table
-            caption="Clusters"
-            rows={answer.clusters}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ id, name }) => <A to={paths.cluster(id)}>{name}</A> },
-              { title: 'Type', isMinor: true, show: ({ type }) => type },
-              { title: 'Members', show: ({ pods }) => <Members pods={pods} /> },
-              { title: 'Per member', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
-              { title: 'Data center', isMinor: true, show: ({ dataCenterId }) => dataCenterId ?? '–' },
-              { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
-              { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
-              { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={clusters}
+        rows={(answer) => answer.clusters}
+        empty={first}
+        caption="Clusters"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ id, name }) => <A to={paths.cluster(id)}>{name}</A> },
+          { title: 'Type', isMinor: true, show: ({ type }) => type },
+          { title: 'Members', show: ({ pods }) => <Members pods={pods} /> },
+          { title: 'Per member', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
+          { title: 'Data center', isMinor: true, show: ({ dataCenterId }) => dataCenterId ?? '–' },
+          { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
+          { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
+          { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
+        ]}
+      />
     </Page>
   )
 }

@@ -3,11 +3,10 @@ import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
-import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 import { queueText, Verdict, workersText } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
@@ -28,38 +27,29 @@ export function EndpointsPage() {
   )
   return (
     <Page title="Endpoints" actions={create}>
-      <ViewState
+      <LiveTable
         of={endpoints}
-        empty={{
-          when: ({ endpoints: { length } }) => length === 0 && cursor === '',
-          show: (
-            <Empty title="No endpoints yet" command="podplane endpoints create --help">
-              <p>An endpoint runs a container for jobs or requests, with as many workers as they need.</p>
-            </Empty>
-          ),
-        }}
-      >
-        {({ endpoints: rows, pagination }) => (
-          <>
-            <Table
-              caption="Endpoints"
-              rows={rows}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'Name', show: ({ id, name }) => <A to={paths.endpoint(id)}>{name}</A> },
-                { title: 'Health', show: ({ id }) => <Health id={id} show={(of) => <Verdict of={of} />} /> },
-                { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueText} /> },
-                { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workersText} /> },
-                { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
-                { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
-                { title: 'Type', isMinor: true, show: ({ type }) => (type === 'QUEUE' ? 'Queue' : 'Load balancing') },
-                { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
-              ]}
-            />
-            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
-          </>
-        )}
-      </ViewState>
+        rows={({ endpoints }) => endpoints}
+        empty={
+          <Empty title="No endpoints yet" command="podplane endpoints create --help">
+            <p>An endpoint runs a container for jobs or requests, with as many workers as they need.</p>
+          </Empty>
+        }
+        isEmpty={({ endpoints: { length } }) => length === 0 && cursor === ''}
+        caption="Endpoints"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ id, name }) => <A to={paths.endpoint(id)}>{name}</A> },
+          { title: 'Health', show: ({ id }) => <Health id={id} show={(of) => <Verdict of={of} />} /> },
+          { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueText} /> },
+          { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workersText} /> },
+          { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
+          { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
+          { title: 'Type', isMinor: true, show: ({ type }) => (type === 'QUEUE' ? 'Queue' : 'Load balancing') },
+          { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+        ]}
+        pages={{ cursor, next: endpoints.data?.pagination.nextCursor ?? null, go: setCursor }}
+      />
     </Page>
   )
 }

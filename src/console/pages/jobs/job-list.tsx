@@ -6,12 +6,11 @@ import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Form, Options } from '../../parts/form/form.tsx'
 import { duration } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
-import { Pages } from '../../parts/more.tsx'
 import { Menu } from '../../parts/over/menu.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 import { BulkJobs } from './bulk/bulk-jobs.tsx'
 import { JOB_STATES, listQuery } from './bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from './job-acts.ts'
@@ -47,45 +46,38 @@ export function JobList({ endpointId }: { endpointId: string }) {
         <IdFilter value={idStart} onChange={setIdStart} />
         <BulkJobs endpointId={endpointId} chosen={chosen} />
       </div>
-      <ViewState
+      <LiveTable
         of={jobs}
-        empty={{
-          when: ({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage,
-          show: isFiltered ? (
+        rows={({ requests }) => requests}
+        empty={
+          isFiltered ? (
             <Empty title="No matching jobs">
               <p>No job of this endpoint matches the state, time and id. Results are retained for a while after a job ends.</p>
             </Empty>
           ) : (
             <Empty title="No jobs yet" command={`podplane run ${endpointId} '{"prompt":"hello"}'`} />
-          ),
-        }}
-      >
-        {({ requests, pagination }) => (
-          <>
-            <Table
-              caption="Jobs"
-              rows={requests}
-              keyOf={({ id }) => id}
-              columns={[
-                {
-                  title: 'Job',
-                  show: ({ id }) => (
-                    <A to={paths.job(endpointId, id)} className="text-accent font-mono text-xs underline underline-offset-2">
-                      {id}
-                    </A>
-                  ),
-                },
-                { title: 'State', show: ({ status: state }) => <State value={state} /> },
-                { title: 'Waited', isNumber: true, isMinor: true, show: ({ delayTime }) => spanOf(delayTime) },
-                { title: 'Ran', isNumber: true, isMinor: true, show: ({ executionTime }) => spanOf(executionTime) },
-                { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
-                { title: 'Actions', show: ({ id, status: state }) => <JobMenu endpointId={endpointId} id={id} status={state} /> },
-              ]}
-            />
-            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
-          </>
-        )}
-      </ViewState>
+          )
+        }
+        isEmpty={({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage}
+        caption="Jobs"
+        keyOf={({ id }) => id}
+        columns={[
+          {
+            title: 'Job',
+            show: ({ id }) => (
+              <A to={paths.job(endpointId, id)} className="text-accent font-mono text-xs underline underline-offset-2">
+                {id}
+              </A>
+            ),
+          },
+          { title: 'State', show: ({ status: state }) => <State value={state} /> },
+          { title: 'Waited', isNumber: true, isMinor: true, show: ({ delayTime }) => spanOf(delayTime) },
+          { title: 'Ran', isNumber: true, isMinor: true, show: ({ executionTime }) => spanOf(executionTime) },
+          { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+          { title: 'Actions', show: ({ id, status: state }) => <JobMenu endpointId={endpointId} id={id} status={state} /> },
+        ]}
+        pages={{ cursor, next: jobs.data?.pagination.nextCursor ?? null, go: setCursor }}
+      />
     </section>
   )
 }

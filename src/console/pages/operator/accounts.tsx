@@ -7,35 +7,27 @@ import { TextField } from '../../parts/form/field.tsx'
 import { Form, Submit } from '../../parts/form/form.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 /** All users of the plane; organizations are listed under their users. */
 export function AccountsPage() {
   const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 15_000 })
   return (
     <Page title="Accounts">
-      <ViewState
+      <LiveTable
         of={users}
-        empty={{
-          when: (data) => data.users.length === 0,
-          show: <Empty title="No users yet" command="npm run admin -- users create ada@example.com" />,
-        }}
-      >
-        {(data) => (
-          <Table
-            caption="Users"
-            rows={data.users}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'E-mail', show: ({ id, email }) => <A to={paths.account(id)}>{email}</A> },
-              { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
-              { title: 'Since', show: ({ createdAt }) => <Ago at={createdAt} /> },
-            ]}
-          />
-        )}
-      </ViewState>
+        rows={(data) => data.users}
+        empty={<Empty title="No users yet" command="npm run admin -- users create ada@example.com" />}
+        caption="Users"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'E-mail', show: ({ id, email }) => <A to={paths.account(id)}>{email}</A> },
+          { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
+          { title: 'Since', show: ({ createdAt }) => <Ago at={createdAt} /> },
+        ]}
+      />
       <NewUser />
     </Page>
   )

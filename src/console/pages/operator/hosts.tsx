@@ -7,9 +7,9 @@ import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 import { Amount, Gpus } from './amounts.tsx'
 
 const BUTTON = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
@@ -34,31 +34,24 @@ export function HostsPage() {
           <option value="cordoned">Cordoned</option>
         </SelectField>
       </div>
-      <ViewState
+      <LiveTable
         of={hosts}
-        empty={{
-          when: (data) => data.hosts.length === 0,
-          show: <Empty title="No machine has joined yet" command="npm run admin -- join-tokens create" />,
-        }}
-      >
-        {(data) => (
-          <Table
-            caption="Hosts"
-            rows={data.hosts.filter((host) => isShown(host, shown)).toSorted((a, b) => rank(a) - rank(b))}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ id, name }) => <A to={paths.host(id)}>{name}</A> },
-              { title: 'State', show: (host) => <HostState of={host} /> },
-              { title: 'Location', isMinor: true, show: ({ dataCenterId }) => <span className="whitespace-nowrap">{dataCenterId}</span> },
-              { title: 'Runs', show: ({ workloads }) => `${count(workloads.pods, 'pod')}, ${count(workloads.workers, 'worker')}` },
-              { title: 'GPUs', show: ({ gpus }) => <Gpus of={gpus} /> },
-              { title: 'vCPUs', isMinor: true, show: ({ vcpu }) => <Amount of={vcpu} /> },
-              { title: 'Memory', isMinor: true, show: ({ memoryGb }) => <Amount of={memoryGb} unit="GB" /> },
-              { title: 'Last seen', isMinor: true, show: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-            ]}
-          />
-        )}
-      </ViewState>
+        rows={(data) => data.hosts.filter((host) => isShown(host, shown)).toSorted((a, b) => rank(a) - rank(b))}
+        empty={<Empty title="No machine has joined yet" command="npm run admin -- join-tokens create" />}
+        isEmpty={(data) => data.hosts.length === 0}
+        caption="Hosts"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ id, name }) => <A to={paths.host(id)}>{name}</A> },
+          { title: 'State', show: (host) => <HostState of={host} /> },
+          { title: 'Location', isMinor: true, show: ({ dataCenterId }) => <span className="whitespace-nowrap">{dataCenterId}</span> },
+          { title: 'Runs', show: ({ workloads }) => `${count(workloads.pods, 'pod')}, ${count(workloads.workers, 'worker')}` },
+          { title: 'GPUs', show: ({ gpus }) => <Gpus of={gpus} /> },
+          { title: 'vCPUs', isMinor: true, show: ({ vcpu }) => <Amount of={vcpu} /> },
+          { title: 'Memory', isMinor: true, show: ({ memoryGb }) => <Amount of={memoryGb} unit="GB" /> },
+          { title: 'Last seen', isMinor: true, show: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+        ]}
+      />
     </Page>
   )
 }

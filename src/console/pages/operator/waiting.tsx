@@ -4,11 +4,10 @@ import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
-import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -19,26 +18,22 @@ export function WaitingPage() {
   const list = useLive(['operator', 'waiting', cursor], (api, signal) => api.listWaiting({ query }, { signal }))
   return (
     <Page title="Waiting">
-      <ViewState of={list} empty={{ when: ({ waiting }) => waiting.length === 0, show: <Empty title="No endpoint waits for capacity" /> }}>
-        {({ waiting, pagination }) => (
-          <>
-            <Table
-              caption="Endpoints that wait for a host"
-              rows={waiting}
-              keyOf={({ endpointId }) => endpointId}
-              columns={[
-                { title: 'Since', show: ({ since }) => <Ago at={since} /> },
-                { title: 'Endpoint', show: ({ endpointName, endpointId }) => <span title={endpointId}>{endpointName}</span> },
-                { title: 'Account', isMinor: true, show: ({ accountId }) => <code>{accountId}</code> },
-                { title: 'Needs', show: (row) => needs(row) },
-                { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} fit` },
-                { title: 'Missing', show: ({ missing }) => <Missing of={missing} /> },
-              ]}
-            />
-            <Pages cursor={cursor} next={pagination.nextCursor} go={setCursor} />
-          </>
-        )}
-      </ViewState>
+      <LiveTable
+        of={list}
+        rows={({ waiting }) => waiting}
+        empty={<Empty title="No endpoint waits for capacity" />}
+        caption="Endpoints that wait for a host"
+        keyOf={({ endpointId }) => endpointId}
+        columns={[
+          { title: 'Since', show: ({ since }) => <Ago at={since} /> },
+          { title: 'Endpoint', show: ({ endpointName, endpointId }) => <span title={endpointId}>{endpointName}</span> },
+          { title: 'Account', isMinor: true, show: ({ accountId }) => <code>{accountId}</code> },
+          { title: 'Needs', show: (row) => needs(row) },
+          { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} fit` },
+          { title: 'Missing', show: ({ missing }) => <Missing of={missing} /> },
+        ]}
+        pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
+      />
       <p>
         <A to={paths.addMachine()}>Add a machine</A> that meets the needs, or uncordon a machine under <A to={paths.hosts()}>Hosts</A>.
       </p>

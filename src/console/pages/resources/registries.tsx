@@ -5,8 +5,8 @@ import { TextField } from '../../parts/form/field.tsx'
 import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { LiveTable } from '../../parts/table.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 const BLANK = { name: '', host: '', username: '', password: '' }
 const OFF = { autoComplete: 'off', spellCheck: false }
@@ -23,34 +23,32 @@ export function RegistriesPage() {
   )
   return (
     <Page title="Registries" actions={<NewRegistry noRight={noRight} />}>
-      <ViewState of={registries} empty={{ when: (answer) => answer.registries.length === 0, show: first }}>
-        {(answer) => (
-          <Table
-            caption="Registry credentials"
-            rows={answer.registries}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ name }) => name },
-              { title: 'Registry', show: ({ host }) => host ?? 'that of the first image' },
-              { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
-              {
-                title: 'Actions',
-                show: ({ id, name }) => (
-                  <DeleteButton
-                    name={name}
-                    path={`/v2/registries/${id}`}
-                    remove={(api) => api.deleteRegistry({ path: { id } })}
-                    refresh="registries"
-                    noRight={noRight}
-                  >
-                    <p>Pods and workers that use it cannot pull their image.</p>
-                  </DeleteButton>
-                ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={registries}
+        rows={(answer) => answer.registries}
+        empty={first}
+        caption="Registry credentials"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ name }) => name },
+          { title: 'Registry', show: ({ host }) => host ?? 'that of the first image' },
+          { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
+          {
+            title: 'Actions',
+            show: ({ id, name }) => (
+              <DeleteButton
+                name={name}
+                path={`/v2/registries/${id}`}
+                remove={(api) => api.deleteRegistry({ path: { id } })}
+                refresh="registries"
+                noRight={noRight}
+              >
+                <p>Pods and workers that use it cannot pull their image.</p>
+              </DeleteButton>
+            ),
+          },
+        ]}
+      />
     </Page>
   )
 }

@@ -8,9 +8,9 @@ import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 /** Named secret values for environments. A value can be written and never read. */
 export function SecretsPage() {
@@ -24,43 +24,41 @@ export function SecretsPage() {
   )
   return (
     <Page title="Secrets" actions={<EditSecret noRight={noRight} />}>
-      <ViewState of={secrets} empty={{ when: (answer) => answer.secrets.length === 0, show: first }}>
-        {(answer) => (
-          <Table
-            caption="Secrets"
-            rows={answer.secrets}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ name }) => <code>{name}</code> },
-              { title: 'Description', isMinor: true, show: ({ description }) => description ?? '–' },
-              {
-                title: 'Value set',
-                isMinor: true,
-                show: ({ valueLastUpdatedAt, createdAt }) => <Ago at={valueLastUpdatedAt ?? createdAt} />,
-              },
-              {
-                title: 'Actions',
-                show: (secret) => (
-                  <div className="flex flex-wrap gap-2">
-                    <CopyButton text={`{{ RUNPOD_SECRET_${secret.name} }}`} what={`of ${secret.name}`} label="Copy reference" />
-                    <EditSecret secret={secret} noRight={noRight} />
-                    <DeleteButton
-                      name={secret.name}
-                      path={`/v2/account/secrets/${secret.id}`}
-                      remove={(api) => api.deleteSecret({ path: { id: secret.id } })}
-                      refresh="secrets"
-                      noRight={noRight}
-                      losesData
-                    >
-                      <p>The value is lost. Containers that reference it cannot start.</p>
-                    </DeleteButton>
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={secrets}
+        rows={(answer) => answer.secrets}
+        empty={first}
+        caption="Secrets"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ name }) => <code>{name}</code> },
+          { title: 'Description', isMinor: true, show: ({ description }) => description ?? '–' },
+          {
+            title: 'Value set',
+            isMinor: true,
+            show: ({ valueLastUpdatedAt, createdAt }) => <Ago at={valueLastUpdatedAt ?? createdAt} />,
+          },
+          {
+            title: 'Actions',
+            show: (secret) => (
+              <div className="flex flex-wrap gap-2">
+                <CopyButton text={`{{ RUNPOD_SECRET_${secret.name} }}`} what={`of ${secret.name}`} label="Copy reference" />
+                <EditSecret secret={secret} noRight={noRight} />
+                <DeleteButton
+                  name={secret.name}
+                  path={`/v2/account/secrets/${secret.id}`}
+                  remove={(api) => api.deleteSecret({ path: { id: secret.id } })}
+                  refresh="secrets"
+                  noRight={noRight}
+                  losesData
+                >
+                  <p>The value is lost. Containers that reference it cannot start.</p>
+                </DeleteButton>
+              </div>
+            ),
+          },
+        ]}
+      />
     </Page>
   )
 }

@@ -3,10 +3,9 @@ import { paths } from '../../hooks/paths.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { A } from '../../parts/link.tsx'
-import { Pages } from '../../parts/more.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { LiveTable } from '../../parts/table.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 /** Container configurations stored under a name. */
 export function TemplatesPage() {
@@ -30,25 +29,21 @@ export function TemplatesPage() {
         </LinkButton>
       }
     >
-      <ViewState of={templates} empty={{ when: (answer) => answer.templates.length === 0, show: first }}>
-        {(answer) => (
-          <>
-            <Table
-              caption="Templates"
-              rows={answer.templates}
-              keyOf={({ id }) => id}
-              columns={[
-                { title: 'Name', show: ({ id, name }) => <A to={paths.template(id)}>{name}</A> },
-                { title: 'Image', show: ({ image }) => <code className="break-all">{image}</code> },
-                { title: 'For', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
-                { title: 'Visible to', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
-                { title: 'Use', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
-              ]}
-            />
-            <Pages cursor={cursor} next={answer.pagination.nextCursor} go={setCursor} />
-          </>
-        )}
-      </ViewState>
+      <LiveTable
+        of={templates}
+        rows={(answer) => answer.templates}
+        empty={first}
+        caption="Templates"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ id, name }) => <A to={paths.template(id)}>{name}</A> },
+          { title: 'Image', show: ({ image }) => <code className="break-all">{image}</code> },
+          { title: 'For', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
+          { title: 'Visible to', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
+          { title: 'Use', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
+        ]}
+        pages={{ cursor, next: templates.data?.pagination.nextCursor ?? null, go: setCursor }}
+      />
     </Page>
   )
 }

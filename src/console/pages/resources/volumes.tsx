@@ -12,9 +12,9 @@ import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 /** The used size of a volume changes slowly. */
 const EVERY_MS = 30_000
@@ -59,40 +59,38 @@ function NetworkVolumes() {
         </h2>
         <NewNetworkVolume noRight={noRight} />
       </div>
-      <ViewState of={volumes} empty={{ when: ({ networkVolumes }) => networkVolumes.length === 0, show: first }}>
-        {({ networkVolumes }) => (
-          <Table
-            caption="Network volumes"
-            rows={networkVolumes}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ name }) => name },
-              { title: 'Size', isNumber: true, show: ({ size }) => `${size} GB` },
-              { title: 'Used', isMinor: true, show: used },
-              { title: 'Data center', isMinor: true, show: ({ dataCenter }) => dataCenter },
-              { title: 'Type', isMinor: true, show: ({ type }) => type },
-              {
-                title: 'Actions',
-                show: (volume) => (
-                  <div className="flex flex-wrap gap-2">
-                    <EditNetworkVolume volume={volume} noRight={noRight} />
-                    <DeleteButton
-                      name={volume.name}
-                      path={`/v2/network-volumes/${volume.id}`}
-                      remove={(api) => api.deleteNetworkVolume({ path: { id: volume.id } })}
-                      refresh="network-volumes"
-                      noRight={noRight}
-                      losesData
-                    >
-                      <p>Everything in it is lost.</p>
-                    </DeleteButton>
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={volumes}
+        rows={({ networkVolumes }) => networkVolumes}
+        empty={first}
+        caption="Network volumes"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ name }) => name },
+          { title: 'Size', isNumber: true, show: ({ size }) => `${size} GB` },
+          { title: 'Used', isMinor: true, show: used },
+          { title: 'Data center', isMinor: true, show: ({ dataCenter }) => dataCenter },
+          { title: 'Type', isMinor: true, show: ({ type }) => type },
+          {
+            title: 'Actions',
+            show: (volume) => (
+              <div className="flex flex-wrap gap-2">
+                <EditNetworkVolume volume={volume} noRight={noRight} />
+                <DeleteButton
+                  name={volume.name}
+                  path={`/v2/network-volumes/${volume.id}`}
+                  remove={(api) => api.deleteNetworkVolume({ path: { id: volume.id } })}
+                  refresh="network-volumes"
+                  noRight={noRight}
+                  losesData
+                >
+                  <p>Everything in it is lost.</p>
+                </DeleteButton>
+              </div>
+            ),
+          },
+        ]}
+      />
     </section>
   )
 }
@@ -180,38 +178,36 @@ function GlobalVolumes() {
         </h2>
         <NameGlobalVolume noRight={noRight} />
       </div>
-      <ViewState of={volumes} empty={{ when: ({ globalVolumes }) => globalVolumes.length === 0, show: first }}>
-        {({ globalVolumes }) => (
-          <Table
-            caption="Global volumes"
-            rows={globalVolumes}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Name', show: ({ name }) => name },
-              { title: 'Used', isMinor: true, show: used },
-              { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
-              {
-                title: 'Actions',
-                show: (volume) => (
-                  <div className="flex flex-wrap gap-2">
-                    <NameGlobalVolume volume={volume} noRight={noRight} />
-                    <DeleteButton
-                      name={volume.name}
-                      path={`/v2/global-volumes/${volume.id}`}
-                      remove={(api) => api.deleteGlobalVolume({ path: { id: volume.id } })}
-                      refresh="global-volumes"
-                      noRight={noRight}
-                      losesData
-                    >
-                      <p>Everything in it is lost.</p>
-                    </DeleteButton>
-                  </div>
-                ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={volumes}
+        rows={({ globalVolumes }) => globalVolumes}
+        empty={first}
+        caption="Global volumes"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Name', show: ({ name }) => name },
+          { title: 'Used', isMinor: true, show: used },
+          { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+          {
+            title: 'Actions',
+            show: (volume) => (
+              <div className="flex flex-wrap gap-2">
+                <NameGlobalVolume volume={volume} noRight={noRight} />
+                <DeleteButton
+                  name={volume.name}
+                  path={`/v2/global-volumes/${volume.id}`}
+                  remove={(api) => api.deleteGlobalVolume({ path: { id: volume.id } })}
+                  refresh="global-volumes"
+                  noRight={noRight}
+                  losesData
+                >
+                  <p>Everything in it is lost.</p>
+                </DeleteButton>
+              </div>
+            ),
+          },
+        ]}
+      />
     </section>
   )
 }

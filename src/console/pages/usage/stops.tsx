@@ -6,30 +6,28 @@ import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { count, perHour } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
-import { Table } from '../../parts/table.tsx'
+import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { Empty } from '../../parts/view-state.tsx'
 
 /** Past stops, each with a button that starts the same resources again. */
 export function Stops() {
   const stops = useLive(['spend-stops'], (api, signal) => api.listSpendStops({}, { signal }), { everyMs: 15_000 })
   return (
     <Panel title="Stops">
-      <ViewState of={stops} empty={{ when: (data) => data.stops.length === 0, show: <Empty title="No stops yet" /> }}>
-        {(data) => (
-          <Table
-            caption="Stops"
-            rows={data.stops}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
-              { title: 'What', show: (stop) => <Items of={stop} /> },
-              { title: 'Saved', isNumber: true, show: ({ savedPerHour }) => perHour(savedPerHour) },
-              { title: 'Actions', show: (stop) => <Undo of={stop} /> },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={stops}
+        rows={(data) => data.stops}
+        empty={<Empty title="No stops yet" />}
+        caption="Stops"
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
+          { title: 'What', show: (stop) => <Items of={stop} /> },
+          { title: 'Saved', isNumber: true, show: ({ savedPerHour }) => perHour(savedPerHour) },
+          { title: 'Actions', show: (stop) => <Undo of={stop} /> },
+        ]}
+      />
     </Panel>
   )
 }

@@ -4,7 +4,7 @@ import { SelectField } from '../../parts/form/field.tsx'
 import { Options } from '../../parts/form/form.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
-import { Facts, Table } from '../../parts/table.tsx'
+import { Facts, LiveTable } from '../../parts/table.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Costs } from './costs.tsx'
 import { SpendLimitsForm } from './spend-limits.tsx'
@@ -72,38 +72,35 @@ function Bills() {
             <Options of={Object.keys(BUCKETS)} />
           </SelectField>
         </div>
-        <ViewState of={bills} empty={{ when: ({ records }) => records.length === 0, show: <Empty title="No charges in this period" /> }}>
-          {({ records }) => (
-            <Table
-              caption={`Charged by ${bucketSize}, in USD`}
-              rows={[...records].reverse()}
-              keyOf={({ startTime }) => startTime}
-              columns={[
-                { title: 'From (UTC)', show: ({ startTime }) => startTime.replace('T', ' ').replace(/:00(\.000)?Z$/, '') },
-                { title: 'Pods', isNumber: true, show: (row) => money(row.podGpuAmount + row.podCpuAmount + row.podDiskAmount) },
-                {
-                  title: 'Endpoints',
-                  isNumber: true,
-                  show: (row) =>
-                    money(row.serverlessGpuAmount + row.serverlessCpuAmount + row.serverlessDiskAmount + row.serverlessFeeAmount),
-                },
-                {
-                  title: 'Clusters',
-                  isNumber: true,
-                  isMinor: true,
-                  show: (row) => money(row.clusterGpuAmount + row.clusterDiskAmount + row.clusterNetworkingAmount),
-                },
-                {
-                  title: 'Volumes',
-                  isNumber: true,
-                  isMinor: true,
-                  show: (row) => money(row.storageStandardAmount + row.storageHighPerformanceAmount),
-                },
-                { title: 'All', isNumber: true, show: ({ totalAmount }) => <strong>{money(totalAmount)}</strong> },
-              ]}
-            />
-          )}
-        </ViewState>
+        <LiveTable
+          of={bills}
+          rows={({ records }) => [...records].reverse()}
+          empty={<Empty title="No charges in this period" />}
+          caption={`Charged by ${bucketSize}, in USD`}
+          keyOf={({ startTime }) => startTime}
+          columns={[
+            { title: 'From (UTC)', show: ({ startTime }) => startTime.replace('T', ' ').replace(/:00(\.000)?Z$/, '') },
+            { title: 'Pods', isNumber: true, show: (row) => money(row.podGpuAmount + row.podCpuAmount + row.podDiskAmount) },
+            {
+              title: 'Endpoints',
+              isNumber: true,
+              show: (row) => money(row.serverlessGpuAmount + row.serverlessCpuAmount + row.serverlessDiskAmount + row.serverlessFeeAmount),
+            },
+            {
+              title: 'Clusters',
+              isNumber: true,
+              isMinor: true,
+              show: (row) => money(row.clusterGpuAmount + row.clusterDiskAmount + row.clusterNetworkingAmount),
+            },
+            {
+              title: 'Volumes',
+              isNumber: true,
+              isMinor: true,
+              show: (row) => money(row.storageStandardAmount + row.storageHighPerformanceAmount),
+            },
+            { title: 'All', isNumber: true, show: ({ totalAmount }) => <strong>{money(totalAmount)}</strong> },
+          ]}
+        />
       </div>
     </Panel>
   )

@@ -1,40 +1,32 @@
 import { useLive } from '../../../hooks/live.ts'
 import { State } from '../../../parts/state.tsx'
-import { Table } from '../../../parts/table.tsx'
+import { LiveTable } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Empty, ViewState } from '../../../parts/view-state.tsx'
+import { Empty } from '../../../parts/view-state.tsx'
 
 /** Webhook deliveries of a job. */
 export function Deliveries({ jobId }: { jobId: string }) {
   const deliveries = useLive(['deliveries', jobId], (api, signal) => api.listWebhookDeliveries({ query: { jobId } }, { signal }))
   return (
-    <ViewState
+    <LiveTable
       of={deliveries}
-      empty={{
-        when: (data) => data.deliveries.length === 0,
-        show: (
-          <Empty title="No deliveries">
-            <p>A job with a webhook sends a POST request to it when the job ends.</p>
-          </Empty>
-        ),
-      }}
-    >
-      {(data) => (
-        <Table
-          caption="Webhook deliveries"
-          rows={data.deliveries}
-          keyOf={({ id }) => id}
-          columns={[
-            { title: 'Address', show: ({ url }) => <span className="font-mono text-xs break-all">{url}</span> },
-            { title: 'State', show: ({ status }) => <State value={status} /> },
-            {
-              title: 'Attempts',
-              show: ({ attempts }) => attempts.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'none yet',
-            },
-            { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
-          ]}
-        />
-      )}
-    </ViewState>
+      rows={(data) => data.deliveries}
+      empty={
+        <Empty title="No deliveries">
+          <p>A job with a webhook sends a POST request to it when the job ends.</p>
+        </Empty>
+      }
+      caption="Webhook deliveries"
+      keyOf={({ id }) => id}
+      columns={[
+        { title: 'Address', show: ({ url }) => <span className="font-mono text-xs break-all">{url}</span> },
+        { title: 'State', show: ({ status }) => <State value={status} /> },
+        {
+          title: 'Attempts',
+          show: ({ attempts }) => attempts.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'none yet',
+        },
+        { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
+      ]}
+    />
   )
 }

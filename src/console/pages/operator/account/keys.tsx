@@ -7,9 +7,9 @@ import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { ConfirmButton } from '../../../parts/over/confirm-button.tsx'
 import { SecretOnce } from '../../../parts/over/secret-once.tsx'
 import { Panel } from '../../../parts/page.tsx'
-import { Table } from '../../../parts/table.tsx'
+import { LiveTable } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Empty, ViewState } from '../../../parts/view-state.tsx'
+import { Empty } from '../../../parts/view-state.tsx'
 
 /** Keys of the account; the operator can create and revoke them. */
 export function Keys({ id }: { id: string }) {
@@ -34,39 +34,37 @@ export function Keys({ id }: { id: string }) {
         </>
       }
     >
-      <ViewState of={keys} empty={{ when: (data) => data.keys.length === 0, show: <Empty title="No keys" /> }}>
-        {(data) => (
-          <Table
-            caption="Keys"
-            rows={data.keys}
-            keyOf={(key) => key.id}
-            columns={[
-              { title: 'Name', show: ({ name }) => name },
-              { title: 'Permissions', show: ({ permission }) => permission },
-              { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
-              {
-                title: 'Actions',
-                show: (key) =>
-                  key.revokedAt === null ? (
-                    <ConfirmButton
-                      title={`Revoke ${key.name}?`}
-                      verb="Revoke"
-                      name={`Revoke ${key.name}`}
-                      act={() => api.revokeKey({ path: { id: key.id } })}
-                      done="Revoked"
-                      refresh={['operator', 'keys', id]}
-                      plan={{ method: 'DELETE', path: `/admin/v1/keys/${key.id}` }}
-                    >
-                      <p>Requests with it are then refused.</p>
-                    </ConfirmButton>
-                  ) : (
-                    'revoked'
-                  ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={keys}
+        rows={(data) => data.keys}
+        empty={<Empty title="No keys" />}
+        caption="Keys"
+        keyOf={(key) => key.id}
+        columns={[
+          { title: 'Name', show: ({ name }) => name },
+          { title: 'Permissions', show: ({ permission }) => permission },
+          { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
+          {
+            title: 'Actions',
+            show: (key) =>
+              key.revokedAt === null ? (
+                <ConfirmButton
+                  title={`Revoke ${key.name}?`}
+                  verb="Revoke"
+                  name={`Revoke ${key.name}`}
+                  act={() => api.revokeKey({ path: { id: key.id } })}
+                  done="Revoked"
+                  refresh={['operator', 'keys', id]}
+                  plan={{ method: 'DELETE', path: `/admin/v1/keys/${key.id}` }}
+                >
+                  <p>Requests with it are then refused.</p>
+                </ConfirmButton>
+              ) : (
+                'revoked'
+              ),
+          },
+        ]}
+      />
       <SecretOnce
         title="The new key"
         secret={secret}

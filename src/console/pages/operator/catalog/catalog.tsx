@@ -6,9 +6,9 @@ import { Button } from '../../../parts/button.tsx'
 import { money } from '../../../parts/format.ts'
 import { Page } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
-import { type Column, Table } from '../../../parts/table.tsx'
+import { type Column, LiveTable } from '../../../parts/table.tsx'
 import { Tabs } from '../../../parts/tabs.tsx'
-import { Empty, ViewState } from '../../../parts/view-state.tsx'
+import { Empty } from '../../../parts/view-state.tsx'
 import { Edit } from './edit.tsx'
 import type { CATALOG_FIELDS } from './fields.ts'
 
@@ -111,28 +111,26 @@ function Entries({ of: kind }: { of: Kind }) {
   const [edited, edit] = useState<CatalogItem | null>(null)
   return (
     <>
-      <ViewState of={list} empty={{ when: ({ entries }) => entries.length === 0, show: <Empty title="Nothing is offered" /> }}>
-        {({ entries }) => (
-          <Table
-            caption={kind.title}
-            rows={entries}
-            keyOf={({ id }) => id}
-            columns={[
-              { title: 'Id', show: ({ id }) => id },
-              { title: 'Origin', isMinor: true, show: ({ origin }) => <State value={origin} tone={origin === 'SEED' ? 'off' : 'info'} /> },
-              ...kind.columns,
-              {
-                title: 'Actions',
-                show: (entry) => (
-                  <Button aria-label={`Change ${entry.id}`} onClick={() => edit(entry)}>
-                    Change
-                  </Button>
-                ),
-              },
-            ]}
-          />
-        )}
-      </ViewState>
+      <LiveTable
+        of={list}
+        rows={({ entries }) => entries}
+        empty={<Empty title="Nothing is offered" />}
+        caption={kind.title}
+        keyOf={({ id }) => id}
+        columns={[
+          { title: 'Id', show: ({ id }) => id },
+          { title: 'Origin', isMinor: true, show: ({ origin }) => <State value={origin} tone={origin === 'SEED' ? 'off' : 'info'} /> },
+          ...kind.columns,
+          {
+            title: 'Actions',
+            show: (entry) => (
+              <Button aria-label={`Change ${entry.id}`} onClick={() => edit(entry)}>
+                Change
+              </Button>
+            ),
+          },
+        ]}
+      />
       {edited !== null && <Edit key={edited.id} kind={kind.id} of={edited} put={kind.put} onClose={() => edit(null)} />}
     </>
   )
