@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
-import type { FieldErrors } from '../../hooks/field-errors.ts'
+import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -29,7 +29,7 @@ export function NewClusterPage() {
   const [text, setText] = useState<ClusterText>(EMPTY_CLUSTER)
   const set = (part: Partial<ClusterText>) => setText((before) => ({ ...before, ...part }))
   const preview = useClusterPreview(text)
-  const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? preview.errors.of(path) }
+  const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? fieldErrors(preview.error).of(path) }
   const missing = Object.values(containerProblems(text.container))[0] ?? missingOfCluster(text)
   const reason = may('clusters:write') ? missing : 'Your role may view clusters but not create them.'
   const { input, check } = inputsOf(text, set, both)
@@ -56,11 +56,7 @@ export function NewClusterPage() {
           </Panel>
         </div>
         <div className="flex flex-col gap-4 lg:sticky lg:top-16">
-          <ClusterPreview
-            answer={preview.answer}
-            missing={missing}
-            onTake={(body) => setText((before) => withClusterOption(before, body))}
-          />
+          <ClusterPreview answer={preview} missing={missing} onTake={(body) => setText((before) => withClusterOption(before, body))} />
           <Refusal text={refusal} />
           <Submit isBusy={isBusy} disabledReason={reason} call={{ method: 'POST', path: '/v2/clusters', body: clusterBody(text) }}>
             Create cluster

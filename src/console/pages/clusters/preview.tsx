@@ -1,23 +1,14 @@
 import type { ClusterPlacementPreview, CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
-import { useDebounced } from '../../hooks/debounced.ts'
-import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
-import { type Live, useLive } from '../../hooks/live.ts'
-import { Nearest } from '../../parts/explain/nearest.tsx'
-import { Foretold, InTheWay } from '../../parts/explain/preview.tsx'
+import type { Live } from '../../hooks/live.ts'
+import { Foretold, InTheWay, Price, useDryRun } from '../../parts/explain/preview.tsx'
 import { perHour } from '../../parts/format.ts'
 import { type ClusterText, clusterBody, missingOfCluster } from './cluster-form.ts'
 
-const EVERY_MS = 10_000
-
-/** Current placement of all members: a dry run of the create request, sent after the user stops typing and refreshed every `EVERY_MS`. */
-export function useClusterPreview(text: ClusterText): { answer: Live<ClusterPlacementPreview>; errors: FieldErrors } {
-  const body = useDebounced(JSON.stringify({ ...clusterBody(text), name: text.name || 'cluster' }))
-  const answer = useLive(
-    ['cluster-preview', body],
-    async (api, signal) => (await api.request('POST', '/v2/clusters?dryRun=true', JSON.parse(body), { signal })) as ClusterPlacementPreview,
-    { everyMs: EVERY_MS, isEnabled: missingOfCluster(text) === undefined },
-  )
-  return { answer, errors: fieldErrors(answer.error) }
+/** Current placement of all members. */
+export function useClusterPreview(text: ClusterText): Live<ClusterPlacementPreview> {
+  const asked = { ...clusterBody(text), name: text.name || 'cluster' }
+  const isComplete = missingOfCluster(text) === undefined
+  return useDryRun('cluster-preview', asked, isComplete, (api, body, signal) => api.previewCluster({ body }, { signal }))
 }
 
 interface ClusterPreviewProps {
@@ -27,27 +18,13 @@ interface ClusterPreviewProps {
 }
 
 /** Outcome of creating the cluster, or the options that would fit instead. */
-export function ClusterPreview({ answer, missing, onTake }: ClusterPreviewProps) {
+export function ClusterPreview(props: ClusterPreviewProps) {
   return (
-    <Foretold answer={answer} missing={missing}>
-      {(of) => <Answer of={of} onTake={onTake} />}
-    </Foretold>
-  )
-}
-
-function Answer({ of, onTake }: { of: ClusterPlacementPreview; onTake: ClusterPreviewProps['onTake'] }) {
-  return (
-    <div className="flex flex-col gap-3">
-      <p className="text-lg font-semibold tabular-nums">{perHour(of.cost)}</p>
-      {of.fits ? (
-        <p className="text-good">All members fit now in {of.dataCenterId}.</p>
-      ) : (
-        <>
-          <InTheWay title="There is no room for all members now." lines={of.missing} />
-          {/* Each option of a dry run is a complete create request. */}
-          <Nearest options={of.options} onTake={(body) => onTake(body as CreateClusterRequest)} />
-        </>
-      )}
-    </div>
+    <Foretold
+      {...props}
+      price={({ cost }) => <Price text={perHour(cost)} />}
+      fitText={({ dataCenterId }) => `All members fit now in ${dataCenterId}.`}
+      obstacles={({ missing }) => <InTheWay title="There is no room for all members now." lines={missing} />}
+    />
   )
 }

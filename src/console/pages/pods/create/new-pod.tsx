@@ -1,7 +1,7 @@
 import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
-import type { FieldErrors } from '../../../hooks/field-errors.ts'
+import { type FieldErrors, fieldErrors } from '../../../hooks/field-errors.ts'
 import { useRefresh } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
@@ -32,7 +32,7 @@ export function NewPodPage() {
   const [text, setText] = useState<PodText>({ ...EMPTY_POD, templateId: template })
   const set = (part: Partial<PodText>) => setText((before) => ({ ...before, ...part }))
   const preview = usePodPreview(text)
-  const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? preview.errors.of(path) }
+  const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? fieldErrors(preview.error).of(path) }
   const make = async (body: CreatePodRequest) => {
     const pod = await send(() => api.createPod({ body }), 'The pod is created')
     if (pod === undefined) return
@@ -69,7 +69,7 @@ export function NewPodPage() {
         </div>
         <div className="flex flex-col gap-4 lg:sticky lg:top-16">
           <PreviewPanel
-            preview={preview}
+            answer={preview}
             missing={unread ?? missingOf(text)}
             onTake={(body) => setText((before) => withOption(before, body))}
           />
