@@ -1,8 +1,7 @@
-import { useRouter } from '@tanstack/react-router'
 import type { Cluster } from '../../../contract/clusters/clusters.ts'
 import type { Pod } from '../../../contract/pods/pods.ts'
 import { useLive } from '../../hooks/live.ts'
-import { useParam } from '../../hooks/params.ts'
+import { useGo, useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
@@ -105,7 +104,7 @@ function MemberTable({ pods }: { pods: readonly Pod[] }) {
 
 function Acts({ cluster }: { cluster: Cluster }) {
   const { may } = useApi()
-  const router = useRouter()
+  const go = useGo()
   const noRight = may('clusters:write') ? undefined : NO_RIGHT
   return (
     <>
@@ -117,7 +116,7 @@ function Acts({ cluster }: { cluster: Cluster }) {
         act={(api) => api.deleteCluster({ path: { id: cluster.id } })}
         done="The cluster is deleted"
         refresh={['clusters']}
-        onDone={() => void router.navigate({ to: paths.clusters() } as object)}
+        onDone={() => go(paths.clusters())}
         typed={cluster.name}
         plan={{ method: 'DELETE', path: `/v2/clusters/${cluster.id}` }}
       >

@@ -1,8 +1,8 @@
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
@@ -23,7 +23,7 @@ const TYPES = { TRAINING: 'Training', APPLICATION: 'Application', SLURM: 'SLURM'
 /** Form that creates a cluster; a dry run shows the placement of its members while the user types. */
 export function NewClusterPage() {
   const { api, may } = useApi()
-  const router = useRouter()
+  const go = useGo()
   const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [text, setText] = useState<ClusterText>(EMPTY_CLUSTER)
@@ -38,7 +38,7 @@ export function NewClusterPage() {
     const cluster = await send(() => api.createCluster({ body: clusterBody(text) }), 'The cluster is created')
     if (cluster === undefined) return
     await refresh('clusters')
-    void router.navigate({ to: paths.cluster(cluster.id) } as object)
+    go(paths.cluster(cluster.id))
   }
   return (
     <Page title="New cluster">

@@ -1,7 +1,7 @@
-import { useRouter } from '@tanstack/react-router'
 import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useAct } from '../../hooks/act.ts'
 import { useRefresh } from '../../hooks/live.ts'
+import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
@@ -13,7 +13,7 @@ export function HostActions({ of: host }: { of: Host }) {
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
-  const router = useRouter()
+  const go = useGo()
   const path = { id: host.id }
   const act = async (what: () => Promise<unknown>, done: string) => {
     await run(what, done)
@@ -57,7 +57,7 @@ export function HostActions({ of: host }: { of: Host }) {
         act={() => api.removeHost({ path })}
         done={`${host.name} is removed`}
         refresh={['operator']}
-        onDone={() => void router.navigate({ to: paths.hosts() as '/' })}
+        onDone={() => go(paths.hosts())}
         plan={{ method: 'DELETE', path: `/admin/v1/hosts/${host.id}` }}
       >
         <p>The plane then refuses its agent. To join again, the host needs a new join token.</p>

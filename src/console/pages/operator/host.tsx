@@ -1,6 +1,6 @@
-import { useParams } from '@tanstack/react-router'
 import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useLive } from '../../hooks/live.ts'
+import { useParam } from '../../hooks/params.ts'
 import { count } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
@@ -13,7 +13,7 @@ import { HostState } from './hosts.tsx'
 
 /** Page of one host: its problems, its workloads, and the actions that take it out of service. */
 export function HostPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const id = useParam('id')
   const host = useLive(['operator', 'hosts', id], (api, signal) => api.getHost({ path: { id } }, { signal }))
   const { data } = host
   return (

@@ -1,8 +1,7 @@
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Template } from '../../../contract/resources/templates.ts'
 import { useLive, useRefresh } from '../../hooks/live.ts'
-import { useParam } from '../../hooks/params.ts'
+import { useGo, useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
@@ -37,11 +36,11 @@ export function TemplatePage() {
 }
 
 function KnownTemplate({ id }: { id: string }) {
-  const router = useRouter()
+  const go = useGo()
   const { may } = useApi()
   const template = useLive(['templates', id], (api, signal) => api.getTemplate({ path: { id } }, { signal }), { everyMs: 30_000 })
   const { data } = template
-  const leave = () => void router.navigate({ to: paths.templates() } as object)
+  const leave = () => go(paths.templates())
   return (
     <Page
       title={data?.name ?? 'Template'}
@@ -71,7 +70,7 @@ function KnownTemplate({ id }: { id: string }) {
 
 function TemplateForm({ template }: { template: Template | null }) {
   const { api, may } = useApi()
-  const router = useRouter()
+  const go = useGo()
   const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [before, setBefore] = useState(() => (template === null ? EMPTY_TEMPLATE : templateText(template)))
@@ -80,7 +79,7 @@ function TemplateForm({ template }: { template: Template | null }) {
   const changes = updateBody(text, before)
   const create = async () => {
     const made = await send(() => api.createTemplate({ body: createBody(text) }), 'The template is created')
-    if (made) void router.navigate({ to: paths.template(made.id) } as object)
+    if (made) go(paths.template(made.id))
   }
   const update = async (id: string) => {
     const saved = await send(() => api.updateTemplate({ path: { id }, body: changes }), 'The template is saved')

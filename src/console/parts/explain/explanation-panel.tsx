@@ -1,8 +1,8 @@
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { WhyEvidence, WhyOption } from '../../../contract/explain/explain.ts'
 import { useAct } from '../../hooks/act.ts'
 import { type Live, useRefresh } from '../../hooks/live.ts'
+import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../button.tsx'
@@ -78,7 +78,7 @@ function Evidence({ lines }: { lines: readonly WhyEvidence[] }) {
 
 function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]; mayWrite: boolean; refresh: string }) {
   const { api } = useApi()
-  const router = useRouter()
+  const go = useGo()
   const { isBusy, run } = useAct()
   const again = useRefresh()
   const [asked, setAsked] = useState<WhyOption | null>(null)
@@ -94,7 +94,7 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
     const isDone = await run(send, `Done: ${option.summary}`)
     await again(refresh)
     const id = (answer as { id?: string } | undefined)?.id
-    if (isDone && isNewPod(option) && id !== undefined) void router.navigate({ to: paths.pod(id) } as object)
+    if (isDone && isNewPod(option) && id !== undefined) go(paths.pod(id))
   }
   return (
     <section aria-label="What would start it now">

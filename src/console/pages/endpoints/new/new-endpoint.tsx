@@ -1,6 +1,6 @@
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
@@ -21,7 +21,7 @@ const MAY_NOT = 'Your role in this account may not create endpoints.'
 /** Form that creates an endpoint; each error is shown beside its field. */
 export function NewEndpointPage() {
   const { api, may } = useApi()
-  const router = useRouter()
+  const go = useGo()
   const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [text, setText] = useState<EndpointText>(EMPTY_ENDPOINT)
@@ -38,7 +38,7 @@ export function NewEndpointPage() {
     const made = await send(() => api.createEndpoint({ body }), 'The endpoint is created')
     if (made === undefined) return
     await refresh('endpoints')
-    void router.navigate({ to: paths.endpoint(made.id) } as object)
+    go(paths.endpoint(made.id))
   }
   const choose = (part: Partial<EndpointText>) => set({ ...part, taken: {} })
   return (

@@ -1,8 +1,8 @@
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useAct } from '../../../hooks/act.ts'
 import { useRefresh } from '../../../hooks/live.ts'
+import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -14,11 +14,11 @@ export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offR
   const { api } = useApi()
   const { isBusy, run } = useAct()
   const refresh = useRefresh()
-  const router = useRouter()
+  const go = useGo()
   const [isOpen, setIsOpen] = useState(false)
   const remove = async () => {
     if (!(await run(() => api.deleteEndpoint({ path: { id: endpoint.id } }), `${endpoint.name} is deleted`))) return
-    void router.navigate({ to: paths.endpoints() } as object)
+    go(paths.endpoints())
     await refresh('endpoints')
   }
   return (

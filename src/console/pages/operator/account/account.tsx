@@ -1,6 +1,6 @@
-import { useParams } from '@tanstack/react-router'
 import { useAct } from '../../../hooks/act.ts'
 import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useParam } from '../../../hooks/params.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
@@ -17,7 +17,7 @@ const EVERY_MS = 15_000
 
 /** Operator page of one user: keys, resources, limits, and suspension. */
 export function AccountPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const id = useParam('id')
   const users = useLive(['operator', 'users'], (api, signal) => api.listUsers({}, { signal }), { everyMs: 0 })
   const limits = useLive(['operator', 'limits', id], (api, signal) => api.getUserLimits({ path: { id } }, { signal }), {
     everyMs: EVERY_MS,

@@ -1,8 +1,8 @@
-import { useRouter } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type FieldErrors, fieldErrors } from '../../../hooks/field-errors.ts'
 import { useRefresh } from '../../../hooks/live.ts'
+import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
@@ -25,7 +25,7 @@ import { TemplateField } from './template-field.tsx'
  */
 export function NewPodPage() {
   const { api, may } = useApi()
-  const router = useRouter()
+  const go = useGo()
   const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [template] = useUrlState('template', '')
@@ -37,7 +37,7 @@ export function NewPodPage() {
     const pod = await send(() => api.createPod({ body }), 'The pod is created')
     if (pod === undefined) return
     await refresh('pods')
-    void router.navigate({ to: paths.pod(pod.id) } as object)
+    go(paths.pod(pod.id))
   }
   const { input } = inputsOf(text, set, both)
   const submit = () => {

@@ -1,7 +1,6 @@
-import { useRouter } from '@tanstack/react-router'
 import type { Pod } from '../../../../contract/pods/pods.ts'
 import { useLive } from '../../../hooks/live.ts'
-import { useParam } from '../../../hooks/params.ts'
+import { useGo, useParam } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -57,9 +56,9 @@ export function PodPage() {
 }
 
 function Acts({ pod }: { pod: Pod }) {
-  const router = useRouter()
+  const go = useGo()
   const { may } = useApi()
-  const leave = () => void router.navigate({ to: paths.pods() } as object)
+  const leave = () => go(paths.pods())
   const { act, question, isBusy } = usePodActs(leave)
   const [next = 'stop'] = pod.actions
   return (
