@@ -18,7 +18,7 @@ const KEY = /^pp_\w+$/
  * Signs in and stores the key for a context: a key that a user approves in the console (RFC 8628), or one from stdin that the plane
  * accepts.
  */
-export async function logIn(session: Session, { withKey, name }: LoginFlags): Promise<number> {
+export async function logIn(session: Session, { withKey, name }: LoginFlags): Promise<void> {
   const { url, context } = session.target
   const key = withKey ? await readKey(session) : await askForKey(session)
   const user = await session.connectAs(key).getUser()
@@ -28,7 +28,6 @@ export async function logIn(session: Session, { withKey, name }: LoginFlags): Pr
   writeCredential(session.io, kept, key)
   session.out.record({ context: kept, url, user }, kept)
   session.out.talk(`signed in; switched to context ${kept}`)
-  return EXIT.OK
 }
 
 async function readKey(session: Session): Promise<string> {
@@ -67,9 +66,8 @@ export function logOut({ io, out, target }: Session): void {
 }
 
 /** Prints the plane and key in use, and the user of the key. */
-export async function printStatus(session: Session): Promise<number> {
+export async function printStatus(session: Session): Promise<void> {
   const { url, source, keySource, context } = session.target
   const user = await session.api.getUser()
   session.out.record({ url, context: context ?? null, source, keySource, user })
-  return EXIT.OK
 }

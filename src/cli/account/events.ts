@@ -1,5 +1,4 @@
 import { parseInstant } from '../core/durations.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Column } from '../output/columns.ts'
 import { type Answer, readPages } from '../session/pages.ts'
@@ -23,7 +22,7 @@ const COLUMNS: readonly Column<Event>[] = [
 ]
 
 /** Lists the events of the account, newest first. */
-export async function listEvents(session: Session, { all, since, ...wanted }: EventFlags): Promise<number> {
+export async function listEvents(session: Session, { all, since, ...wanted }: EventFlags): Promise<void> {
   const { api, io, out } = session
   const from = since === undefined ? undefined : parseInstant(since, io.nowMs())
   if (since !== undefined && from === undefined)
@@ -31,5 +30,4 @@ export async function listEvents(session: Session, { all, since, ...wanted }: Ev
   const { resource, actor, action } = wanted
   const answer = await readPages(session, (query) => api.listEvents({ query: { ...query, resource, actor, action, from } }), all)
   out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ id }) => id, empty: 'no events' })
-  return EXIT.OK
 }

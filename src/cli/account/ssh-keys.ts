@@ -7,12 +7,12 @@ import { planOne } from '../session/act.ts'
 import type { Session } from '../session/session.ts'
 
 /** Registers a public key from a file. */
-export async function addSshKey(session: Session, file: string, isPlan = false): Promise<number> {
+export async function addSshKey(session: Session, file: string, { plan }: { plan?: boolean }): Promise<number> {
   const line = readKey(resolve(session.io.cwd, file))
   const { keys } = await session.api.getSshKeys()
   const isNew = !keys.includes(line)
   const body = { keys: isNew ? [...keys, line] : keys }
-  if (isPlan) return planOne(session, (query) => session.api.putSshKeys({ query, body }))
+  if (plan) return planOne(session, (query) => session.api.putSshKeys({ query, body }))
   const answer = isNew ? await session.api.putSshKeys({ body }) : body
   session.out.done(
     answer,
@@ -23,13 +23,13 @@ export async function addSshKey(session: Session, file: string, isPlan = false):
 }
 
 /** Removes the keys that contain a text. */
-export async function removeSshKeys(session: Session, text: string, isPlan = false): Promise<number> {
+export async function removeSshKeys(session: Session, text: string, { plan }: { plan?: boolean }): Promise<number> {
   const { keys } = await session.api.getSshKeys()
   const left = keys.filter((line) => !line.includes(text))
   if (left.length === keys.length) {
     throw new CliError(EXIT.NOT_FOUND, 'no_key', `no key contains ${text}`, { hint: 'podplane ssh-keys list shows the registered keys' })
   }
-  if (isPlan) return planOne(session, (query) => session.api.putSshKeys({ query, body: { keys: left } }))
+  if (plan) return planOne(session, (query) => session.api.putSshKeys({ query, body: { keys: left } }))
   await session.api.putSshKeys({ body: { keys: left } })
   session.out.talk(`${keys.length - left.length} removed`)
   return EXIT.OK

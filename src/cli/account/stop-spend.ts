@@ -45,7 +45,7 @@ export async function undoStop(session: Session, id: string): Promise<number> {
 }
 
 /** Lists past stops. */
-export async function listStops({ api, out }: Session): Promise<number> {
+export async function listStops({ api, out }: Session): Promise<void> {
   const answer = await api.listSpendStops()
   const shown: Column<Stop>[] = [
     ...columns<Stop>('id'),
@@ -55,7 +55,6 @@ export async function listStops({ api, out }: Session): Promise<number> {
     { name: 'undoneAt', of: ({ undoneAt }) => undoneAt, as: 'time' },
   ]
   out.list(answer, answer.stops, { columns: shown, idOf: ({ id }) => id, empty: 'no stops' })
-  return EXIT.OK
 }
 
 function printPlan({ out }: Session, plan: Plan): void {

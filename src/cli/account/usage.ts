@@ -1,4 +1,3 @@
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import { type Column, columns } from '../output/columns.ts'
 import type { Answer } from '../session/pages.ts'
@@ -7,7 +6,9 @@ import type { Session } from '../session/session.ts'
 const DAY_MS = 86_400_000
 
 /** Prints charges by day or by kind of resource. */
-export async function printUsage(session: Session, by: string, days: number): Promise<number> {
+export async function printUsage(session: Session, flags: { by: string; days: string }): Promise<void> {
+  const { by } = flags
+  const days = Number(flags.days)
   if (!Number.isInteger(days) || days < 1) throw usage('--days: it must be a whole number from 1')
   const { api, io } = session
   const query = { bucketSize: 'day', startTime: new Date(io.nowMs() - (days - 1) * DAY_MS).toISOString() }
@@ -20,20 +21,19 @@ export async function printUsage(session: Session, by: string, days: number): Pr
 }
 
 /** A bill has one list; its columns are the fields of the first record that are not nested. */
-function print(session: Session, answer: object): number {
+function print(session: Session, answer: object): void {
   const rows = (Object.values(answer).find(Array.isArray) ?? []) as Record<string, unknown>[]
   const names = Object.entries(rows[0] ?? {}).flatMap(([name, value]) => (typeof value === 'object' && value !== null ? [] : [name]))
   const shown = names.map(
     (name): Column<Record<string, unknown>> => ({ name, of: (row) => row[name], ...(name.endsWith('Amount') && { as: 'usd' }) }),
   )
   session.out.list(answer, rows, { columns: shown, idOf: (row) => String(row.startTime ?? ''), empty: 'no charges' })
-  return EXIT.OK
 }
 
 type Item = Answer<'getSpend'>['items'][number]
 
 /** Prints the resources that cost money, most expensive first. */
-export async function printSpend(session: Session): Promise<number> {
+export async function printSpend(session: Session): Promise<void> {
   const answer = await session.api.getSpend()
   const shown: Column<Item>[] = [
     ...columns<Item>('kind', 'id', 'name'),
@@ -48,5 +48,4 @@ export async function printSpend(session: Session): Promise<number> {
   session.out.talk(
     `$${answer.perHour.toFixed(3)}/h now, $${answer.today.spent.toFixed(2)} today, $${answer.month.spent.toFixed(2)} this month`,
   )
-  return EXIT.OK
 }

@@ -1,8 +1,6 @@
 import type { Command } from 'commander'
-import type { EventFlags } from '../account/events.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { type Column, columns } from '../output/columns.ts'
-import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, actLater, collect, confirmed, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 
 /** Adds the commands of the account: keys, SSH keys, webhooks, billing, audit log, events, catalog. */
@@ -53,17 +51,13 @@ function addKeys(program: Command): void {
     const key = await session.api.rotateAccountKey(given)
     session.out.record(key, key.id)
     session.out.talk('store the key: it is not shown again')
-    return EXIT.OK
   })
-  const remove = plannable(
-    keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key').option('--yes', 'do not ask for confirmation'),
-  )
+  const remove = confirmed(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key'))
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
     if (plan) return planOne(session, (query) => session.api.revokeAccountKey({ path: { id }, query }))
     await session.confirm(`Revoke ${id}? Requests with it are refused.`, yes)
     await session.api.revokeAccountKey({ path: { id } })
     session.out.done(undefined, id, `key ${id} is revoked`)
-    return EXIT.OK
   })
 }
 
@@ -83,20 +77,12 @@ function addSshKeys(program: Command): void {
     })
   })
   const add = plannable(keys.command('add <file>').description('register a public key'))
-  act(
-    add,
-    async (session, { plan }: { plan?: boolean }, file: string) =>
-      await (await import('../account/ssh-keys.ts')).addSshKey(session, file, plan),
-  )
+  actLater(add, async () => (await import('../account/ssh-keys.ts')).addSshKey)
   examples(add, 'ssh-keys add ~/.ssh/id_ed25519.pub')
   const remove = plannable(
     keys.command('remove <text>').alias('rm').description('remove the keys that contain this text, such as a comment'),
   )
-  act(
-    remove,
-    async (session, { plan }: { plan?: boolean }, text: string) =>
-      await (await import('../account/ssh-keys.ts')).removeSshKeys(session, text, plan),
-  )
+  actLater(remove, async () => (await import('../account/ssh-keys.ts')).removeSshKeys)
   examples(remove, 'ssh-keys remove ada@example.com --plan')
 }
 
@@ -143,18 +129,14 @@ function addMoney(program: Command): void {
     .description('charges of the account')
     .option('--by <what>', `day, or ${Object.keys(BILLS).join(', ')}`, 'day')
     .option('--days <n>', 'number of days', '7')
-  act(
-    usage,
-    async (session, { by, days }: { by: string; days: string }) =>
-      await (await import('../account/usage.ts')).printUsage(session, by, Number(days)),
-  )
+  actLater(usage, async () => (await import('../account/usage.ts')).printUsage)
   examples(usage, 'usage', 'usage --by endpoint --days 30', 'usage --by pod --json')
   const spend = noun(program, 'spend', [], 'current costs')
-  act(
+  actLater(
     spend
       .command('status', { isDefault: true })
       .description('show the cost per hour, of today and of this month, and the resources that cause it'),
-    async (session) => await (await import('../account/usage.ts')).printSpend(session),
+    async () => (await import('../account/usage.ts')).printSpend,
   )
   const stop = spend
     .command('stop [pod-or-endpoint...]')
@@ -162,17 +144,12 @@ function addMoney(program: Command): void {
     .option('--idle <duration>', 'only resources that have been idle for this long', duration)
     .option('--plan', 'show what would stop and what would keep running; change nothing')
     .option('--yes', 'do not ask for confirmation')
-  act(stop, async (session, options: { plan?: boolean; idle?: number; yes?: boolean }, ids: string) => {
-    return await (await import('../account/stop-spend.ts')).stopSpend(session, [ids].flat(), options)
-  })
+  actLater(stop, async () => (await import('../account/stop-spend.ts')).stopSpend)
   examples(stop, 'spend stop --plan', 'spend stop --idle 30m --yes')
-  act(
-    spend.command('stops').description('list earlier stops'),
-    async (session) => await (await import('../account/stop-spend.ts')).listStops(session),
-  )
-  act(
+  actLater(spend.command('stops').description('list earlier stops'), async () => (await import('../account/stop-spend.ts')).listStops)
+  actLater(
     spend.command('undo <id>').description('start the resources again that a stop has stopped'),
-    async (session, _options, id: string) => await (await import('../account/stop-spend.ts')).undoStop(session, id),
+    async () => (await import('../account/stop-spend.ts')).undoStop,
   )
   act(spend.command('limits').description('show the spending limits'), async (session) =>
     session.out.record(await session.api.getSpendLimits()),
@@ -207,7 +184,7 @@ function addEvents(program: Command): void {
     .option('--actor <id>', 'only events caused by this user or key')
     .option('--action <action>', 'only events of this kind, such as pods.create')
     .option('--since <time>', 'only events since this time: a duration such as 1h, or an RFC 3339 time')
-  act(events, async (session, flags: EventFlags) => await (await import('../account/events.ts')).listEvents(session, flags))
+  actLater(events, async () => (await import('../account/events.ts')).listEvents)
   examples(events, 'events --since 1d', 'events --resource <pod>')
 }
 

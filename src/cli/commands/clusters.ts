@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { EXIT } from '../core/exit-codes.ts'
 import { type Column, columns } from '../output/columns.ts'
-import { act, examples, noun, plannable, planOne } from '../session/act.ts'
+import { act, actLater, confirmed, examples, noun, planOne } from '../session/act.ts'
 import type { Answer } from '../session/pages.ts'
 import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
@@ -44,31 +43,20 @@ export function addClusters(program: Command): void {
     .requiredOption('--body <json>', 'fields of the cluster: JSON, @file, or - for stdin')
     .option('--dry-run', 'show where the cluster would run and what it would cost; create nothing')
     .option('--wait', 'wait until all members run')
-  act(
-    create,
-    async (session, flags: { body: string; dryRun?: boolean; wait?: boolean }) =>
-      await (await import('../pods/clusters.ts')).createCluster(session, flags),
-    { waits: true },
-  )
+  actLater(create, async () => (await import('../pods/clusters.ts')).createCluster, { waits: true })
   examples(
     create,
     `clusters create --body '{"name":"sft","type":"TRAINING","image":"docker.io/acme/train:1","compute":{"gpuTypeId":"NVIDIA L4","gpuCountPerPod":1,"podCount":3}}' --wait`,
   )
-  act(
+  actLater(
     clusters.command('wait <cluster>').description('wait until all members run'),
-    async (session, _options, id: string) => await (await import('../pods/clusters.ts')).waitForCluster(session, id),
-    {
-      waits: true,
-    },
+    async () => (await import('../pods/clusters.ts')).waitForCluster,
+    { waits: true },
   )
   const exec = clusters
     .command('exec <cluster> [command...]')
     .description('run a command in all members at once; each output line begins with its member')
-  act(
-    exec,
-    async (session, _options, id: string, ...command) =>
-      await (await import('../ingress/exec-members.ts')).execInMembers(session, id, command.flat()),
-  )
+  actLater(exec, async () => (await import('../ingress/exec-members.ts')).execInMembers)
   examples(exec, 'clusters exec <cluster> -- nvidia-smi -L')
   addLogs(clusters, 'clusters ', 'cluster')
   addOpen(clusters, 'cluster')
@@ -76,18 +64,11 @@ export function addClusters(program: Command): void {
   act(rename, async (session, _options, id: string, name: string) => {
     session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is renamed to ${name}`)
   })
-  const remove = plannable(
-    clusters
-      .command('delete <cluster>')
-      .alias('rm')
-      .description('terminate all members of a cluster')
-      .option('--yes', 'do not ask for confirmation'),
-  )
+  const remove = confirmed(clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster'))
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
     if (plan) return await planOne(session, (query) => session.api.deleteCluster({ path: { id }, query }))
     await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`, yes)
     await session.api.deleteCluster({ path: { id } })
     session.out.done(undefined, id, `cluster ${id} is deleted`)
-    return EXIT.OK
   })
 }

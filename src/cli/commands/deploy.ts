@@ -1,7 +1,5 @@
 import type { Command } from 'commander'
-import type { DeployFlags } from '../deploy/deploy.ts'
-import type { DevFlags } from '../dev/dev.ts'
-import { act, examples } from '../session/act.ts'
+import { actLater, examples } from '../session/act.ts'
 
 /** Adds `podplane deploy`, `podplane init` and `podplane dev`. */
 export function addDeploy(program: Command): void {
@@ -12,13 +10,13 @@ export function addDeploy(program: Command): void {
     .option('--plan', 'show what would change and what it would cost; change nothing')
     .option('--yes', 'do not ask for confirmation')
     .option('--wait', 'wait until pods are usable and smoke jobs have COMPLETED')
-  act(deploy, async (session, flags: DeployFlags) => await (await import('../deploy/deploy.ts')).deploy(session, flags), { waits: true })
+  actLater(deploy, async () => (await import('../deploy/deploy.ts')).deploy, { waits: true })
   examples(deploy, 'deploy --plan', 'deploy --yes --wait', 'deploy -f staging.toml --json')
   const init = program
     .command('init [kind]')
     .description('write a starter podplane.toml; the kind is endpoint, worker or pod')
     .option('-f, --file <path>', 'the file to write', 'podplane.toml')
-  act(init, async (session, { file }: { file: string }, kind = 'endpoint') => (await import('../deploy/init.ts')).init(session, kind, file))
+  actLater(init, async () => (await import('../deploy/init.ts')).init)
   examples(init, 'init endpoint', 'init worker', 'init pod -f notebook.toml')
   const dev = program
     .command('dev')
@@ -26,6 +24,6 @@ export function addDeploy(program: Command): void {
     .option('-f, --file <path>', 'the podplane.toml; the Dockerfile is in the same directory', 'podplane.toml')
     .option('--only <name>', 'the endpoint to run, if the file declares several')
     .option('--once', 'run once; exit code 1 unless the smoke job COMPLETED')
-  act(dev, async (session, flags: DevFlags) => await (await import('../dev/dev.ts')).develop(session, flags))
+  actLater(dev, async () => (await import('../dev/dev.ts')).develop)
   examples(dev, 'init worker && podplane dev', 'dev -f examples/chat/podplane.toml', 'dev --once --json')
 }

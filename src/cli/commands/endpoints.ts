@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import { PROPOSED } from '../../contract/defaults.ts'
-import type { NewEndpointFlags } from '../endpoints/new-endpoint.ts'
 import { type Column, columns } from '../output/columns.ts'
-import { act, collect, examples, noun, plannable, wholeNumber } from '../session/act.ts'
+import { act, actLater, collect, confirmed, examples, noun, plannable, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
@@ -78,11 +77,7 @@ function addChanges(endpoints: Command): void {
     .option('--template <template>', 'a template for the settings that are left out')
     .option('--body <json>', 'further fields of the API: JSON, @file, or - for stdin')
     .option('--wait', 'wait until a worker is ready; without a minimum of workers, do not wait')
-  act(
-    create,
-    async (session, options: NewEndpointFlags) => await (await import('../endpoints/new-endpoint.ts')).createEndpoint(session, options),
-    { waits: true },
-  )
+  actLater(create, async () => (await import('../endpoints/new-endpoint.ts')).createEndpoint, { waits: true })
   examples(
     create,
     'endpoints create --image registry.example.com/chat:1 --gpu ADA_24 --max 3',
@@ -94,11 +89,7 @@ function addChanges(endpoints: Command): void {
       .description('change an endpoint')
       .requiredOption('--body <json>', 'fields to change: JSON, @file, or - for stdin'),
   )
-  act(
-    update,
-    async (session, options: { body: string; plan?: boolean }, id: string) =>
-      await (await import('../endpoints/change.ts')).updateEndpoint(session, id, options),
-  )
+  actLater(update, async () => (await import('../endpoints/change.ts')).updateEndpoint)
   examples(update, `endpoints update <endpoint> --body '{"image":"registry.example.com/chat:2"}' --plan`)
   const scale = plannable(
     endpoints
@@ -107,37 +98,17 @@ function addChanges(endpoints: Command): void {
       .option('--min <n>', 'minimum number of workers, running even without jobs', wholeNumber)
       .option('--max <n>', 'maximum number of workers', wholeNumber),
   )
-  act(
-    scale,
-    async (session, options: { min?: number; max?: number; plan?: boolean }, id: string) =>
-      await (await import('../endpoints/change.ts')).scaleEndpoint(session, id, options),
-  )
+  actLater(scale, async () => (await import('../endpoints/change.ts')).scaleEndpoint)
   examples(scale, 'endpoints scale <endpoint> --min 1 --max 5', 'endpoints scale <endpoint> --max 0 --plan')
-  const remove = plannable(
-    endpoints
-      .command('delete <endpoints...>')
-      .alias('rm')
-      .description('delete endpoints with their jobs')
-      .option('--yes', 'do not ask for confirmation'),
-  )
-  act(
-    remove,
-    async (session, options: { yes?: boolean; plan?: boolean }, ...given) =>
-      await (await import('../endpoints/change.ts')).deleteEndpoints(session, given.flat(), options),
-  )
+  const remove = confirmed(endpoints.command('delete <endpoints...>').alias('rm').description('delete endpoints with their jobs'))
+  actLater(remove, async () => (await import('../endpoints/change.ts')).deleteEndpoints)
 }
 
 function addTry(endpoints: Command): void {
   const attempt = endpoints
     .command('try <endpoint> [input]')
     .description('send a job, print its output as it arrives, and show how long each phase took')
-  act(
-    attempt,
-    async (session, _options, id: string, input?: string) => await (await import('../endpoints/try.ts')).tryEndpoint(session, id, input),
-    {
-      waits: true,
-    },
-  )
+  actLater(attempt, async () => (await import('../endpoints/try.ts')).tryEndpoint, { waits: true })
   examples(
     attempt,
     'endpoints try <endpoint>',
@@ -191,20 +162,12 @@ function addReadCommands(endpoints: Command): void {
     .command('timeline <endpoint>')
     .description('show the history: workers, decisions of the scaler, releases')
     .option('--since <time>', 'only entries since this time: a duration such as 1h, or an RFC 3339 time', '1h')
-  act(
-    timeline,
-    async (session, { since }: { since: string }, id: string) =>
-      await (await import('../endpoints/timeline.ts')).printTimeline(session, id, since),
-  )
+  actLater(timeline, async () => (await import('../endpoints/timeline.ts')).printTimeline)
   const rollback = endpoints
     .command('rollback <endpoint> <version>')
     .description('restore the configuration of an earlier release')
     .option('--yes', 'do not ask for confirmation')
     .option('--plan', 'show what would change; change nothing')
-  act(
-    rollback,
-    async (session, options: { yes?: boolean; plan?: boolean }, id: string, version: string) =>
-      await (await import('../endpoints/rollback.ts')).rollBack(session, id, version, options),
-  )
+  actLater(rollback, async () => (await import('../endpoints/rollback.ts')).rollBack)
   examples(rollback, 'endpoints rollback <endpoint> 3 --plan', 'endpoints rollback <endpoint> 3 --yes')
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { ExecFlags } from '../ingress/exec.ts'
-import { act, examples } from '../session/act.ts'
+import { act, actLater, examples } from '../session/act.ts'
 
 /** Adds the commands for ingress to a pod, under `pods` and at the top level. */
 export function addIngress(parent: Command, prefix = ''): void {
@@ -9,32 +8,20 @@ export function addIngress(parent: Command, prefix = ''): void {
     .description('run a command in a pod and exit with its exit code; without a command, open a shell')
     .option('-i, --stdin', 'pass stdin to the command')
     .option('-t, --tty', 'allocate a terminal')
-  act(
-    exec,
-    async (session, flags: ExecFlags, pod: string, ...command) =>
-      await (await import('../ingress/exec.ts')).execInPod(session, pod, command.flat(), flags),
-  )
+  actLater(exec, async () => (await import('../ingress/exec.ts')).execInPod)
   examples(exec, `${prefix}exec <pod>`, `${prefix}exec <pod> -- nvidia-smi -L`, `${prefix}exec -i <pod> -- python - < script.py`)
   const ssh = parent
     .command('ssh <pod> [command...]')
     .description('open an SSH session in a pod with the ssh client of this machine; without one, open a shell through the plane')
-  act(
-    ssh,
-    async (session, _options, pod: string, ...command) =>
-      await (await import('../ingress/ssh.ts')).sshIntoPod(session, pod, command.flat()),
-  )
+  actLater(ssh, async () => (await import('../ingress/ssh.ts')).sshIntoPod)
   examples(ssh, `${prefix}ssh <pod>`, `${prefix}ssh <pod> -- uptime`)
   const cp = parent.command('cp <from> <to>').description('copy files and directories into a pod or out of it')
-  act(cp, async (session, _options, from: string, to: string) => await (await import('../ingress/cp.ts')).copy(session, from, to))
+  actLater(cp, async () => (await import('../ingress/cp.ts')).copy)
   examples(cp, `${prefix}cp ./data <pod>:/workspace/`, `${prefix}cp <pod>:/workspace/model.bin .`)
   const forward = parent
     .command('port-forward <pod> <ports...>')
     .description('forward ports of this machine to ports of a pod, until Ctrl-C')
-  act(
-    forward,
-    async (session, _options, pod: string, ...ports) =>
-      await (await import('../ingress/port-forward.ts')).forwardPorts(session, pod, ports.flat()),
-  )
+  actLater(forward, async () => (await import('../ingress/port-forward.ts')).forwardPorts)
   examples(forward, `${prefix}port-forward <pod> 8888`, `${prefix}port-forward <pod> 9000:8888 5432`)
 }
 

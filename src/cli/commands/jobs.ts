@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
 import type { BulkFlags } from '../jobs/bulk.ts'
-import type { JobListFlags } from '../jobs/list.ts'
 import type { RunFlags } from '../jobs/run-job.ts'
-import { act, examples, noun } from '../session/act.ts'
+import { act, actLater, examples, noun } from '../session/act.ts'
 
 /** Adds `podplane jobs …` and `podplane run`. */
 export function addJobs(program: Command): void {
@@ -31,14 +30,7 @@ function addRun(parent: Command, words: string): void {
     .option('--webhook <url>', 'receives a notification when the job ends')
     .option('--wait', 'wait until the job ends and print its output')
     .option('--stream', 'print the output chunks as they arrive')
-  act(
-    run,
-    async (session, flags: RunFlags, endpoint: string, input?: string) =>
-      await (await import('../jobs/run-job.ts')).runJob(session, endpoint, input, flags),
-    {
-      waits: true,
-    },
-  )
+  actLater(run, async () => (await import('../jobs/run-job.ts')).runJob, { waits: true })
   examples(
     run,
     `${words} <endpoint> '{"prompt":"Hello"}' --wait`,
@@ -64,11 +56,9 @@ function addReadCommands(jobs: Command): void {
     { waits: true },
   )
   examples(watch, 'jobs watch <endpoint> <job> --timeout 5m', 'jobs watch <endpoint> <job> --json status,output')
-  act(
+  actLater(
     jobs.command('stream <endpoint> <job>').description('print the output chunks of a job as they arrive'),
-    async (session, _options, endpoint: string, job: string) => {
-      return await (await import('../jobs/watch.ts')).streamJob(session, endpoint, job)
-    },
+    async () => (await import('../jobs/watch.ts')).streamJob,
   )
   const list = jobs
     .command('list <endpoint>')
@@ -78,18 +68,10 @@ function addReadCommands(jobs: Command): void {
     .option('--status <states>', 'only jobs in these states, such as FAILED,TIMED_OUT')
     .option('--since <time>', 'only jobs created since this time: a duration such as 1h, or an RFC 3339 time')
     .option('--id <begin>', 'only jobs whose id begins with this text')
-  act(
-    list,
-    async (session, flags: JobListFlags, endpointId: string) =>
-      await (await import('../jobs/list.ts')).listJobs(session, endpointId, flags),
-  )
+  actLater(list, async () => (await import('../jobs/list.ts')).listJobs)
   examples(list, 'jobs list <endpoint> --status FAILED --since 1d', 'jobs list <endpoint> --all -q')
   const timeline = jobs.command('timeline <endpoint> <job>').description('show the phases, attempts, workers and price of a job')
-  act(
-    timeline,
-    async (session, _options, endpointId: string, jobId: string) =>
-      await (await import('../jobs/list.ts')).printTimeline(session, endpointId, jobId),
-  )
+  actLater(timeline, async () => (await import('../jobs/list.ts')).printTimeline)
   const why = jobs.command('why <endpoint> <job>').alias('explain').description('explain the state of a job')
   act(why, async (session, _options, endpointId: string, jobId: string) => {
     session.out.record(await session.api.explainJob({ path: { endpointId, jobId } }), jobId)

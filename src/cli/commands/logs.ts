@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { LogFlags } from '../logs/logs.ts'
-import { act, examples, wholeNumber } from '../session/act.ts'
+import { actLater, examples, wholeNumber } from '../session/act.ts'
 
 const TAIL = 100
 
@@ -21,11 +20,11 @@ export function addLogs(parent: Command, prefix = '', of: keyof typeof ABOUT = '
     .option('-g, --grep <text>', 'only lines that contain this text, in upper or lower case')
     .option('--source <source>', 'only lines of this source: container or system')
   if (of === 'cluster') {
-    act(logs, async (session, flags: LogFlags, id: string) => await (await import('../logs/logs.ts')).printMemberLogs(session, id, flags))
+    actLater(logs, async () => (await import('../logs/logs.ts')).printMemberLogs)
     examples(logs, `${prefix}logs <cluster> -f`, `${prefix}logs <cluster> --since 1h -g loss`)
     return
   }
   logs.option('--worker <id>', 'only this worker of an endpoint; it may have ended')
-  act(logs, async (session, flags: LogFlags, id: string) => await (await import('../logs/logs.ts')).printLogs(session, id, flags))
+  actLater(logs, async () => (await import('../logs/logs.ts')).printLogs)
   examples(logs, `${prefix}logs <pod> -f`, `${prefix}logs <endpoint> --since 1h -g error`, `${prefix}logs <pod> --source system --json`)
 }

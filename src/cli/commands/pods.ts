@@ -3,8 +3,7 @@ import { PROPOSED } from '../../contract/defaults.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
 import type { Column } from '../output/columns.ts'
-import type { NewPodFlags } from '../pods/new-pod.ts'
-import { act, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, actLater, collect, confirmed, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 import { addIngress, addOpen } from './ingress.ts'
@@ -81,11 +80,7 @@ function addReads(pods: Command): void {
     .command('metrics <pod>')
     .description('show the CPU, memory, GPU and network use of a pod')
     .option('--since <time>', 'only samples since this time: a duration such as 1h, or an RFC 3339 time', '1h')
-  act(
-    metrics,
-    async (session, { since }: { since: string }, id: string) =>
-      await (await import('../pods/metrics.ts')).printMetrics(session, id, since),
-  )
+  actLater(metrics, async () => (await import('../pods/metrics.ts')).printMetrics)
   examples(metrics, 'pods metrics <pod>', 'pods metrics <pod> --since 1d --json')
 }
 
@@ -114,12 +109,7 @@ function addCreate(pods: Command): void {
     .option('--body <json>', 'further fields of the API: JSON, @file, or - for stdin')
     .option('--dry-run', 'show where the pod would run and what it would cost; create nothing')
     .option('--wait', 'wait until the pod is usable: it runs and its ports answer')
-  act(
-    create,
-    async (session, options: NewPodFlags, ...command) =>
-      await (await import('../pods/new-pod.ts')).createPod(session, options, command.flat()),
-    { waits: true },
-  )
+  actLater(create, async () => (await import('../pods/new-pod.ts')).createPod, { waits: true })
   examples(
     create,
     'pods create --image python:3.13 --gpu "NVIDIA L4" --ssh --wait',
@@ -161,33 +151,22 @@ function addChanges(pods: Command): void {
       },
     )
   }
-  const remove = plannable(
-    pods
-      .command('delete <pods...>')
-      .aliases(['rm', 'terminate'])
-      .description('terminate pods; their container disks are lost')
-      .option('--yes', 'do not ask for confirmation'),
+  const remove = confirmed(
+    pods.command('delete <pods...>').aliases(['rm', 'terminate']).description('terminate pods; their container disks are lost'),
   )
-  act(
-    remove,
-    async (session, options: { yes?: boolean; plan?: boolean }, ...ids) =>
-      await (await import('../pods/actions.ts')).deletePods(session, ids.flat(), options),
-  )
+  actLater(remove, async () => (await import('../pods/actions.ts')).deletePods)
   examples(remove, 'pods delete <pod>', 'pods delete --yes $(podplane pods list -q)')
-  act(
+  actLater(
     pods.command('wait <pod>').description('wait until a pod is usable: it runs and its ports answer'),
-    async (session, _options, id: string) => await (await import('../pods/usable.ts')).waitUsable(session, id),
+    async () => (await import('../pods/usable.ts')).waitUsable,
     { waits: true },
   )
   const later = pods.command('stop-after <pod> <duration>').description('stop a pod after this time; "never" cancels the stop')
-  act(
-    later,
-    async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).stopAfter(session, id, after),
-  )
+  actLater(later, async () => (await import('../pods/actions.ts')).stopAfter)
   examples(later, 'pods stop-after <pod> 2h', 'pods stop-after <pod> never')
   const idle = pods
     .command('idle-stop <pod> <duration>')
     .description('stop a pod when it has been idle for this long; "never" turns this off')
-  act(idle, async (session, _options, id: string, after: string) => await (await import('../pods/actions.ts')).idleStop(session, id, after))
+  actLater(idle, async () => (await import('../pods/actions.ts')).idleStop)
   examples(idle, 'pods idle-stop <pod> 30m', 'pods idle-stop <pod> never')
 }

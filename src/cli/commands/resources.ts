@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { EXIT } from '../core/exit-codes.ts'
 import { type Column, columns } from '../output/columns.ts'
-import { act, collect, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, collect, confirmed, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import type { Kind } from '../session/names.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
@@ -86,7 +85,6 @@ function addVolumes(program: Command): void {
     if (plan) return planOne(session, (query) => session.api.updateNetworkVolume({ ...given, query }))
     const volume = await session.api.updateNetworkVolume(given)
     session.out.done(volume, id, `volume ${id} has ${volume.size} GB`)
-    return EXIT.OK
   })
   examples(resize, 'volumes resize data 200 --plan', 'volumes resize data 200')
 }
@@ -183,16 +181,9 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
       const members = await bodyOf(session, body, [])
       if (plan) return planOne(session, (query) => update(session, id, members, query))
       session.out.done(await update(session, id, members), id, `${kind.one} ${id} changed`)
-      return EXIT.OK
     })
   }
-  const remove = plannable(
-    command
-      .command(`delete <${kind.argument}...>`)
-      .alias('rm')
-      .description(`delete ${kind.one}s`)
-      .option('--yes', 'do not ask for confirmation'),
-  )
+  const remove = confirmed(command.command(`delete <${kind.argument}...>`).alias('rm').description(`delete ${kind.one}s`))
   act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
     const ids = given.flat()
     if (plan) return (await import('../session/change-plan.ts')).planEach(session, ids, (id, query) => kind.remove(session, id, query))
@@ -201,7 +192,6 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
       await kind.remove(session, id)
       session.out.done(undefined, id, `${kind.one} ${id} is deleted`)
     }
-    return EXIT.OK
   })
   return command
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { EXIT } from '../core/exit-codes.ts'
 import { columns } from '../output/columns.ts'
-import { act, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, confirmed, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import type { Answer } from '../session/pages.ts'
 
 type Role = Answer<'getOrganization'>['role']
@@ -55,31 +54,20 @@ function addOrganizations(program: Command): void {
       )
     },
   )
-  const remove = plannable(
-    organizations
-      .command('delete <organization>')
-      .alias('rm')
-      .description('delete an organization')
-      .option('--yes', 'do not ask for confirmation'),
-  )
+  const remove = confirmed(organizations.command('delete <organization>').alias('rm').description('delete an organization'))
   act(remove, async (session, { yes, plan }: Asked, id: string) => {
     if (plan) return planOne(session, (query) => session.api.deleteOrganization({ path: { id }, query }))
     await session.confirm(`Delete organization ${id}? Its keys are then refused.`, yes)
     await session.api.deleteOrganization({ path: { id } })
     session.out.done(undefined, id, `organization ${id} is deleted`)
-    return EXIT.OK
   })
-  const handOver = plannable(
-    organizations
-      .command('hand-over <organization> <user>')
-      .description('transfer the ownership to a member; you become ADMIN')
-      .option('--yes', 'do not ask for confirmation'),
+  const handOver = confirmed(
+    organizations.command('hand-over <organization> <user>').description('transfer the ownership to a member; you become ADMIN'),
   )
   act(handOver, async (session, { yes, plan }: Asked, id: string, userId: string) => {
     if (plan) return planOne(session, (query) => session.api.handOverOrganization({ path: { id }, query, body: { userId } }))
     await session.confirm(`Make ${userId} the owner of ${id}? You cannot undo this yourself.`, yes)
     session.out.done(await session.api.handOverOrganization({ path: { id }, body: { userId } }), id, `${userId} is the owner of ${id}`)
-    return EXIT.OK
   })
 }
 
@@ -104,16 +92,14 @@ function addMembers(program: Command): void {
     if (plan) return planOne(session, (query) => session.api.updateOrganizationMember({ path: { id, userId }, query, body }))
     const member = await session.api.updateOrganizationMember({ path: { id, userId }, body })
     session.out.done(member, userId, `${member.email} is ${member.role}`)
-    return EXIT.OK
   })
   examples(role, 'members set-role <organization> <user> DEV')
-  const remove = plannable(
+  const remove = confirmed(
     members
       .command('remove <organization> <user>')
       .alias('rm')
       .description('remove a member; the keys that they created in the organization are revoked')
-      .option('--keys-to <user>', 'give those keys to this member instead')
-      .option('--yes', 'do not ask for confirmation'),
+      .option('--keys-to <user>', 'give those keys to this member instead'),
   )
   act(remove, async (session, { yes, plan, keysTo }: Asked & { keysTo?: string }, id: string, userId: string) => {
     const path = { id, userId }
@@ -124,7 +110,6 @@ function addMembers(program: Command): void {
     )
     await session.api.removeOrganizationMember({ path, query: { keysTo } })
     session.out.done(undefined, userId, `${userId} is removed from ${id}`)
-    return EXIT.OK
   })
 }
 
@@ -159,7 +144,6 @@ function addInvitations(program: Command): void {
     if (plan) return planOne(session, (query) => session.api.revokeInvitation({ path, query }))
     await session.api.revokeInvitation({ path })
     session.out.done(undefined, invitationId, `invitation ${invitationId} is revoked`)
-    return EXIT.OK
   })
   act(
     invitations.command('accept <token>').description('accept an invitation and join the organization; - reads the token from stdin'),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { CLI_VERSION } from '../core/version.ts'
-import { act, examples } from '../session/act.ts'
+import { act, actLater, examples } from '../session/act.ts'
 
 /** Adds the commands that belong to no noun. */
 export function addTools(program: Command): void {
@@ -9,24 +9,20 @@ export function addTools(program: Command): void {
     .description('print environment variables or configuration that point other programs to this plane')
     .requiredOption('--for <program>', 'runpodctl, python, js, flash, terraform, mcp or openai')
     .option('--endpoint <endpoint>', 'the endpoint for openai')
-  act(env, async (session, flags: { for: string; endpoint?: string }) => (await import('../tools/env.ts')).printEnv(session, flags))
+  actLater(env, async () => (await import('../tools/env.ts')).printEnv)
   examples(env, 'env --for python', 'env --for openai --endpoint <endpoint>', 'env --for mcp > mcp.json')
   const doctor = program
     .command('doctor')
     .description('check everything between this machine and the plane; exit code 1 if a check fails')
     .option('--bundle <file>', 'also write the results to a .tar.gz for support; keys are removed')
-  act(doctor, async (session, flags: { bundle?: string }) => await (await import('../tools/doctor.ts')).runDoctor(session, flags))
+  actLater(doctor, async () => (await import('../tools/doctor.ts')).runDoctor)
   examples(doctor, 'doctor', 'doctor --json', 'doctor --bundle podplane.tar.gz')
   const api = program
     .command('api <method> <path>')
     .description('send any request to the plane, with the key in use')
     .option('--body <json>', 'JSON, @file, or - for stdin')
     .option('--operator', 'use the operator key')
-  act(
-    api,
-    async (session, flags: { body?: string; operator?: boolean }, method: string, path: string) =>
-      await (await import('../tools/api.ts')).callApi(session, method, path, flags),
-  )
+  actLater(api, async () => (await import('../tools/api.ts')).callApi)
   examples(api, 'api GET /v2/pods', `api POST /v2/pods --body '{"name":"box","image":"builtin/idle","cpu":{"id":"cpu3c","vcpuCount":2}}'`)
   act(program.command('version').description('print the version of this program'), async (session) => {
     session.out.record({ version: CLI_VERSION, node: process.versions.node })
@@ -34,7 +30,7 @@ export function addTools(program: Command): void {
   const completion = program
     .command('completion <shell>')
     .description('print the completion script for a shell: bash, zsh, fish or powershell')
-  act(completion, async (session, _options, shell: string) => (await import('../tools/completion.ts')).printCompletion(session, shell))
+  actLater(completion, async () => (await import('../tools/completion.ts')).printCompletion)
   examples(
     completion,
     'completion bash > ~/.local/share/bash-completion/completions/podplane',

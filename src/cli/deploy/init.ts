@@ -64,7 +64,7 @@ export const STARTERS: Readonly<Record<string, Readonly<Record<string, string>>>
 }
 
 /** Writes the starter files and overwrites none. */
-export function init(session: Session, kind: string, file: string): number {
+export function init(session: Session, kind = 'endpoint', { file }: { file: string }): void {
   const starter = STARTERS[kind]
   if (starter === undefined) throw usage(`${kind}: it must be one of ${Object.keys(STARTERS).join(', ')}`)
   const files = Object.entries(starter).map(([name, text]) => ({ path: name === 'podplane.toml' ? file : name, text }))
@@ -76,5 +76,4 @@ export function init(session: Session, kind: string, file: string): number {
   for (const { path, text } of files) writeFileSync(resolve(session.io.cwd, path), text)
   session.out.lines(files.map(({ path }) => path))
   session.out.talk('podplane deploy --plan shows what it creates')
-  return EXIT.OK
 }

@@ -1,7 +1,6 @@
 import type { ApiBody } from '../../client/client.ts'
 import { PROPOSED } from '../../contract/defaults.ts'
 import { given, readBody, readPairs } from '../core/body.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 import { untilDone } from '../session/wait.ts'
@@ -22,12 +21,11 @@ export interface NewEndpointFlags {
   wait?: boolean
 }
 
-export async function createEndpoint(session: Session, flags: NewEndpointFlags): Promise<number> {
+export async function createEndpoint(session: Session, flags: NewEndpointFlags): Promise<void> {
   const body = bodyOf(flags, await readBody(session.io, flags.body))
   const endpoint = await session.api.createEndpoint({ body })
   if (flags.wait && endpoint.workers.min > 0) await waitReady(session, endpoint.id)
   session.out.done(endpoint, endpoint.id, `endpoint ${endpoint.name} is created; podplane run ${endpoint.id} '{…}' sends it a job`)
-  return EXIT.OK
 }
 
 function bodyOf(flags: NewEndpointFlags, body: Record<string, unknown>): ApiBody<'createEndpoint'> {

@@ -1,5 +1,4 @@
 import { parseInstant } from '../core/durations.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Column } from '../output/columns.ts'
 import type { Answer } from '../session/pages.ts'
@@ -20,10 +19,9 @@ function whatOf({ workerId, phase, release, decision }: Event): string {
 }
 
 /** Prints the events of an endpoint, newest first: workers, scaler decisions, releases. */
-export async function printTimeline(session: Session, id: string, since: string): Promise<number> {
+export async function printTimeline(session: Session, id: string, { since }: { since: string }): Promise<void> {
   const from = parseInstant(since, session.io.nowMs())
   if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
   const answer = await session.api.getEndpointTimeline({ path: { id }, query: { from } })
   session.out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ at }) => at, empty: 'no entries' })
-  return EXIT.OK
 }

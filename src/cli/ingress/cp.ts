@@ -36,7 +36,7 @@ const GIVE = `set -e
 cd "$(dirname "$1")"; exec tar -cf - -- "$(basename "$1")"`
 
 /** Copies files and directories between this machine and a pod, as a tar stream over the plane (CMD-31). */
-export async function copy(session: Session, from: string, to: string): Promise<number> {
+export async function copy(session: Session, from: string, to: string): Promise<void> {
   const [source, target] = [readSide(from), readSide(to)]
   if ((source.pod === undefined) === (target.pod === undefined)) {
     throw usage(
@@ -48,7 +48,6 @@ export async function copy(session: Session, from: string, to: string): Promise<
   if (target.pod !== undefined) await upload(session, resolve(session.io.cwd, source.path), pod, target.path)
   else await download(session, pod, source.path, target.path)
   session.out.talk(`copied ${from} to ${to}`)
-  return EXIT.OK
 }
 
 async function upload(session: Session, path: string, pod: string, target: string): Promise<void> {

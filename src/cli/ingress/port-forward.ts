@@ -29,7 +29,7 @@ if command -v bash >/dev/null 2>&1; then exec bash -c 'exec 3<>"/dev/tcp/127.0.0
 echo "the image has neither nc, socat nor bash" >&2; exit 127`
 
 /** Listens on local ports and forwards each connection to a port of a pod, which may listen on the pod's loopback only (CMD-32). */
-export async function forwardPorts(session: Session, podId: string, ports: readonly string[]): Promise<number> {
+export async function forwardPorts(session: Session, podId: string, ports: readonly string[]): Promise<void> {
   const mappings = ports.map(readMapping)
   const pod = await session.api.getPod({ path: { id: podId } })
   if (pod.status !== 'RUNNING')
@@ -42,7 +42,6 @@ export async function forwardPorts(session: Session, podId: string, ports: reado
   } finally {
     for (const server of servers) server.close()
   }
-  return EXIT.OK
 }
 
 async function listen(session: Session, podId: string, { local, remote }: Mapping) {

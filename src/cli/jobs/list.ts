@@ -1,5 +1,4 @@
 import { parseInstant } from '../core/durations.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { type Answer, readPages } from '../session/pages.ts'
@@ -13,7 +12,7 @@ export interface JobListFlags {
 }
 
 /** Lists jobs of an endpoint by state, time and id. */
-export async function listJobs(session: Session, endpointId: string, { all, status, since, id }: JobListFlags): Promise<number> {
+export async function listJobs(session: Session, endpointId: string, { all, status, since, id }: JobListFlags): Promise<void> {
   const from = since === undefined ? undefined : parseInstant(since, session.io.nowMs())
   if (since !== undefined && from === undefined)
     throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
@@ -25,7 +24,6 @@ export async function listJobs(session: Session, endpointId: string, { all, stat
     idOf: (job) => job.id,
     empty: `no matching jobs; podplane run ${endpointId} '{…}' sends one`,
   })
-  return EXIT.OK
 }
 
 type Attempt = Answer<'getJobTimeline'>['attempts'][number]
@@ -40,7 +38,7 @@ export const ATTEMPT_COLUMNS: readonly Column<Attempt>[] = [
 ]
 
 /** Prints the timeline of a job, one attempt per line. */
-export async function printTimeline(session: Session, endpointId: string, jobId: string): Promise<number> {
+export async function printTimeline(session: Session, endpointId: string, jobId: string): Promise<void> {
   const answer = await session.api.getJobTimeline({ path: { endpointId, jobId } })
   session.out.list(answer, answer.attempts, {
     columns: ATTEMPT_COLUMNS,
@@ -51,5 +49,4 @@ export async function printTimeline(session: Session, endpointId: string, jobId:
   session.out.talk(
     `${answer.status}, created at ${answer.createdAt}${answer.finishedAt === null ? '' : `, ended at ${answer.finishedAt}`}${cost}`,
   )
-  return EXIT.OK
 }

@@ -50,21 +50,19 @@ export async function deletePods(
   return EXIT.OK
 }
 
-export async function stopAfter(session: Session, id: string, after: string): Promise<number> {
+export async function stopAfter(session: Session, id: string, after: string): Promise<void> {
   const ms = durationOrNever(after)
   const at = ms === null ? null : new Date(session.io.nowMs() + ms).toISOString()
   const pod = await session.api.updatePod({ path: { id }, body: { stopAfter: at } })
   session.out.done(pod, id, at === null ? `pod ${id} has no stop time` : `pod ${id} stops at ${at}`)
-  return EXIT.OK
 }
 
 /** Sets or clears the idle time after which the plane stops a pod (SPD-5). */
-export async function idleStop(session: Session, id: string, after: string): Promise<number> {
+export async function idleStop(session: Session, id: string, after: string): Promise<void> {
   const ms = durationOrNever(after)
   const body = { idleStop: ms === null ? null : { afterSeconds: Math.round(ms / 1000) } }
   const pod = await session.api.updatePod({ path: { id }, body })
   session.out.done(pod, id, ms === null ? `pod ${id} is not stopped when it is idle` : `pod ${id} stops when it has been idle for ${after}`)
-  return EXIT.OK
 }
 
 function durationOrNever(text: string): number | null {

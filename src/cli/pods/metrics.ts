@@ -1,5 +1,4 @@
 import { parseInstant } from '../core/durations.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Column } from '../output/columns.ts'
 import type { Answer } from '../session/pages.ts'
@@ -26,7 +25,7 @@ export function sparkline(points: readonly (number | null)[], width = WIDTH): st
 }
 
 /** Prints the resource usage of a pod: a line of bars on a terminal, else each point with its time. */
-export async function printMetrics(session: Session, id: string, since: string): Promise<number> {
+export async function printMetrics(session: Session, id: string, { since }: { since: string }): Promise<void> {
   const from = parseInstant(since, session.io.nowMs())
   if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
   const answer = await session.api.getPodMetrics({ path: { id }, query: { from } })
@@ -38,7 +37,6 @@ export async function printMetrics(session: Session, id: string, since: string):
         series.points.map((point, index) => [timeOf(answer, index), nameOf(series), series.unit, point ?? ''].join('\t')),
       ),
     )
-  return EXIT.OK
 }
 
 const COLUMNS: readonly Column<Series>[] = [

@@ -32,7 +32,7 @@ export interface NewPodFlags {
 }
 
 /** Creates a pod, or with `--dry-run` prints its placement. */
-export async function createPod(session: Session, flags: NewPodFlags, command: readonly string[]): Promise<number> {
+export async function createPod(session: Session, command: readonly string[], flags: NewPodFlags): Promise<number> {
   const body = bodyOf(flags, command, await readBody(session.io, flags.body), session.io.nowMs())
   if (flags.dryRun) return await preview(session, body)
   const pod = await session.api.createPod({ body })

@@ -51,6 +51,20 @@ export function act<Options extends object>(
   })
 }
 
+/**
+ * Sets the action of a command to a function that is loaded when the command runs. The function takes the words of the command and then its
+ * options.
+ */
+export function actLater<Given extends unknown[]>(
+  command: Command,
+  load: () => Promise<(session: Session, ...given: Given) => unknown>,
+  waits?: { waits: boolean },
+): Command {
+  // The declaration of the command names its words and options; its library does not type them.
+  const action: Action<object> = async (session, options, ...words) => (await load())(session, ...([...words, options] as unknown as Given))
+  return act(command, action, waits)
+}
+
 type Action<Options> = (session: Session, options: Options, ...args: string[]) => Promise<unknown>
 
 /**
@@ -107,6 +121,11 @@ export function examples(command: Command, ...lines: string[]): Command {
 /** Adds `--plan` to a command whose operation supports a dry run. */
 export function plannable(command: Command): Command {
   return command.option('--plan', 'show the effects of the change without making it')
+}
+
+/** Adds `--yes` and `--plan` to a command that asks for a confirmation and whose operation supports a dry run. */
+export function confirmed(command: Command): Command {
+  return plannable(command.option('--yes', 'do not ask for confirmation'))
 }
 
 /** Prints the plan of one change; the code for it is loaded on demand. */

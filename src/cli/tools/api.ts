@@ -1,5 +1,4 @@
 import { readJsonArgument } from '../core/body.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 
@@ -11,7 +10,7 @@ export async function callApi(
   word: string,
   path: string,
   { body, operator }: { body?: string; operator?: boolean },
-): Promise<number> {
+): Promise<void> {
   const method = METHODS.find((one) => one === word.toUpperCase())
   if (method === undefined) throw usage(`${word}: it must be one of ${METHODS.join(', ')}`)
   if (!path.startsWith('/') || path.startsWith('//')) throw usage(`${path}: a path begins with one slash, such as /v2/pods`)
@@ -19,5 +18,4 @@ export async function callApi(
   const api = operator ? session.operatorApi : session.api
   const answer = await api.request(method, path, sent)
   if (answer !== undefined) session.out.lines([JSON.stringify(answer, null, 2)])
-  return EXIT.OK
 }

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Command } from 'commander'
 import { cachePath, readCache, writeCache } from '../core/cache.ts'
-import { EXIT } from '../core/exit-codes.ts'
 import type { Io } from '../core/io.ts'
 import { kindsOf, listOf, type Named } from '../session/names.ts'
 import type { Session } from '../session/session.ts'
@@ -15,7 +14,7 @@ interface Candidate {
 }
 
 /** Prints completions, one word and description per line; nothing after an error (CMD-8). */
-export async function complete(session: Session, program: Command, words: readonly string[]): Promise<number> {
+export async function complete(session: Session, program: Command, words: readonly string[]): Promise<void> {
   try {
     const before = words.slice(0, -1)
     const begun = words.at(-1) ?? ''
@@ -25,7 +24,6 @@ export async function complete(session: Session, program: Command, words: readon
   } catch {
     // An error message would disturb the line that the user completes.
   }
-  return EXIT.OK
 }
 
 /** Commands and flags; undefined if an argument is expected. */

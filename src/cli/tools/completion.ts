@@ -1,4 +1,3 @@
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 
@@ -35,9 +34,8 @@ compdef _podplane podplane
 `,
 }
 
-export function printCompletion(session: Session, shell: string): number {
+export function printCompletion(session: Session, shell: string): void {
   const script = SCRIPTS[shell]
   if (script === undefined) throw usage(`${shell}: it must be one of ${Object.keys(SCRIPTS).join(', ')}`)
   session.out.raw(script)
-  return EXIT.OK
 }

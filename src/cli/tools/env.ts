@@ -1,4 +1,3 @@
-import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 
@@ -42,10 +41,9 @@ function exports(variables: Readonly<Record<string, string>>): string {
 }
 
 /** Prints the settings that point another program to this plane (CMD-42). */
-export function printEnv(session: Session, { for: program, endpoint }: { for: string; endpoint?: string }): number {
+export function printEnv(session: Session, { for: program, endpoint }: { for: string; endpoint?: string }): void {
   const write = PROGRAMS[program]
   if (write === undefined) throw usage(`--for ${program}: it must be one of ${Object.keys(PROGRAMS).join(', ')}`)
   if (program === 'openai' && endpoint === undefined) throw usage('openai needs one endpoint', 'add --endpoint <id>')
   session.out.lines([write({ url: session.target.url, key: session.key, endpoint: endpoint ?? '' })])
-  return EXIT.OK
 }
