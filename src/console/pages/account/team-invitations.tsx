@@ -77,7 +77,7 @@ function Invite({ of }: { of: Organization }) {
   const submit = async () => {
     const made = await send(() => api.createInvitation({ path: { id: of.id }, body }), `${body.email} is invited`)
     if (made === undefined) return
-    setBody({ ...body, email: '' })
+    setBody((before) => ({ ...before, email: '' }))
     setToken(made.token)
     await refresh('invitations')
   }
