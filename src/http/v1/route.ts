@@ -72,9 +72,10 @@ export function mapped<Body>(result: { ok: true; body: Body } | { ok: false; det
 // A key that is bound to one pod may call the routes of that pod, as in v2.
 function guard(scope: Scope, method: V1Route['method'], path: string, more: MiddlewareHandler<AppEnv>[]): MiddlewareHandler<AppEnv>[] {
   const found = /^\/pods\/:id(\/\w+)?$/.exec(path)
-  if (!found) return scoped(scope, more).middleware
+  if (!found) return [...scoped(scope).guards, ...more]
   const action = method === 'DELETE' ? 'terminate' : (found[1] ?? '').slice(1)
-  return scoped(scope, endsPod(action) ? [ENDS, ...more] : more, 'id', podCapability(action)).middleware
+  const { guards } = scoped(scope, 'id', podCapability(action))
+  return [...guards, ...(endsPod(action) ? [ENDS, ...more] : more)]
 }
 
 function callOf<Body>(c: AppContext, body: Body): V1Call<Body> {
