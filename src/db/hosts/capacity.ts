@@ -12,6 +12,7 @@ import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { noteMount } from '../resources/volume-hosts.ts'
+import { selectOf } from '../select-of.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
@@ -20,8 +21,16 @@ import { selectHolders, takesAccount } from './tenancy.ts'
 /** Runtime class of a host whose agent reports none. */
 const DEFAULT_CLASS = 'runc'
 
+/** Capacity that a workload takes from its host. The disk of a pod is the sum of the container's and the persistent volume's. */
+export interface Resources {
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
+  diskGb: number
+}
+
 /** Capacity that a workload reserves on a host. The id is the workload's own, so a repeated reservation finds the first. */
-export interface Reservation {
+export interface Reservation extends Resources {
   /** Hourly rates that a worker is charged. */
   rates: Rates
   id: string
@@ -29,10 +38,6 @@ export interface Reservation {
   hostId: string
   kind: 'worker' | 'pod'
   ownerId: string
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
-  diskGb: number
   /** Hourly cost, for the spend limits. */
   spend?: SpendDemand
   /** The network volume that it mounts. */
@@ -151,11 +156,17 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
     gpus: withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0),
     spend: withinSpend(want.teamId, want.spend ?? NO_DEMAND),
   }
-  // Columns in the order of the table.
-  const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
-    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL,
-    ${want.rates.gpuNanosPerHour}, ${want.rates.cpuNanosPerHour}, ${want.rates.diskNanosPerHour}
-    WHERE ${required(conditions)}`)
+  const { rates, gpu, vcpus, ...same } = want
+  const values = {
+    ...same,
+    ...rates,
+    gpuTypeId: gpu?.typeId ?? null,
+    gpuCount: gpu?.count ?? 0,
+    vcpu: vcpus,
+    createdAt: nowMs,
+    chargedFromMs: sql`NULL`,
+  }
+  const insert = db.insert(allocations).select(selectOf(allocations, values, sql`WHERE ${required(conditions)}`))
   const mount = want.volumeId === undefined ? [] : [noteMount(db, { ...want, volumeId: want.volumeId }, nowMs)]
   return outcomeOf(db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount]), REFUSALS)
 }
