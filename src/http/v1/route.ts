@@ -40,6 +40,14 @@ export function v1Route(method: V1Route['method'], path: string, scope: Scope, h
   return { method, path, middleware: guard(scope, method, path, []), run: (c) => handle(callOf(c, undefined)) }
 }
 
+/** A route that ends something and answers without a body. */
+export function v1DeleteRoute(path: string, scope: Scope, end: (ctx: VerbContext, id: string) => Promise<unknown>): V1Route {
+  return v1Route('DELETE', path, scope, async ({ c, ctx, id }) => {
+    await end(ctx, id)
+    return c.body(null, 204)
+  })
+}
+
 /** A route with a body. Null members count as absent (LEG-5). */
 export function v1BodyRoute<Schema extends z.ZodType>(
   method: 'POST' | 'PATCH',
