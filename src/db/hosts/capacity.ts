@@ -2,6 +2,7 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { HostStatus } from '../../contract/enums.ts'
 import type { DiskUse } from '../../domain/host/disk-share.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
+import type { Resources } from '../../domain/host/resources.ts'
 import type { Rates } from '../../domain/money.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
@@ -20,14 +21,6 @@ import { selectHolders, takesAccount } from './tenancy.ts'
 
 /** Runtime class of a host whose agent reports none. */
 const DEFAULT_CLASS = 'runc'
-
-/** Capacity that a workload takes from its host. The disk of a pod is the sum of the container's and the persistent volume's. */
-export interface Resources {
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
-  diskGb: number
-}
 
 /** Capacity that a workload reserves on a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation extends Resources {

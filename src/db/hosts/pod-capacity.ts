@@ -1,9 +1,9 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { diskRoom } from '../../domain/host/disk-share.ts'
+import type { Resources } from '../../domain/host/resources.ts'
 import type { Database } from '../client.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
 import type { PodRow } from '../sealed-pod.ts'
-import type { Resources } from './capacity.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
 
 /**
