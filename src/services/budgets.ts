@@ -8,7 +8,6 @@ import {
   SHARED_BUDGETS,
 } from '../contract/accounts/budgets.ts'
 import { Problem } from '../contract/problems.ts'
-import { findUser } from '../db/accounts/accounts.ts'
 import { findOverrides, readBudgets, type StoredBudget, upsertOverrides } from '../db/accounts/budgets.ts'
 import { findPlansOf } from '../db/accounts/plans.ts'
 import { openDatabase } from '../db/client.ts'
@@ -16,6 +15,7 @@ import { dropInFlightBound, inFlightUse, readUse, rowsUse } from '../effects/in-
 import type { Env } from '../env.ts'
 import { noteByOperator } from './audit.ts'
 import type { OperatorContext, VerbContext } from './context.ts'
+import { findUserOrThrow } from './or-not-found.ts'
 import { requireScope } from './require-scope.ts'
 
 const STORED = BUDGET_NAMES.filter((name): name is StoredBudget => name !== 'inFlightBytes' && name !== 'readBytes' && name !== 'readRows')
@@ -60,21 +60,15 @@ export async function requireBudget(env: Env, teamId: string, wanted: Partial<Re
 
 /** Returns the operator's budget overrides of a user's account. Throws 404. */
 export async function getBudgets(env: Env, userId: string): Promise<BudgetOverrides> {
-  return findOverrides(openDatabase(env.DB), await teamOfUser(env, userId))
+  return findOverrides(openDatabase(env.DB), (await findUserOrThrow(env, userId)).personalTeamId)
 }
 
 /** Replaces the budget overrides of a user's account; an omitted budget returns to its default (BUDGET-2). Throws 404. */
 export async function setBudgets(ctx: OperatorContext, userId: string, overrides: BudgetOverrides): Promise<BudgetOverrides> {
   const { env, nowMs } = ctx
-  const teamId = await teamOfUser(env, userId)
+  const { personalTeamId: teamId } = await findUserOrThrow(env, userId)
   const change = { action: 'budgets.set', resourceKind: 'user', resourceId: userId, before: {}, after: { budgets: { ...overrides } } }
   await upsertOverrides(openDatabase(env.DB), teamId, overrides, nowMs, noteByOperator(ctx, teamId, change))
   dropInFlightBound(teamId)
   return overrides
-}
-
-async function teamOfUser(env: Env, userId: string): Promise<string> {
-  const user = await findUser(openDatabase(env.DB), userId)
-  if (!user) throw new Problem('notFound')
-  return user.personalTeamId
 }

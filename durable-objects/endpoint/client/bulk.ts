@@ -166,35 +166,21 @@ function readRequest(text: string): { selection: JobBulkRequest } | { fault: str
 }
 
 function bulkView(bulk: Bulk, isPlan: boolean): JobBulk {
-  const {
-    id,
-    action,
-    matched,
-    byStatus,
-    sample,
-    refused,
-    left,
-    estimatedCostUsd,
-    looked: checked,
-    changed,
-    skipped,
-    createdAtMs,
-    finishedAtMs,
-  } = bulk
+  const { action, finishedAtMs } = bulk
   return {
-    id: isPlan ? null : id,
+    id: isPlan ? null : bulk.id,
     action,
     status: isPlan ? 'PLANNED' : finishedAtMs === null ? 'RUNNING' : 'DONE',
-    matched,
-    byStatus,
-    ids: sample,
-    refused: refused.map(({ status, jobs }) => ({ status, jobs, reason: refusalOf(action, status) })),
-    estimatedCostUsd,
-    looked: checked,
-    changed,
-    skipped,
-    left,
-    createdAt: formatTime(createdAtMs),
+    matched: bulk.matched,
+    byStatus: bulk.byStatus,
+    ids: bulk.sample,
+    refused: bulk.refused.map(({ status, jobs }) => ({ status, jobs, reason: refusalOf(action, status) })),
+    estimatedCostUsd: bulk.estimatedCostUsd,
+    looked: bulk.looked,
+    changed: bulk.changed,
+    skipped: bulk.skipped,
+    left: bulk.left,
+    createdAt: formatTime(bulk.createdAtMs),
     finishedAt: finishedAtMs === null ? null : formatTime(finishedAtMs),
   }
 }

@@ -49,106 +49,40 @@ export const MAX_RESULT_BYTES = 20 * 2 ** 20
 /** Largest chunk of a stream, bytes. A larger one fails the job with that reason (STR-8). */
 export const MAX_CHUNK_BYTES = 1_000_000
 
-const READ = ['GET', 'POST'] as const
+const OF_CLIENTS = { caller: 'client', params: 'none', maxBodyBytes: null } as const
+const READING = { ...OF_CLIENTS, methods: ['GET'], scope: 'jobs:read', bucket: 'requests' } as const
+const READING_JOB = { ...READING, methods: ['GET', 'POST'], params: 'job' } as const
+const WRITING = { ...OF_CLIENTS, methods: ['POST'], scope: 'jobs:write' } as const
+const CHANGING_MANY = { ...WRITING, maxBodyBytes: MAX_BULK_BYTES, bucket: 'purge-queue', isAudited: true, isPlannable: true } as const
 /** OAI-3: all methods with which a call can become a job. */
 const FORWARDED = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const POLLING = { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null } as const
+const POSTING = { ...POLLING, methods: ['POST'], params: 'worker-job', maxBodyBytes: ANY_SIZE } as const
 
 export const JOB_ROUTES = {
-  run: {
-    methods: ['POST'],
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'none',
-    maxBodyBytes: MAX_RUN_BYTES,
-    bucket: 'run',
-    addsWork: true,
-  },
-  runsync: {
-    methods: ['POST'],
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'none',
-    maxBodyBytes: MAX_RUNSYNC_BYTES,
-    bucket: 'runsync',
-    addsWork: true,
-  },
-  status: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
-  'status-sync': { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'status' },
-  stream: { methods: READ, caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'stream' },
-  cancel: {
-    methods: ['POST'],
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'job',
-    maxBodyBytes: null,
-    bucket: 'cancel',
-    isAudited: true,
-  },
-  retry: { methods: ['POST'], caller: 'client', scope: 'jobs:write', params: 'job', maxBodyBytes: null, bucket: 'run' },
-  'purge-queue': {
-    methods: ['POST'],
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'none',
-    maxBodyBytes: null,
-    bucket: 'purge-queue',
-    isAudited: true,
-  },
-  explain: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
-  timeline: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'job', maxBodyBytes: null, bucket: 'requests' },
-  health: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'health' },
-  requests: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'none', maxBodyBytes: null, bucket: 'requests' },
-  'requests/cancel': {
-    methods: ['POST'],
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'none',
-    maxBodyBytes: MAX_BULK_BYTES,
-    bucket: 'purge-queue',
-    isAudited: true,
-    isPlannable: true,
-  },
-  'requests/retry': {
-    methods: ['POST'],
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'none',
-    maxBodyBytes: MAX_BULK_BYTES,
-    bucket: 'purge-queue',
-    isAudited: true,
-    isPlannable: true,
-  },
-  'requests/bulk': { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'bulk', maxBodyBytes: null, bucket: 'requests' },
-  metrics: { methods: ['GET'], caller: 'client', scope: 'jobs:read', params: 'optional', maxBodyBytes: null, bucket: 'requests' },
-  openai: {
-    methods: FORWARDED,
-    caller: 'client',
-    scope: 'jobs:write',
-    params: 'rest',
-    maxBodyBytes: MAX_RUNSYNC_BYTES,
-    bucket: 'openai',
-    addsWork: true,
-  },
-  'job-take': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
-  'job-take-batch': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
-  'job-stop': { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
-  ping: { methods: ['GET'], caller: 'worker', scope: null, params: 'worker', maxBodyBytes: null, bucket: null },
-  'job-done': {
-    methods: ['POST'],
-    caller: 'worker',
-    scope: null,
-    params: 'worker-job',
-    maxBodyBytes: ANY_SIZE,
-    bucket: null,
-  },
-  'job-stream': {
-    methods: ['POST'],
-    caller: 'worker',
-    scope: null,
-    params: 'worker-job',
-    maxBodyBytes: ANY_SIZE,
-    bucket: null,
-  },
+  run: { ...WRITING, maxBodyBytes: MAX_RUN_BYTES, bucket: 'run', addsWork: true },
+  runsync: { ...WRITING, maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'runsync', addsWork: true },
+  status: { ...READING_JOB, bucket: 'status' },
+  'status-sync': { ...READING_JOB, bucket: 'status' },
+  stream: { ...READING_JOB, bucket: 'stream' },
+  cancel: { ...WRITING, params: 'job', bucket: 'cancel', isAudited: true },
+  retry: { ...WRITING, params: 'job', bucket: 'run' },
+  'purge-queue': { ...WRITING, bucket: 'purge-queue', isAudited: true },
+  explain: { ...READING, params: 'job' },
+  timeline: { ...READING, params: 'job' },
+  health: { ...READING, bucket: 'health' },
+  requests: READING,
+  'requests/cancel': CHANGING_MANY,
+  'requests/retry': CHANGING_MANY,
+  'requests/bulk': { ...READING, params: 'bulk' },
+  metrics: { ...READING, params: 'optional' },
+  openai: { ...WRITING, methods: FORWARDED, params: 'rest', maxBodyBytes: MAX_RUNSYNC_BYTES, bucket: 'openai', addsWork: true },
+  'job-take': POLLING,
+  'job-take-batch': POLLING,
+  'job-stop': POLLING,
+  ping: POLLING,
+  'job-done': POSTING,
+  'job-stream': POSTING,
 } as const satisfies Record<string, JobRoute>
 
 export type JobOperation = keyof typeof JOB_ROUTES

@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
-import { type Rates, totalNanos } from '../../domain/money.ts'
+import { totalNanos } from '../../domain/money.ts'
 import type { Database } from '../client.ts'
 import { allocations, usage } from '../schema.ts'
 
@@ -25,9 +25,8 @@ export async function readWorkerRates(db: Database, teamId: string, workerIds: s
       .from(allocations)
       .where(and(inArray(allocations.id, workerIds), eq(allocations.teamId, teamId), isNotNull(allocations.chargedFromMs))),
   ])
-  const rate = (rates: Rates) => totalNanos(rates)
   return [
-    ...closed.map((row) => ({ workerId: row.workloadId, fromMs: row.startedAtMs, toMs: row.endedAtMs, nanosPerHour: rate(row) })),
-    ...open.map((row) => ({ workerId: row.id, fromMs: row.chargedFromMs ?? 0, toMs: null, nanosPerHour: rate(row) })),
+    ...closed.map((row) => ({ workerId: row.workloadId, fromMs: row.startedAtMs, toMs: row.endedAtMs, nanosPerHour: totalNanos(row) })),
+    ...open.map((row) => ({ workerId: row.id, fromMs: row.chargedFromMs ?? 0, toMs: null, nanosPerHour: totalNanos(row) })),
   ]
 }

@@ -1,4 +1,5 @@
 import { getTableColumns, type SQL, sql } from 'drizzle-orm'
+import type { Resources } from '../../domain/host/resources.ts'
 import { OVERLAY_POOLS } from '../../domain/overlay/addresses.ts'
 import { boundOf, specBytesOn, withinBudget } from '../accounts/budgets.ts'
 import { isActive } from '../accounts/suspension.ts'
@@ -6,12 +7,14 @@ import { type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Records, Statement } from '../client.ts'
 import { recomputeHosts } from '../hosts/capacity.ts'
 import { withinDiskShare } from '../hosts/disk-share.ts'
+import { podAllocation } from '../hosts/pod-capacity.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { REFERENCE_REFUSALS } from '../pods/pod-references.ts'
-import type { PodResources, PodRow } from '../pods/pods.ts'
+import type { PodRow } from '../pods/pods.ts'
 import { outcomeOf, refuse, required } from '../refusals.ts'
 import { allocations, clusters, overlays, pods } from '../schema.ts'
 import { sealPodSpec } from '../sealed-pod.ts'
+import { selectOf } from '../select-of.ts'
 
 export type ClusterRow = typeof clusters.$inferSelect
 
@@ -38,7 +41,7 @@ export async function insertCluster(
   db: Records,
   cluster: ClusterRow,
   members: readonly PodRow[],
-  { each, spend, together }: { each: PodResources; spend: SpendDemand; together: readonly Statement[] },
+  { each, spend, together }: { each: Resources; spend: SpendDemand; together: readonly Statement[] },
 ): Promise<'done' | SeatRefusal | ClusterRefusal> {
   const kept = members.map((member) => ({ ...member, spec: sealPodSpec(db.vault, member, member.spec) }))
   const seats = JSON.stringify(members.map(({ id, hostId }) => ({ id, hostId })))
@@ -54,12 +57,7 @@ export async function insertCluster(
   return outcomeOf(batch, [...SEAT_REFUSALS, ...CLUSTER_REFUSALS])
 }
 
-function insertRow(
-  db: Records,
-  cluster: ClusterRow,
-  members: readonly PodRow[],
-  { each, spend }: { each: PodResources; spend: SpendDemand },
-) {
+function insertRow(db: Records, cluster: ClusterRow, members: readonly PodRow[], { each, spend }: { each: Resources; spend: SpendDemand }) {
   const { id, teamId } = cluster
   const gpus = (each.gpu?.count ?? 0) * members.length
   const may = required({
@@ -85,7 +83,7 @@ function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
 }
 
 // The disk share on each host, for all members that it takes.
-function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: PodResources): SQL {
+function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: Resources): SQL {
   const seats = [...Map.groupBy(members, ({ hostId }) => hostId)].map(([hostId, { length }]) => ({ hostId, length }))
   const [hostId, length] = [sql`json_extract(seat.value, '$.hostId')`, sql`json_extract(seat.value, '$.length')`]
   const want = { id: '', diskGb: sql`(${diskGb} * ${length})` }
@@ -102,15 +100,13 @@ function insertOverlay(db: Records, { id, teamId, createdAtMs }: ClusterRow) {
     .select(sql`SELECT ${id}, ${teamId}, 'cluster', ${id}, COALESCE(${free}, ${refuse('network')}), 1, ${createdAtMs}`)
 }
 
-function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: string, { gpu, vcpus, memoryMb, diskGb }: PodResources) {
+function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: string, each: Resources) {
   const id = sql`json_extract(seat.value, '$.id')`
   const hostId = sql`json_extract(seat.value, '$.hostId')`
   const takes = sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${hostId} AND status = 'ONLINE' AND cordoned_at IS NULL AND ${takesAccount(hostId, teamId)})`
   // The check of the accounts on a host precedes the first member's allocation.
-  return db.insert(allocations).select(sql`SELECT ${id}, ${teamId}, ${hostId}, 'pod', ${id},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${createdAtMs}, NULL, 0, 0, 0
-    FROM json_each(${seats}) seat
-    WHERE ${required({ host: takes })}`)
+  const values = podAllocation({ id, teamId, hostId, createdAtMs }, each)
+  return db.insert(allocations).select(selectOf(allocations, values, sql`FROM json_each(${seats}) seat WHERE ${required({ host: takes })}`))
 }
 
 function insertMembers(db: Records, clusterId: string, chunk: string) {

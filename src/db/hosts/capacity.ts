@@ -2,6 +2,7 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { HostStatus } from '../../contract/enums.ts'
 import type { DiskUse } from '../../domain/host/disk-share.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
+import type { Resources } from '../../domain/host/resources.ts'
 import type { Rates } from '../../domain/money.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
@@ -12,6 +13,7 @@ import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { noteMount } from '../resources/volume-hosts.ts'
+import { selectOf } from '../select-of.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
@@ -21,7 +23,7 @@ import { selectHolders, takesAccount } from './tenancy.ts'
 const DEFAULT_CLASS = 'runc'
 
 /** Capacity that a workload reserves on a host. The id is the workload's own, so a repeated reservation finds the first. */
-export interface Reservation {
+export interface Reservation extends Resources {
   /** Hourly rates that a worker is charged. */
   rates: Rates
   id: string
@@ -29,10 +31,6 @@ export interface Reservation {
   hostId: string
   kind: 'worker' | 'pod'
   ownerId: string
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
-  diskGb: number
   /** Hourly cost, for the spend limits. */
   spend?: SpendDemand
   /** The network volume that it mounts. */
@@ -151,11 +149,17 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
     gpus: withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0),
     spend: withinSpend(want.teamId, want.spend ?? NO_DEMAND),
   }
-  // Columns in the order of the table.
-  const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
-    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL,
-    ${want.rates.gpuNanosPerHour}, ${want.rates.cpuNanosPerHour}, ${want.rates.diskNanosPerHour}
-    WHERE ${required(conditions)}`)
+  const { rates, gpu, vcpus, ...same } = want
+  const values = {
+    ...same,
+    ...rates,
+    gpuTypeId: gpu?.typeId ?? null,
+    gpuCount: gpu?.count ?? 0,
+    vcpu: vcpus,
+    createdAt: nowMs,
+    chargedFromMs: sql`NULL`,
+  }
+  const insert = db.insert(allocations).select(selectOf(allocations, values, sql`WHERE ${required(conditions)}`))
   const mount = want.volumeId === undefined ? [] : [noteMount(db, { ...want, volumeId: want.volumeId }, nowMs)]
   return outcomeOf(db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount]), REFUSALS)
 }

@@ -1,9 +1,37 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { diskRoom } from '../../domain/host/disk-share.ts'
+import type { Resources } from '../../domain/host/resources.ts'
 import type { Database } from '../client.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
 import type { PodRow } from '../sealed-pod.ts'
 import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
+
+/**
+ * The values of the row that reserves a pod's resources, for `selectOf`. The charge of a pod is in its own row, so that the allocation has
+ * neither its start nor rates.
+ */
+export function podAllocation(
+  { id, teamId, hostId, createdAtMs }: { id: string | SQL; teamId: string; hostId: string | SQL; createdAtMs: number },
+  { gpu, vcpus, memoryMb, diskGb }: Resources,
+) {
+  return {
+    id,
+    teamId,
+    hostId,
+    kind: sql`'pod'`,
+    ownerId: id,
+    gpuTypeId: gpu?.typeId ?? null,
+    gpuCount: gpu?.count ?? 0,
+    vcpu: vcpus,
+    memoryMb,
+    diskGb,
+    createdAt: createdAtMs,
+    chargedFromMs: sql`NULL`,
+    gpuNanosPerHour: sql`0`,
+    cpuNanosPerHour: sql`0`,
+    diskNanosPerHour: sql`0`,
+  }
+}
 
 /** Capacity that a pod could have on its host: the free capacity plus its own. */
 export interface PodCapacity {

@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { Resources } from '../../domain/host/resources.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import type { UsageInterval } from '../../domain/pod/pod.ts'
 import { runningRates, stoppedRates } from '../../domain/pod/rates.ts'
@@ -11,22 +12,16 @@ import { insertClosed } from '../billing/usage.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { recomputeHost } from '../hosts/capacity.ts'
 import { withinDiskShare } from '../hosts/disk-share.ts'
+import { podAllocation } from '../hosts/pod-capacity.ts'
 import { takesAccount } from '../hosts/tenancy.ts'
 import { outcomeOf, refusalOf, required } from '../refusals.ts'
 import { allocations, pods } from '../schema.ts'
 import { type PodRow, sealPodSpec } from '../sealed-pod.ts'
+import { selectOf } from '../select-of.ts'
 import { REFERENCE_REFUSALS, type ReferenceRefusal } from './pod-references.ts'
 import { dropOldestTerminated, retainedPod } from './terminated-pods.ts'
 
 export type { PodRow }
-
-/** Capacity that a pod takes from its host. Disk is the sum of the container's and the persistent volume's. */
-export interface PodResources {
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
-  diskGb: number
-}
 
 /** Refusals of `insertPod` that concern its host; another host may take the pod. `host`: offline, cordoned, or kept for other accounts. */
 const HOST_REFUSALS = ['capacity', 'host', 'diskShare', 'specBytesPerHost'] as const
@@ -43,11 +38,11 @@ export function isHostRefusal(refusal: HostRefusal | PodRefusal): refusal is Hos
 export async function insertPod(
   db: Records,
   pod: PodRow,
-  resources: PodResources,
+  resources: Resources,
   together: readonly Statement[] = [],
   spend: SpendDemand = NO_DEMAND,
 ): Promise<'done' | HostRefusal | PodRefusal> {
-  const { gpu, vcpus, memoryMb, diskGb } = resources
+  const { gpu, diskGb } = resources
   const { teamId, hostId } = pod
   const conditions: Record<Exclude<HostRefusal | PodRefusal, 'capacity' | 'name' | ReferenceRefusal>, SQL> = {
     host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${hostId} AND status = 'ONLINE' AND cordoned_at IS NULL AND ${takesAccount(hostId, teamId)})`,
@@ -58,9 +53,8 @@ export async function insertPod(
     diskShare: withinDiskShare(teamId, hostId, { id: pod.id, diskGb }),
     spend: withinSpend(teamId, spend),
   }
-  const allocate = db.insert(allocations).select(sql`SELECT ${pod.id}, ${pod.teamId}, ${pod.hostId}, 'pod', ${pod.id},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${pod.createdAtMs}, NULL, 0, 0, 0
-    WHERE ${required(conditions)}`)
+  const values = podAllocation(pod, resources)
+  const allocate = db.insert(allocations).select(selectOf(allocations, values, sql`WHERE ${required(conditions)}`))
   const insert = db.insert(pods).values({ ...pod, spec: sealPodSpec(db.vault, pod, pod.spec) })
   const batch = db.batch([allocate, ...recomputeHost(db, pod.hostId, 'strict'), insert, ...together])
   return outcomeOf(batch, [...HOST_REFUSALS, ...POD_REFUSALS])
@@ -100,7 +94,7 @@ export async function updatePodTakingCompute(
   db: Records,
   before: PodRow,
   after: PodRow,
-  { gpu, vcpus, memoryMb, diskGb }: PodResources,
+  { gpu, vcpus, memoryMb, diskGb }: Resources,
   note: Statement | null = null,
   spend: SpendDemand = NO_DEMAND,
 ): Promise<'done' | 'lost' | PlaceRefusal> {
@@ -158,7 +152,7 @@ async function updateWithAllocation(
 
 /** Parts of a pod's move to another host. */
 export interface PodMove {
-  resources: PodResources
+  resources: Resources
   usage: UsageInterval | null
   note?: Statement | null
   previousAllocationId: string
@@ -183,9 +177,8 @@ export async function movePod(
     .update(allocations)
     .set({ id: previousAllocationId })
     .where(and(eq(allocations.id, before.id), canMove))
-  const { gpu, vcpus, memoryMb, diskGb } = resources
-  const enter = db.insert(allocations).select(sql`SELECT ${after.id}, ${after.teamId}, ${after.hostId}, 'pod', ${after.id},
-    ${gpu?.typeId ?? null}, ${gpu?.count ?? 0}, ${vcpus}, ${memoryMb}, ${diskGb}, ${after.changedAtMs}, NULL, 0, 0, 0 WHERE ${canMove}`)
+  const values = podAllocation({ ...after, createdAtMs: after.changedAtMs }, resources)
+  const enter = db.insert(allocations).select(selectOf(allocations, values, sql`WHERE ${canMove}`))
   const moved = { ...after, spec: specLeaving(after.spec, before.hostId) }
   const hasEntered = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${after.id} AND host_id = ${after.hostId})`
   const [left, leftGpus] = recomputeHost(db, after.hostId, 'strict')

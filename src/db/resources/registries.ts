@@ -2,6 +2,7 @@ import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { registries } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfRegistry } from './resource-users.ts'
 
@@ -13,13 +14,8 @@ const SHOWN = { id: registries.id, name: registries.name, host: registries.host 
 
 /** Stores a credential; false when the account has reached the bound. `together`: statements that depend on whether it was stored. */
 export async function insertRegistry(db: Database, row: RegistryRow, together: readonly Statement[]): Promise<boolean> {
-  const { id, teamId, name, usernameSealed, passwordSealed, createdAt, host } = row
   const [result] = await db.batch([
-    db
-      .insert(registries)
-      .select(
-        sql`SELECT ${id}, ${teamId}, ${name}, ${usernameSealed}, ${passwordSealed}, ${createdAt}, ${host} WHERE ${hasRoom(registries, teamId)}`,
-      ),
+    db.insert(registries).select(selectOf(registries, row, sql`WHERE ${hasRoom(registries, row.teamId)}`)),
     ...together,
   ])
   return result.meta.changes > 0

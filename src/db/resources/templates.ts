@@ -7,6 +7,7 @@ import type { Database, Records, Statement } from '../client.ts'
 import { readInPieces } from '../rows-in-pieces.ts'
 import { registries, templates } from '../schema.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
+import { selectOf } from '../select-of.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { type NamedRow, named, usersOfTemplate } from './resource-users.ts'
 
@@ -35,13 +36,12 @@ export async function insertTemplate(
   together: readonly Statement[],
 ): Promise<'written' | 'nameTaken' | 'full'> {
   const { id, teamId, name, isPublic } = template
+  const config = sql`${configText(db.vault, template)}`
+  const values = { id, teamId, name, isPublic, config, registryId: registryOf(template), revision: sql`1`, createdAt: nowMs }
   const [result, [taken]] = await db.batch([
     db
       .insert(templates)
-      .select(
-        sql`SELECT ${id}, ${teamId}, ${name}, ${isPublic ? 1 : 0}, ${configText(db.vault, template)}, ${registryOf(template)}, 1, ${nowMs}
-          WHERE ${hasRoom(templates, teamId)}`,
-      )
+      .select(selectOf(templates, values, sql`WHERE ${hasRoom(templates, teamId)}`))
       .onConflictDoNothing({ target: [templates.teamId, templates.name] }),
     db
       .select({ id: templates.id })

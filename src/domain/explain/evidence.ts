@@ -1,5 +1,5 @@
 import type { WhyCode } from '../../contract/explain/explain.ts'
-import { describeConstraint } from '../host/constraint-text.ts'
+import { failedConstraints } from '../host/constraint-text.ts'
 import type { UnfitHost } from '../host/placement.ts'
 
 /** A fact that a verdict is based on. Pure. */
@@ -32,10 +32,5 @@ export function fact(kind: Fact['kind'], text: string, known: Partial<Pick<Fact,
  * the operator's concern.
  */
 export function constraintFacts(unfit: readonly UnfitHost[], total = unfit.length): Fact[] {
-  const counts = new Map<string, number>()
-  for (const { failed } of unfit) {
-    for (const text of new Set(failed.map(describeConstraint))) counts.set(text, (counts.get(text) ?? 0) + 1)
-  }
-  const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  return ordered.slice(0, MAX_CONSTRAINTS).map(([text, count]) => fact('CONSTRAINT', text, { count, total }))
+  return failedConstraints(unfit, MAX_CONSTRAINTS).map(([text, count]) => fact('CONSTRAINT', text, { count, total }))
 }

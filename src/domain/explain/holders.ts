@@ -1,21 +1,17 @@
 import type { PlacementHost } from '../host/placement.ts'
+import { type Resources, released } from '../host/resources.ts'
 import { type Advice, ownOption, priced } from './option.ts'
 import type { Fit } from './search.ts'
 
 /** Resources that an account itself holds, and requests that fit once one of them is released (WHY-14, WHY-15). Pure. */
 
-/** A pod of the account that may be stopped, or a worker of the account that leaves by itself. */
-export interface Holder {
+/** A pod of the account that may be stopped, or a worker of the account that leaves by itself. The disks of a stopped pod stay allocated. */
+export interface Holder extends Resources {
   kind: 'POD' | 'WORKER'
   id: string
   /** Name of the pod, or of the worker's endpoint. */
   name: string
   hostId: string
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
-  /** Released disk space, GB; the disks of a stopped pod stay allocated. */
-  diskGb: number
   /** Saved cost, nano-USD per hour. */
   savesNanosPerHour: number
   /** Of a worker: time until it leaves. */
@@ -53,23 +49,12 @@ export function holderAdvice(
   const byId = new Map(hosts.map((host) => [host.id, host]))
   const rooms = holders.slice(0, MAX_TRIED).flatMap((holder): Room[] => {
     const host = byId.get(holder.hostId)
-    const fit = host ? probe(without(host, holder)) : null
+    const fit = host ? probe(released(host, holder)) : null
     return fit ? [{ holder, fit }] : []
   })
   const stops = rooms.filter(({ holder }) => holder.kind === 'POD').toSorted((a, b) => saved(a) - saved(b))
   const waits = rooms.filter(({ holder }) => holder.leavesInMs !== null).toSorted((a, b) => leaving(a) - leaving(b))
   return [...waits.slice(0, 1).map((room) => toWait(room, asked)), ...stops.slice(0, MAX_STOPS).map((room) => toStop(room, asked))]
-}
-
-/** A host after the release of a holder's resources. */
-export function without(host: PlacementHost, { gpu, vcpus, memoryMb, diskGb }: Holder): PlacementHost {
-  return {
-    ...host,
-    vcpuFree: host.vcpuFree + vcpus,
-    memoryMbFree: host.memoryMbFree + memoryMb,
-    diskGbFree: host.diskGbFree + diskGb,
-    gpus: host.gpus.map((one) => (one.typeId === gpu?.typeId ? { ...one, free: one.free + gpu.count } : one)),
-  }
 }
 
 function saved({ holder }: Room): number {

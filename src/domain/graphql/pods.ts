@@ -2,7 +2,8 @@ import type { EndpointWorker } from '../../contract/endpoints/workers.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
 import { type Catalog, findGpuType } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
-import { DESIRED, envPairs, envTexts } from './values.ts'
+import { DESIRED } from '../flat/pod-status.ts'
+import { envPairs, envTexts } from './values.ts'
 
 /** A pod as GraphQL shows it (GQL-13 to GQL-15), without the fields that only its row has: sizes and counts are integers. */
 export function flatPod(pod: Pod, catalog: Catalog) {

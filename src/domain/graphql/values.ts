@@ -1,5 +1,3 @@
-import type { PodStatus } from '../../contract/enums.ts'
-
 // The flat names of GraphQL, and the conversion between its strings and the lists and maps of v2 (GQL-13, GQL-17), for all mappings.
 
 /** Fields whose names in GraphQL and v2 differ, v2's name first: an error names the field that the client sent. */
@@ -87,16 +85,6 @@ export function itemsOf(text: string | null | undefined): string[] {
 /** Returns undefined for an empty string and for null. */
 export function given(text: string | null | undefined): string | undefined {
   return text || undefined
-}
-
-/** GQL-15: clients know only three states. */
-export const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINATED'>> = {
-  PROVISIONING: 'RUNNING',
-  STARTING: 'RUNNING',
-  RUNNING: 'RUNNING',
-  EXITED: 'EXITED',
-  ERROR: 'EXITED',
-  TERMINATED: 'TERMINATED',
 }
 
 /** `<flavor>-<vCPUs>-<GB>` (SEED-3). */

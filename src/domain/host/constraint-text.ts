@@ -15,14 +15,18 @@ export function describeConstraint(failed: string): string {
   return TEXTS[kind]?.(wanted, type.join(' ')) ?? name
 }
 
-/** Each constraint with the number of hosts on which it failed, the most frequent first, at most `limit`. */
+/** Each constraint with the number of hosts on which it failed as text, the most frequent first, at most `limit`. */
 export function countConstraints(unfit: readonly UnfitHost[], limit: number): string[] {
+  return failedConstraints(unfit, limit).map(([text, count]) => `${text}: fails on ${count} of ${unfit.length} hosts`)
+}
+
+/** Each constraint and the number of hosts on which it failed, the most frequent first, at most `limit`. */
+export function failedConstraints(unfit: readonly UnfitHost[], limit: number): [text: string, count: number][] {
   const counts = new Map<string, number>()
   for (const { failed } of unfit) {
     for (const text of new Set(failed.map(describeConstraint))) counts.set(text, (counts.get(text) ?? 0) + 1)
   }
-  const ordered = [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-  return ordered.slice(0, limit).map(([text, count]) => `${text}: fails on ${count} of ${unfit.length} hosts`)
+  return [...counts].toSorted(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, limit)
 }
 
 const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> = {

@@ -1,10 +1,11 @@
 import { type PlacementHost, type PlacementRequest, rankHosts } from '../host/placement.ts'
+import type { Resources } from '../host/resources.ts'
 import { type CapacityOffer, mayGo } from './offers.ts'
 
 /** Chooses the workers to preempt so that a worker that fits on no host gets capacity (PREEMPT-1, PREEMPT-4). Pure. */
 
 /** The capacity that a workload holds on a host. */
-export interface HeldCapacity {
+export interface HeldCapacity extends Resources {
   /** The id of the worker or pod. */
   id: string
   hostId: string
@@ -12,10 +13,6 @@ export interface HeldCapacity {
   kind: 'worker' | 'pod'
   /** The endpoint of a worker. */
   ownerId: string
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
-  diskGb: number
 }
 
 export interface CapacitySearch {

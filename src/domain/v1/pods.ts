@@ -1,8 +1,8 @@
-import type { PodStatus } from '../../contract/enums.ts'
 import type { CreatePodRequest, Pod } from '../../contract/pods/pods.ts'
 import type { V1CreatePod } from '../../contract/v1/bodies.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { type ContainerPart, containerOf, DEFAULT_MOUNT_PATH, flatContainer, persistentOf } from '../flat/container.ts'
+import { DESIRED } from '../flat/pod-status.ts'
 import { gpuName } from './gpu-pools.ts'
 
 /** Defaults of a v1 create (LEG-6). */
@@ -82,16 +82,6 @@ function gpusOf(body: V1CreatePod): Pick<CreatePodRequest, 'gpu'>[] {
 function cpusOf({ cpuFlavorIds, vcpuCount = DEFAULTS.vcpuCount }: V1CreatePod): Pick<CreatePodRequest, 'cpu'>[] {
   const flavors = cpuFlavorIds?.length ? cpuFlavorIds : CPU_FLAVORS
   return flavors.map((id) => ({ cpu: { id, vcpuCount } }))
-}
-
-/** LEG-7: v1 has three statuses. */
-const DESIRED: Readonly<Record<PodStatus, 'RUNNING' | 'EXITED' | 'TERMINATED'>> = {
-  PROVISIONING: 'RUNNING',
-  STARTING: 'RUNNING',
-  RUNNING: 'RUNNING',
-  EXITED: 'EXITED',
-  ERROR: 'EXITED',
-  TERMINATED: 'TERMINATED',
 }
 
 /** A pod as v1 shows it (LEG-7): whole numbers without decimals, maps and lists never null, unknown values null. */

@@ -1,7 +1,8 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import { listPlacementHosts, listPodHosts } from '../../db/hosts/capacity.ts'
-import { type HostRefusal, insertPod, isHostRefusal, type PodRefusal, type PodResources, type PodRow } from '../../db/pods/pods.ts'
+import { type HostRefusal, insertPod, isHostRefusal, type PodRefusal, type PodRow } from '../../db/pods/pods.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
+import type { Resources } from '../../domain/host/resources.ts'
 import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../../domain/pod/place/placement.ts'
 import { runningNanos } from '../../domain/pod/rates.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
@@ -81,7 +82,7 @@ type Creation = 'done' | 'silent' | HostRefusal | PodRefusal
 
 function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, together: readonly Statement[]): Promise<Creation> {
   const host = podHost(env, hostId)
-  const resources: PodResources = { ...shape, diskGb: podDiskGb(pod.spec) }
+  const resources: Resources = { ...shape, diskGb: podDiskGb(pod.spec) }
   // A host whose object cannot be reached does not fail the create while other hosts have room.
   const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
   const insert = async ([marked]: readonly PodIntent[]): Promise<Creation> =>

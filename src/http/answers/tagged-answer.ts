@@ -2,13 +2,15 @@ import type { Context } from 'hono'
 import { isKnown } from '../../domain/text/etag.ts'
 import type { AppEnv } from '../app-env.ts'
 
-/** Response headers of a route whose answers carry an ETag (HIS-9), for the OpenAPI document. */
-export const ETAG_HEADER = {
+const ETAG_HEADER = {
   ETag: { description: 'Of this answer, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } },
 }
 
-/** The 304 response of such a route, for the OpenAPI document. */
-export const NOT_MODIFIED = { description: 'The answer is the one that `If-None-Match` names.' }
+/** Responses of a route whose answers carry an ETag (HIS-9), for the OpenAPI document. */
+export function taggedAnswers<Answer extends { description: string; headers?: object }>(answer: Answer) {
+  const headers = { ...answer.headers, ...ETAG_HEADER }
+  return { 200: { ...answer, headers }, 304: { description: 'The answer is the one that `If-None-Match` names.', headers } }
+}
 
 /** Returns the ETag of a body: the first 12 bytes of its SHA-256, in quotes. */
 export async function tagOf(body: BufferSource): Promise<string> {

@@ -27,7 +27,7 @@ import { visitOf } from '../callers/session-headers.ts'
 import { limitRate } from '../middleware/rate-limit.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { answer, json, pathParam, RATE_HEADERS } from '../openapi/rest-components.ts'
 
 const PATH = '/console/device'
 const WINDOW_MS = 60_000
@@ -59,10 +59,6 @@ const LABELS: Readonly<Record<DeviceRefusal, string>> = {
 const common = { tags: ['Devices'] }
 const ofDevices = { ...common, security: [{}], middleware: strictJson }
 const ofUsers = { ...common, security: [{ cookie: [] }] }
-const answer = <Schema extends z.ZodType>(description: string, schema: Schema) => ({
-  description,
-  content: { 'application/json': { schema } },
-})
 
 const fromLink = (name: string, description: string) =>
   z
@@ -110,7 +106,7 @@ const readRoute = createRoute({
   description: 'Shown before it is approved, so that the user recognises it. The name is unknown where the user typed the code.',
   middleware: [requireSession] as const,
   request: {
-    params: z.object({ userCode: z.string().meta({ param: { name: 'userCode', in: 'path' }, description: 'The code.' }) }),
+    params: z.object({ userCode: pathParam('userCode', 'The code.') }),
     query: z.object({
       name: fromLink('name', 'The name, as `verification_uri_complete` says it.'),
       proof: fromLink('proof', 'Its proof, from there too.'),

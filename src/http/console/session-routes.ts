@@ -12,12 +12,12 @@ import { ownCookie, setOwnCookie } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { strictJson } from '../middleware/strict-json.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
-import { json, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { answer, json, RATE_HEADERS } from '../openapi/rest-components.ts'
 import { requireOwnPage } from './own-page.ts'
 
 const PATH = '/console/session'
 const common = { tags: ['Session'], security: [{ cookie: [] }, {}] }
-const state = (description: string) => ({ description, content: { 'application/json': { schema: ConsoleState } } })
+const state = (description: string) => answer(description, ConsoleState)
 
 const stateRoute = createRoute({
   ...common,
@@ -54,10 +54,7 @@ const linkRoute = createRoute({
   description: 'For a page to ask before it signs in. The link stays as it is.',
   middleware: [requireOwnPage, strictJson] as const,
   request: { body: json(DescribeLinkRequest) },
-  responses: {
-    200: { description: 'Whom.', content: { 'application/json': { schema: DescribedLink } } },
-    ...problemResponses([400, 401, 403, 413, 415, 422, 429]),
-  },
+  responses: { 200: answer('Whom.', DescribedLink), ...problemResponses([400, 401, 403, 413, 415, 422, 429]) },
 })
 
 const signOutRoute = createRoute({

@@ -3,31 +3,15 @@ import { z } from 'zod'
 import { JOB_ROUTES, type JobRoute } from '../../contract/jobs/job-routes.ts'
 import { ProblemBody } from '../../contract/problems.ts'
 import type { AppEnv } from '../app-env.ts'
-import { BEARER, RETRY_HEADERS } from '../openapi/rest-components.ts'
+import { BEARER, json, pathParam, RETRY_HEADERS } from '../openapi/rest-components.ts'
 import { type DocumentedJob, type Method, OPERATIONS } from './job-operations.ts'
 
-const endpointParam = {
-  endpointId: z.string().meta({ param: { name: 'endpointId', in: 'path' }, description: 'Endpoint id.' }),
+const EndpointParams = z.object({ endpointId: pathParam('endpointId', 'Endpoint id.') })
+const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = {
+  job: EndpointParams.extend({ jobId: pathParam('jobId', 'Job id, as `/run` answered it.') }),
+  bulk: EndpointParams.extend({ bulkId: pathParam('bulkId', 'As the call that began it answered.') }),
+  rest: EndpointParams.extend({ route: pathParam('route', 'Any path, slashes included, such as `v1/chat/completions`.') }),
 }
-const EndpointParams = z.object(endpointParam)
-const JobParams = z.object({
-  ...endpointParam,
-  jobId: z.string().meta({ param: { name: 'jobId', in: 'path' }, description: 'Job id, as `/run` answered it.' }),
-})
-
-const RouteParams = z.object({
-  ...endpointParam,
-  route: z
-    .string()
-    .meta({ param: { name: 'route', in: 'path' }, description: 'Any path, slashes included, such as `v1/chat/completions`.' }),
-})
-
-const BulkParams = z.object({
-  ...endpointParam,
-  bulkId: z.string().meta({ param: { name: 'bulkId', in: 'path' }, description: 'As the call that began it answered.' }),
-})
-
-const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, bulk: BulkParams, rest: RouteParams }
 
 /**
  * Documents the queue-based job API. Its routes are not registered through `openapi()`, because bodies there are opaque and large; this
@@ -56,7 +40,7 @@ function documented(job: DocumentedJob, method: Method): RouteConfig {
       params: PARAMS[route.params] ?? EndpointParams,
       ...(job.query && { query: job.query }),
       ...(job.headers && { headers: job.headers }),
-      ...(job.body && { body: { required: true, content: { 'application/json': { schema: job.body } } } }),
+      ...(job.body && { body: json(job.body) }),
     },
     responses: {
       200: {

@@ -39,9 +39,14 @@ export function registerRateHeaders(app: OpenAPIHono<AppEnv>): void {
   })
 }
 
+/** A successful answer in JSON. */
+export function answer<Schema extends z.ZodType>(description: string, schema: Schema) {
+  return { description, content: { 'application/json': { schema } } }
+}
+
 /** A successful answer to an authenticated caller. */
 export function ok<Schema extends z.ZodType>(description: string, schema: Schema) {
-  return { description, headers: RATE_HEADERS, content: { 'application/json': { schema } } }
+  return { ...answer(description, schema), headers: RATE_HEADERS }
 }
 
 /** A JSON body. Without `required`, a request that names no content type would skip validation. */
@@ -49,10 +54,25 @@ export function json<Schema extends z.ZodType>(schema: Schema) {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
+/** A parameter in the path. */
+export function pathParam(name: string, description: string) {
+  return z.string().meta({ param: { name, in: 'path' }, description })
+}
+
+/** The parameters of a path whose only one is `id`. */
+export function idParams(description: string) {
+  return z.object({ id: pathParam('id', description) })
+}
+
 const WITH_DRY_RUN = 'With `dryRun`: what would happen.'
 
 /** The answer to `dryRun` of a verb whose success has another status (DRY-5). */
 export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)
+
+/** The answers of a verb that ends something: without a body when it is done, or the plan of it. */
+export function endedOrPlan(description: string) {
+  return { 200: PLANNED, 204: { description, headers: RATE_HEADERS } }
+}
 
 /** The answer of a verb whose success and plan are both a 200; make `schema` with `orChangePlan`. */
 export function okOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
@@ -67,10 +87,12 @@ export function plannedOrMade<Plan extends z.ZodType, Made extends z.ZodType>(id
   return ok(description, z.union([made, plan]).meta({ id, example: plan.meta()?.example }))
 }
 
-/** Like `PLANNED`, for the operator API, whose answers have no rate limit headers. */
-export const PLANNED_FOR_OPERATOR = operatorOkOrPlan('', ChangePlan)
-
-/** Like `okOrPlan`, for the operator API. */
+/** Like `okOrPlan`, for the operator API, whose answers have no rate limit headers. */
 export function operatorOkOrPlan<Schema extends z.ZodType>(description: string, schema: Schema) {
-  return { description: `${description} ${WITH_DRY_RUN}`.trim(), content: { 'application/json': { schema } } }
+  return answer(`${description} ${WITH_DRY_RUN}`, schema)
+}
+
+/** Like `endedOrPlan`, for the operator API. */
+export function operatorEndedOrPlan(description: string) {
+  return { 200: answer(WITH_DRY_RUN, ChangePlan), 204: { description } }
 }

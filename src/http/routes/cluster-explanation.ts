@@ -1,23 +1,18 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ClusterExplanation } from '../../contract/explain/explain.ts'
 import { explainOwnCluster } from '../../services/clusters/explain-cluster.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { idParams, ok } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
-const explainRoute = createRoute({
-  tags: ['Clusters'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/clusters/{id}/explain',
+const route = restRoutes('Clusters')
+
+const explainRoute = route('get', '/v2/clusters/{id}/explain', 'clusters:read', {
   operationId: 'explainCluster',
   summary: 'Explain the state of a cluster',
   description: 'The first cause among its members, the number of members by state, and the errors of failed members.',
-  ...scoped('clusters:read', []),
-  request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Cluster id.' }) }) },
-  responses: { 200: ok('The explanation.', ClusterExplanation), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  request: { params: idParams('Cluster id.') },
+  responses: { 200: ok('The explanation.', ClusterExplanation) },
 })
 
 /** Registers the explanation of a cluster (WHY-16). */

@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import {
   Cluster,
@@ -15,105 +14,74 @@ import { withSpend } from '../../services/billing/listed-spend.ts'
 import * as clusters from '../../services/clusters/clusters.ts'
 import { createCluster, previewCluster } from '../../services/clusters/create-cluster.ts'
 import { planDeleteCluster } from '../../services/clusters/plan-cluster.ts'
+import { endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { refuseMember } from '../middleware/refuse-member.ts'
-import { scoped } from '../middleware/scope.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, plannedOrMade, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { endedOrPlan, idParams, json, ok, plannedOrMade } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
 const PATH = '/v2/clusters'
 const ITEM_PATH = '/v2/clusters/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Cluster id.' }) })
-const common = { tags: ['Clusters'], security: BEARER }
+const Params = idParams('Cluster id.')
+const route = restRoutes('Clusters')
 const READ = 'clusters:read'
 const WRITE = 'clusters:write'
 const NO_REGISTRY = 'registry: a cluster takes no credential of its own; name a template that has one as templateId'
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, READ, {
   operationId: 'listClusters',
   summary: 'List all clusters, newest first',
   description: 'The list is whole: it has no pages.',
-  ...scoped(READ, []),
-  responses: { 200: ok('The clusters.', ListClustersResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The clusters.', ListClustersResponse) },
 })
 
-const createClusterRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createClusterRoute = route('post', PATH, WRITE, {
   operationId: 'createCluster',
   summary: 'Create a cluster: all its members at once, in one data center',
   description:
     'Its members start together when they can reach one another. With `dryRun` nothing is created and the response contains the placement. A repeated `Idempotency-Key` gives the cluster that the first call made.',
-  ...scoped(WRITE, [strictJson, refuseMember('registry', NO_REGISTRY)]),
+  middleware: [refuseMember('registry', NO_REGISTRY)],
   request: { body: json(CreateClusterRequest), query: CreateClusterQuery, headers: CreateHeaders },
   responses: {
     200: plannedOrMade('ClusterOrPlacementPreview', 'With `dryRun`: where the cluster would go.', ClusterPlacementPreview, Cluster),
     201: ok('The cluster.', Cluster),
-    ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
+  problems: [402, 404, 409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, READ, {
   operationId: 'getCluster',
   etagOf: 'cluster',
   summary: 'Read a cluster',
   description: 'How many members have which status, its network and its primary. It has no status of its own.',
-  ...scoped(READ, []),
   request: { params: Params },
-  responses: { 200: ok('The cluster.', Cluster), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The cluster.', Cluster) },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const updateRoute = route('patch', ITEM_PATH, WRITE, {
   operationId: 'updateCluster',
   etagOf: 'cluster',
   summary: 'Rename a cluster',
   description: 'Its members are renamed with it.',
-  ...scoped(WRITE, [strictJson]),
   request: { params: Params, body: json(UpdateClusterRequest) },
-  responses: {
-    200: ok('The cluster as it is now.', Cluster),
-    ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('The cluster as it is now.', Cluster) },
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, WRITE, {
   operationId: 'deleteCluster',
   etagOf: 'cluster',
   summary: 'Delete a cluster: every member is terminated',
   description: 'In whatever state it is. Network volumes keep their data.',
-  ...scoped(WRITE, []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
 })
 
-const podsRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/clusters/{id}/pods',
+const podsRoute = route('get', '/v2/clusters/{id}/pods', READ, {
   operationId: 'listClusterPods',
   summary: 'List the members of a cluster, by rank',
   description: 'The list is whole: it has no pages.',
-  ...scoped(READ, []),
   request: { params: Params },
-  responses: { 200: ok('The members.', ListClusterPodsResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The members.', ListClusterPodsResponse) },
 })
 
 /** Registers `/v2/clusters` (CLU-1 to CLU-12). */
@@ -136,12 +104,7 @@ export function registerClusters(app: OpenAPIHono<AppEnv>): void {
   app.openapi(updateRoute, async (c) => {
     return c.json(await clusters.updateCluster(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200)
   })
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteCluster(verbContext(c), id), 200)
-    await clusters.deleteCluster(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteCluster, clusters.deleteCluster))
   app.openapi(podsRoute, async (c) => {
     return c.json({ pods: await clusters.listClusterPods(verbContext(c), c.req.valid('param').id) }, 200)
   })

@@ -1,57 +1,40 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { CreateDelegationRequest, EcrDelegation, ListDelegationsResponse } from '../../contract/resources/delegations.ts'
 import * as delegations from '../../services/resources/delegations.ts'
 import { planRevokeDelegation } from '../../services/resources/plan-deletions.ts'
+import { endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { endedOrPlan, idParams, json, ok } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
 const PATH = '/v2/registries/delegations'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delegation id.' }) })
-const common = { tags: ['Registries'], security: BEARER }
+const Params = idParams('Delegation id.')
+const route = restRoutes('Registries')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'registries:read', {
   operationId: 'listDelegations',
   summary: 'List the ECR repositories that are pulled from by delegation, newest first',
   description: 'The list is whole: it has no pages.',
-  ...scoped('registries:read', []),
-  responses: { 200: ok('The delegations.', ListDelegationsResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The delegations.', ListDelegationsResponse) },
 })
 
-const createDelegationRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createDelegationRoute = route('post', PATH, 'registries:write', {
   operationId: 'createDelegation',
   summary: 'Pull from an ECR repository without a stored credential',
   description: 'The repository grants the access; a token for each pull is exchanged when a container starts.',
-  ...scoped('registries:write', [strictJson]),
   request: { body: json(CreateDelegationRequest), headers: CreateHeaders },
-  responses: { 201: ok('The delegation.', EcrDelegation), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: { 201: ok('The delegation.', EcrDelegation) },
+  problems: [409],
 })
 
-const revokeRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: `${PATH}/{id}`,
+const revokeRoute = route('delete', `${PATH}/{id}`, 'registries:write', {
   operationId: 'revokeDelegation',
   summary: 'Revoke a delegation: the next start pulls without it',
   description: 'Containers that run go on.',
-  ...scoped('registries:write', []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Revoked.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Revoked.'),
 })
 
 /** Registers `/v2/registries/delegations` (REG-3). Register it before `/v2/registries/{id}`, which would match the word as an id. */
@@ -60,10 +43,5 @@ export function registerDelegations(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createDelegationRoute, async (c) =>
     c.json(await delegations.createDelegation(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
-  app.openapi(revokeRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planRevokeDelegation(verbContext(c), id), 200)
-    await delegations.revokeDelegation(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(revokeRoute, (c) => endOrPlan(c, verbContext(c), planRevokeDelegation, delegations.revokeDelegation))
 }

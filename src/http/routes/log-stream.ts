@@ -1,13 +1,10 @@
 import { z } from 'zod'
-import { LogLinesResponse } from '../../contract/logs/lines.ts'
-import { MergedLinesResponse } from '../../contract/logs/merged.ts'
 import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
 import type { AppContext } from '../app-env.ts'
 import { credentialOf } from '../callers/console-credential.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { RATE_HEADERS } from '../openapi/rest-components.ts'
+import { ok, RATE_HEADERS } from '../openapi/rest-components.ts'
 import { watchedByKey } from '../watched/watched-stream.ts'
 
 // Shared parts of the log routes (LOG-1 to LOG-6).
@@ -30,20 +27,10 @@ const DOCUMENTED_HEADERS = {
 /** Responses that a log stream's route documents. */
 export const LOG_RESPONSES = {
   200: { description: 'The stream.', headers: DOCUMENTED_HEADERS, content: { 'text/event-stream': { schema: EVENTS } } },
-  ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
 }
 
-/** Responses of a page of lines (LOG-30). */
-export const LINES_RESPONSES = {
-  200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: LogLinesResponse } } },
-  ...problemResponses([401, 403, 404, 422, 429, 503], RATE_HEADERS),
-}
-
-/** Responses of a page of lines of all workers of an endpoint (LOG-34). */
-export const MERGED_RESPONSES = {
-  ...LINES_RESPONSES,
-  200: { description: 'The page.', headers: RATE_HEADERS, content: { 'application/json': { schema: MergedLinesResponse } } },
-}
+/** Answers of a page of lines, of one log (LOG-30) or of all workers of an endpoint (LOG-34). */
+export const linesAnswers = <Schema extends z.ZodType>(schema: Schema) => ({ responses: { 200: ok('The page.', schema) }, problems: [503] })
 
 export const LINES_TEXT =
   'Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. ' +

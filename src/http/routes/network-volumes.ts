@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import {
@@ -12,89 +11,61 @@ import {
 import * as volumes from '../../services/resources/network-volumes.ts'
 import { planUpdateNetworkVolume } from '../../services/resources/plan-changes.ts'
 import { planDeleteNetworkVolume } from '../../services/resources/plan-deletions.ts'
+import { changeOrPlan, endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { endedOrPlan, idParams, json, ok, okOrPlan } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
 const PATH = '/v2/network-volumes'
 const ITEM_PATH = '/v2/network-volumes/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Network volume id.' }) })
-const common = { tags: ['Volumes'], security: BEARER }
+const Params = idParams('Network volume id.')
+const route = restRoutes('Volumes')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'volumes:read', {
   operationId: 'listNetworkVolumes',
   summary: 'List all network volumes, newest first',
   description: 'The list is whole: it has no pages.',
-  ...scoped('volumes:read', []),
-  responses: { 200: ok('The volumes.', ListNetworkVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The volumes.', ListNetworkVolumesResponse) },
 })
 
-const createNetworkVolumeRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createNetworkVolumeRoute = route('post', PATH, 'volumes:write', {
   operationId: 'createNetworkVolume',
   etagOf: 'volume',
   summary: 'Create a network volume',
   description:
     'It lies in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` gives the volume that the first call made.',
-  ...scoped('volumes:write', [strictJson]),
   request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
-  responses: {
-    201: ok('The network volume.', NetworkVolume),
-    ...problemResponses([400, 401, 402, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 201: ok('The network volume.', NetworkVolume) },
+  problems: [402, 409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, 'volumes:read', {
   operationId: 'getNetworkVolume',
   etagOf: 'volume',
   summary: 'Read a network volume',
   description: 'Its name, size, data center and kind.',
-  ...scoped('volumes:read', []),
   request: { params: Params },
-  responses: { 200: ok('The network volume.', NetworkVolume), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The network volume.', NetworkVolume) },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const updateRoute = route('patch', ITEM_PATH, 'volumes:write', {
   operationId: 'updateNetworkVolume',
   etagOf: 'volume',
   summary: 'Rename a network volume or let it grow',
   description: 'At least one of `name` and `size`; a volume never shrinks.',
-  ...scoped('volumes:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateNetworkVolumeRequest) },
-  responses: {
-    200: okOrPlan('The network volume as it is now.', NetworkVolumeOrChangePlan),
-    ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The network volume as it is now.', NetworkVolumeOrChangePlan) },
+  problems: [402, 409],
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, 'volumes:write', {
   operationId: 'deleteNetworkVolume',
   etagOf: 'volume',
   summary: 'Delete a network volume that nothing uses',
   description: '400 while a live pod or an endpoint uses it. Its data is not brought back.',
-  ...scoped('volumes:write', []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
+  problems: [400],
 })
 
 /** Registers `/v2/network-volumes` (VOL-1 to VOL-3). */
@@ -104,16 +75,6 @@ export function registerNetworkVolumes(app: OpenAPIHono<AppEnv>): void {
     c.json(await volumes.createVolume(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
   app.openapi(getRoute, async (c) => c.json(await volumes.getVolume(verbContext(c), c.req.valid('param').id), 200))
-  app.openapi(updateRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    const body = c.req.valid('json')
-    if (c.req.valid('query').dryRun) return c.json(await planUpdateNetworkVolume(verbContext(c), id, body), 200)
-    return c.json(await volumes.updateVolume(verbContext(c), id, body), 200)
-  })
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteNetworkVolume(verbContext(c), id), 200)
-    await volumes.deleteVolume(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(updateRoute, (c) => changeOrPlan(c, verbContext(c), planUpdateNetworkVolume, volumes.updateVolume))
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteNetworkVolume, volumes.deleteVolume))
 }

@@ -1,76 +1,53 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../contract/resources/registries.ts'
 import { planDeleteRegistry } from '../../services/resources/plan-deletions.ts'
 import * as registries from '../../services/resources/registries.ts'
+import { endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { endedOrPlan, idParams, json, ok } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
 const PATH = '/v2/registries'
 const ITEM_PATH = '/v2/registries/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Credential id.' }) })
-const common = { tags: ['Registries'], security: BEARER }
+const Params = idParams('Credential id.')
+const route = restRoutes('Registries')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'registries:read', {
   operationId: 'listRegistries',
   summary: 'List all registry credentials, oldest first',
   description: 'User names and passwords are never shown. The list is whole: it has no pages.',
-  ...scoped('registries:read', []),
-  responses: {
-    200: ok('The credentials, without user names and passwords.', ListRegistriesResponse),
-    ...problemResponses([401, 403, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('The credentials, without user names and passwords.', ListRegistriesResponse) },
 })
 
-const createRegistryRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createRegistryRoute = route('post', PATH, 'registries:write', {
   operationId: 'createRegistry',
   summary: 'Store a credential for private images',
   description:
     'It is kept sealed, and pods, endpoints and templates name it by its id. A repeated `Idempotency-Key` gives the credential that the first call made.',
-  ...scoped('registries:write', [strictJson]),
   request: { body: json(CreateRegistryRequest), headers: CreateHeaders },
-  responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: { 201: ok('The credential.', Registry) },
+  problems: [409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, 'registries:read', {
   operationId: 'getRegistry',
   etagOf: 'credential',
   summary: 'Read the name of a registry credential',
   description: 'User name and password are never shown.',
-  ...scoped('registries:read', []),
   request: { params: Params },
-  responses: { 200: ok('The credential.', Registry), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The credential.', Registry) },
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, 'registries:write', {
   operationId: 'deleteRegistry',
   etagOf: 'credential',
   summary: 'Delete a credential that nothing pulls with; templates forget it',
   description: '400 while a live pod or an endpoint pulls with it.',
-  ...scoped('registries:write', []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
+  problems: [400],
 })
 
 /** Registers `/v2/registries` (REG-1, REG-2). */
@@ -80,10 +57,5 @@ export function registerRegistries(app: OpenAPIHono<AppEnv>): void {
     c.json(await registries.createRegistry(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
   app.openapi(getRoute, async (c) => c.json(await registries.getRegistry(verbContext(c), c.req.valid('param').id), 200))
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteRegistry(verbContext(c), id), 200)
-    await registries.deleteRegistry(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteRegistry, registries.deleteRegistry))
 }

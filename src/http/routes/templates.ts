@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
 import { PageQuery } from '../../contract/pagination.ts'
@@ -14,87 +13,63 @@ import { planUpdateTemplate } from '../../services/resources/plan-changes.ts'
 import { planDeleteTemplate } from '../../services/resources/plan-deletions.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
+import { endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { strictJson } from '../middleware/strict-json.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { scopedByVerb } from '../middleware/scope.ts'
+import { endedOrPlan, idParams, json, ok, okOrPlan } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
 const PATH = '/v2/templates'
 const ITEM_PATH = '/v2/templates/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Template id.' }) })
-const common = { tags: ['Templates'], security: BEARER }
+const Params = idParams('Template id.')
+const route = restRoutes('Templates')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'templates:read', {
   operationId: 'listTemplates',
   summary: 'List own templates, newest first',
   description: 'Public templates of others are not among them; they are read by their ids.',
-  ...scoped('templates:read', []),
   request: { query: PageQuery },
-  responses: { 200: ok('A page of templates.', ListTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of templates.', ListTemplatesResponse) },
 })
 
-const createTemplateRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createTemplateRoute = route('post', PATH, 'templates:write', {
   operationId: 'createTemplate',
   etagOf: 'template',
   summary: 'Create a template',
   description:
     'Pods and endpoints are made from it by `templateId`; a repeated `Idempotency-Key` gives the template that the first call made.',
-  ...scoped('templates:write', [strictJson]),
   request: { body: json(CreateTemplateRequest), headers: CreateHeaders },
-  responses: { 201: ok('The template.', Template), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: { 201: ok('The template.', Template) },
+  problems: [409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, scopedByVerb('templates:read'), {
   operationId: 'getTemplate',
   etagOf: 'template',
   summary: 'Read an own template, or a public one, which takes no scope',
   description: 'Of a template of another account the registry credential is not shown.',
-  'x-scope': 'templates:read',
   request: { params: Params },
-  responses: { 200: ok('The template.', Template), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The template.', Template) },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const updateRoute = route('patch', ITEM_PATH, 'templates:write', {
   operationId: 'updateTemplate',
   etagOf: 'template',
   summary: 'Change an own template; what was made from it stays as it is',
   description: 'Omitted members stay unchanged.',
-  ...scoped('templates:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateTemplateRequest) },
-  responses: {
-    200: okOrPlan('The template as it is now.', TemplateOrChangePlan),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The template as it is now.', TemplateOrChangePlan) },
+  problems: [409],
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, 'templates:write', {
   operationId: 'deleteTemplate',
   etagOf: 'template',
   summary: 'Delete an own template that no live pod was made from',
   description: '400 while a live pod was made from it.',
-  ...scoped('templates:write', []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
+  problems: [400],
 })
 
 /** Registers `/v2/templates` (TPL-1 to TPL-6). */
@@ -113,10 +88,5 @@ export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
     if (c.req.valid('query').dryRun) return c.json(await planUpdateTemplate(verbContext(c), id, body), 200)
     return c.json(toTemplate(await templates.updateTemplate(verbContext(c), id, body)), 200)
   })
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteTemplate(verbContext(c), id), 200)
-    await templates.deleteTemplate(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteTemplate, templates.deleteTemplate))
 }

@@ -1,59 +1,42 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ListDeliveriesQuery, ListDeliveriesResponse, SigningSecret, WebhookDelivery } from '../../contract/endpoints/webhooks.ts'
 import * as webhooks from '../../services/endpoints/webhooks.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
-import { scoped } from '../middleware/scope.ts'
-import { problemResponses } from '../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../openapi/rest-components.ts'
+import { idParams, ok } from '../openapi/rest-components.ts'
+import { restRoutes } from '../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Delivery id.' }) })
-const common = { tags: ['Webhooks'], security: BEARER }
+const Params = idParams('Delivery id.')
+const route = restRoutes('Webhooks')
 
-const getSecretRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/webhooks/signing-secret',
+const getSecretRoute = route('get', '/v2/webhooks/signing-secret', 'jobs:write', {
   operationId: 'getWebhookSigningSecret',
   summary: 'Read the secret that signs webhooks',
   description: 'In the form of Standard Webhooks, `whsec_…`: a receiver checks the signature of each delivery with it.',
-  ...scoped('jobs:write', []),
-  responses: { 200: ok('The secret.', SigningSecret), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The secret.', SigningSecret) },
 })
 
-const rotateSecretRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/v2/webhooks/signing-secret/rotate',
+const rotateSecretRoute = route('post', '/v2/webhooks/signing-secret/rotate', 'jobs:write', {
   operationId: 'rotateWebhookSigningSecret',
   summary: 'Replace the secret; for 24 hours both sign',
   description: 'Deliveries carry signatures of both secrets meanwhile, so that no receiver misses one.',
-  ...scoped('jobs:write', []),
-  responses: { 200: ok('The new secret.', SigningSecret), ...problemResponses([401, 403, 413, 429], RATE_HEADERS) },
+  responses: { 200: ok('The new secret.', SigningSecret) },
 })
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/webhooks/deliveries',
+const listRoute = route('get', '/v2/webhooks/deliveries', 'jobs:read', {
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries of webhooks, newest first',
   description: 'Each with its attempts and what the receiver answered; kept for a limited time.',
-  ...scoped('jobs:read', []),
   request: { query: ListDeliveriesQuery },
-  responses: { 200: ok('A page of deliveries.', ListDeliveriesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of deliveries.', ListDeliveriesResponse) },
 })
 
-const redeliverRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/v2/webhooks/deliveries/{id}/redeliver',
+const redeliverRoute = route('post', '/v2/webhooks/deliveries/{id}/redeliver', 'jobs:write', {
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again: the same id and body, three fresh attempts',
   description: 'Receivers know a repetition by its `webhook-id`.',
-  ...scoped('jobs:write', []),
   request: { params: Params },
-  responses: { 200: ok('The delivery.', WebhookDelivery), ...problemResponses([401, 403, 404, 409, 413, 429], RATE_HEADERS) },
+  responses: { 200: ok('The delivery.', WebhookDelivery) },
+  problems: [409],
 })
 
 /** Registers `/v2/webhooks`: signing secret, delivery log, redelivery. */

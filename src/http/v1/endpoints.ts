@@ -8,7 +8,7 @@ import { listWorkers } from '../../services/endpoints/endpoint-workers.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
 import { readPages } from '../pages.ts'
 import { isAsked } from './includes.ts'
-import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
+import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1DeleteRoute, v1Route } from './route.ts'
 
 type Call = V1Call<unknown>
 
@@ -24,10 +24,7 @@ export const ENDPOINT_ROUTES: readonly V1Route[] = [
   v1Route('GET', '/endpoints/:id', 'serverless:read', async (call) => show(call, await endpoints.getEndpoint(call.ctx, call.id))),
   v1BodyRoute('PATCH', '/endpoints/:id', 'serverless:write', V1UpdateEndpoint, update),
   v1BodyRoute('POST', '/endpoints/:id/update', 'serverless:write', V1UpdateEndpoint, update),
-  v1Route('DELETE', '/endpoints/:id', 'serverless:write', async ({ c, ctx, id }) => {
-    await endpoints.deleteEndpoint(ctx, id)
-    return c.body(null, 204)
-  }),
+  v1DeleteRoute('/endpoints/:id', 'serverless:write', endpoints.deleteEndpoint),
 ]
 
 async function list(call: Call): Promise<Response> {

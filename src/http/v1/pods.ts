@@ -11,7 +11,7 @@ import { getPod, listPods } from '../../services/pods/pods.ts'
 import { answerInPieces } from '../answer-in-pieces.ts'
 import { readPages } from '../pages.ts'
 import { includeTemplates, includeVolumes, isAsked } from './includes.ts'
-import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
+import { asV2, mapped, type V1Call, type V1Route, v1BodyRoute, v1DeleteRoute, v1Route } from './route.ts'
 
 /** Pods that are converted in one step; a step takes a few milliseconds. */
 const AT_ONCE = 50
@@ -25,10 +25,7 @@ export const POD_ROUTES: readonly V1Route[] = [
   v1Route('GET', '/pods/:id', 'pods:read', async (call) => show(call, (await getPod(call.ctx, call.id)).pod)),
   v1BodyRoute('PATCH', '/pods/:id', 'pods:write', FlatPodPatch, update),
   v1BodyRoute('POST', '/pods/:id/update', 'pods:write', FlatPodPatch, update),
-  v1Route('DELETE', '/pods/:id', 'pods:write', async ({ c, ctx, id }) => {
-    await actOnPod(ctx, id, 'terminate', undefined)
-    return c.body(null, 204)
-  }),
+  v1DeleteRoute('/pods/:id', 'pods:write', (ctx, id) => actOnPod(ctx, id, 'terminate', undefined)),
   v1Route('POST', '/pods/:id/start', 'pods:write', (call) => act(call, 'start')),
   v1Route('POST', '/pods/:id/stop', 'pods:write', (call) => act(call, 'stop')),
   v1Route('POST', '/pods/:id/restart', 'pods:write', (call) => act(call, 'restart')),

@@ -12,7 +12,7 @@ import * as registries from '../../services/resources/registries.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
 import { readPages } from '../pages.ts'
-import { asV2, type V1Call, type V1Route, v1BodyRoute, v1Route } from './route.ts'
+import { asV2, type V1Call, type V1Route, v1BodyRoute, v1DeleteRoute, v1Route } from './route.ts'
 
 const { readme } = templateNoteFields
 const NewTemplate = CreateTemplateRequest.extend({ readme })
@@ -35,10 +35,7 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
   ),
   v1BodyRoute('PATCH', '/templates/:id', 'templates:write', FlatTemplatePatch, updateTemplate),
   v1BodyRoute('POST', '/templates/:id/update', 'templates:write', FlatTemplatePatch, updateTemplate),
-  v1Route('DELETE', '/templates/:id', 'templates:write', async ({ c, ctx, id }) => {
-    await templates.deleteTemplate(ctx, id)
-    return c.body(null, 204)
-  }),
+  v1DeleteRoute('/templates/:id', 'templates:write', templates.deleteTemplate),
 
   v1Route('GET', '/networkvolumes', 'volumes:read', async ({ c, ctx }) => c.json((await volumes.listVolumes(ctx)).map(flatVolume), 200)),
   v1BodyRoute('POST', '/networkvolumes', 'volumes:write', V1CreateVolume, async ({ c, ctx, body, key }) => {
@@ -50,10 +47,7 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
   ),
   v1BodyRoute('PATCH', '/networkvolumes/:id', 'volumes:write', V1UpdateVolume, updateVolume),
   v1BodyRoute('POST', '/networkvolumes/:id/update', 'volumes:write', V1UpdateVolume, updateVolume),
-  v1Route('DELETE', '/networkvolumes/:id', 'volumes:write', async ({ c, ctx, id }) => {
-    await volumes.deleteVolume(ctx, id)
-    return c.body(null, 204)
-  }),
+  v1DeleteRoute('/networkvolumes/:id', 'volumes:write', volumes.deleteVolume),
 
   v1Route('GET', '/containerregistryauth', 'registries:read', async ({ c, ctx }) =>
     c.json((await registries.listRegistries(ctx)).map(shownRegistry), 200),
@@ -64,10 +58,7 @@ export const RESOURCE_ROUTES: readonly V1Route[] = [
   v1Route('GET', '/containerregistryauth/:id', 'registries:read', async ({ c, ctx, id }) =>
     c.json(shownRegistry(await registries.getRegistry(ctx, id)), 200),
   ),
-  v1Route('DELETE', '/containerregistryauth/:id', 'registries:write', async ({ c, ctx, id }) => {
-    await registries.deleteRegistry(ctx, id)
-    return c.body(null, 204)
-  }),
+  v1DeleteRoute('/containerregistryauth/:id', 'registries:write', registries.deleteRegistry),
 ]
 
 async function updateTemplate({ c, ctx, id, body }: V1Call<FlatTemplatePatch>): Promise<Response> {

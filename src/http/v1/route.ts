@@ -40,6 +40,14 @@ export function v1Route(method: V1Route['method'], path: string, scope: Scope, h
   return { method, path, middleware: guard(scope, method, path, []), run: (c) => handle(callOf(c, undefined)) }
 }
 
+/** A route that ends something and answers without a body. */
+export function v1DeleteRoute(path: string, scope: Scope, end: (ctx: VerbContext, id: string) => Promise<unknown>): V1Route {
+  return v1Route('DELETE', path, scope, async ({ c, ctx, id }) => {
+    await end(ctx, id)
+    return c.body(null, 204)
+  })
+}
+
 /** A route with a body. Null members count as absent (LEG-5). */
 export function v1BodyRoute<Schema extends z.ZodType>(
   method: 'POST' | 'PATCH',
@@ -72,9 +80,10 @@ export function mapped<Body>(result: { ok: true; body: Body } | { ok: false; det
 // A key that is bound to one pod may call the routes of that pod, as in v2.
 function guard(scope: Scope, method: V1Route['method'], path: string, more: MiddlewareHandler<AppEnv>[]): MiddlewareHandler<AppEnv>[] {
   const found = /^\/pods\/:id(\/\w+)?$/.exec(path)
-  if (!found) return scoped(scope, more).middleware
+  if (!found) return [...scoped(scope).guards, ...more]
   const action = method === 'DELETE' ? 'terminate' : (found[1] ?? '').slice(1)
-  return scoped(scope, endsPod(action) ? [ENDS, ...more] : more, 'id', podCapability(action)).middleware
+  const { guards } = scoped(scope, 'id', podCapability(action))
+  return [...guards, ...(endsPod(action) ? [ENDS, ...more] : more)]
 }
 
 function callOf<Body>(c: AppContext, body: Body): V1Call<Body> {

@@ -8,6 +8,7 @@ import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 import { dropQuota } from './rate-limit.ts'
 
 // Operations of the operator on accounts: the route has checked the operator's key, which permits all of them (AUT-4a).
@@ -56,13 +57,6 @@ export async function resetQuotas(ctx: OperatorContext, userId: string): Promise
   const change = { action: 'quotas.reset', resourceKind: 'user', resourceId: userId, ...DELETED }
   await accounts.deleteQuota(openDatabase(ctx.env.DB), personalTeamId, noteByOperator(ctx, personalTeamId, change))
   dropQuota(personalTeamId)
-}
-
-/** Returns the user with that id. Throws 404. */
-export async function findUserOrThrow(env: Env, id: string): Promise<accounts.UserRow> {
-  const user = await accounts.findUser(openDatabase(env.DB), id)
-  if (!user) throw new Problem('notFound')
-  return user
 }
 
 function toUser({ id, email, createdAt }: accounts.UserRow): User {

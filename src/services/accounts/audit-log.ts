@@ -7,7 +7,6 @@ import type {
   OperatorAuditQuery,
   OperatorAuditResponse,
 } from '../../contract/accounts/audit.ts'
-import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { AuditRow } from '../../db/audit.ts'
 import { type AuditFilter, findChanges, listAudit } from '../../db/audit-reads.ts'
@@ -17,6 +16,7 @@ import { stateAt } from '../../domain/audit/state-at.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { openHeavyReads } from '../heavy-reads.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** Rows per page: a larger page might not fit into a Worker's memory. */
@@ -55,8 +55,7 @@ export async function getStateAt(ctx: VerbContext, { resource, at }: AuditStateQ
   const atMs = Date.parse(at)
   const wanted = { kinds: Object.keys(SCOPE_OF), atMs, limit: MAX_CHANGES }
   const { until, since } = await findChanges(openDatabase(ctx.env.DB), ctx.principal.teamId, resource, wanted)
-  const known = until[0] ?? since[0]
-  if (!known) throw new Problem('notFound')
+  const known = orNotFound(until[0] ?? since[0])
   const kind = known.resourceKind as StatefulKind
   requireScope(ctx.principal, SCOPE_OF[kind])
   return { resource: { kind, id: resource }, at: formatTime(atMs), ...stateAt(until, since) }

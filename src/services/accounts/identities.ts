@@ -1,10 +1,9 @@
-import { Problem } from '../../contract/problems.ts'
-import { findUser } from '../../db/accounts/accounts.ts'
 import { openDatabase } from '../../db/client.ts'
 import { deleteIdentities, listIdentities } from '../../db/sessions/identities.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 
 /**
  * Deletes the provider identities that a user has signed in with (OIDC-15): in force at once in this isolate, within 60 s everywhere.
@@ -12,8 +11,7 @@ import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
  */
 export async function freeIdentities(ctx: OperatorContext, userId: string): Promise<void> {
   const db = openDatabase(ctx.env.DB)
-  const user = await findUser(db, userId)
-  if (!user) throw new Problem('notFound')
+  const user = await findUserOrThrow(ctx.env, userId)
   const identities = await listIdentities(db, userId)
   const change = { action: 'users.free-identities', resourceKind: 'user', resourceId: userId }
   await deleteIdentities(

@@ -1,11 +1,10 @@
 import type { AccountIsolation } from '../../contract/accounts/isolation.ts'
-import { Problem } from '../../contract/problems.ts'
-import { findUser, type UserRow } from '../../db/accounts/accounts.ts'
 import { findRuntimeClass, setRuntimeClass } from '../../db/accounts/isolation.ts'
 import { openDatabase } from '../../db/client.ts'
 import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 
 /** Returns the runtime class that a user's account requires for its containers. Throws 404. */
 export async function getIsolation(env: Env, userId: string): Promise<AccountIsolation> {
@@ -19,10 +18,4 @@ export async function setIsolation(ctx: OperatorContext, userId: string, { runti
   const change = { action: 'isolation.set', resourceKind: 'user', resourceId: userId, before: {}, after: { runtimeClass } }
   await setRuntimeClass(openDatabase(ctx.env.DB), personalTeamId, runtimeClass, noteByOperator(ctx, personalTeamId, change))
   return { runtimeClass }
-}
-
-async function findUserOrThrow(env: Env, id: string): Promise<UserRow> {
-  const user = await findUser(openDatabase(env.DB), id)
-  if (!user) throw new Problem('notFound')
-  return user
 }

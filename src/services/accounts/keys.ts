@@ -11,7 +11,7 @@ import { newKeyId } from '../../platform/ids.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
-import { findUserOrThrow } from './accounts.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 
 // Keys as the operator creates and revokes them (AUT-4a), and shared functions that create and show keys.
 

@@ -9,7 +9,7 @@ import type { Env } from '../../env.ts'
 import { DELETED, noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
-import { findUserOrThrow } from './accounts.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 import { dropQuotas } from './rate-limit.ts'
 
 // Plans: limits that several accounts share (PLAN-1). The route has checked that the caller is an operator.

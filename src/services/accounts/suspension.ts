@@ -1,7 +1,6 @@
 import type { OrganizationSuspension, Suspension, SuspensionParts } from '../../contract/accounts/accounts.ts'
 import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { findUser } from '../../db/accounts/accounts.ts'
 import { findSuspension, listFollowing, writeSuspension } from '../../db/accounts/suspension.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { listEndpointIds, listPodsToSuspend } from '../../db/operator/sweeps.ts'
@@ -18,6 +17,7 @@ import { logEvent } from '../../platform/log.ts'
 import { noteByOperator, operatorCause } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
 import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 
 /** The resource named by the operator, whose account is suspended. */
 interface Suspended {
@@ -56,8 +56,7 @@ export function resumeOrganization(ctx: OperatorContext, id: string): Promise<Or
 }
 
 async function applyToUser(ctx: OperatorContext, userId: string, sinceMs: number | null): Promise<Suspension> {
-  const user = await findUser(openDatabase(ctx.env.DB), userId)
-  if (!user) throw new Problem('notFound')
+  const user = await findUserOrThrow(ctx.env, userId)
   const parts = await apply(ctx, user.personalTeamId, { resourceKind: 'user', resourceId: userId }, sinceMs)
   for (const followed of await settleFollowing(ctx, userId)) {
     parts.endpoints += followed.endpoints

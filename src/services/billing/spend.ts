@@ -1,7 +1,6 @@
 import type { SpendCeilings, SpendLimits, SpendSummary, UpdateSpendLimitsRequest } from '../../contract/billing/spend.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { findUser } from '../../db/accounts/accounts.ts'
 import { type OwnSpendLimits, readSpend, type SpendChange, upsertSpendLimits } from '../../db/billing/spend.ts'
 import { openDatabase } from '../../db/client.ts'
 import { changedMembers } from '../../domain/audit/change.ts'
@@ -15,6 +14,7 @@ import type { Env } from '../../env.ts'
 import { noteByOperator, noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
+import { findUserOrThrow } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
@@ -117,14 +117,14 @@ export async function refuseLimits(env: Env, teamId: string, view: SpendView, bo
 
 /** Returns the operator's spend ceilings of an account (BIL-21). Throws 404. */
 export async function getCeilings(env: Env, userId: string): Promise<SpendCeilings> {
-  const { settings } = await readSpend(openDatabase(env.DB), await teamOfUser(env, userId))
+  const { settings } = await readSpend(openDatabase(env.DB), (await findUserOrThrow(env, userId)).personalTeamId)
   return toCeilings(settings)
 }
 
 /** Sets the operator's spend ceilings of an account; an omitted ceiling returns to its default. Throws 404. */
 export async function setCeilings(ctx: OperatorContext, userId: string, { perHour, perMonth }: SpendCeilings): Promise<SpendCeilings> {
   const { env, nowMs } = ctx
-  const teamId = await teamOfUser(env, userId)
+  const { personalTeamId: teamId } = await findUserOrThrow(env, userId)
   const before = toCeilings((await readSpend(openDatabase(env.DB), teamId)).settings)
   const change = { ceilingMicrosPerHour: microsOf(perHour ?? null), ceilingMicrosPerMonth: microsOf(perMonth ?? null) }
   const after = toCeilings(change)
@@ -132,12 +132,6 @@ export async function setCeilings(ctx: OperatorContext, userId: string, { perHou
   await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note)
   await announceCapacity(env)
   return after
-}
-
-async function teamOfUser(env: Env, userId: string): Promise<string> {
-  const user = await findUser(openDatabase(env.DB), userId)
-  if (!user) throw new Problem('notFound')
-  return user.personalTeamId
 }
 
 function refuseAbove(name: string, wanted: number | null | undefined, most: number | null): void {

@@ -1,11 +1,12 @@
 import type { CpuType } from '../../contract/catalog/catalog.ts'
 import type { CpuCatalogQuery } from '../../contract/catalog/query.ts'
-import { Problem, problemOf } from '../../contract/problems.ts'
+import { problemOf } from '../../contract/problems.ts'
 import { bestRoom, cpuPodPlacer, cpuWorkerPlacer, findRoom, levelOf } from '../../domain/availability.ts'
 import { type Catalog, type CpuFlavor, findCpuFlavor } from '../../domain/catalog/catalog.ts'
 import { refuseQuery } from '../../domain/catalog/query.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { availabilityByDataCenter } from './availability.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 
@@ -17,8 +18,7 @@ export async function listCpuTypes(ctx: VerbContext, query: CpuCatalogQuery): Pr
 
 /** Returns one CPU flavor. Throws 404, then 400. */
 export async function getCpuType(ctx: VerbContext, id: string, query: CpuCatalogQuery): Promise<CpuType> {
-  const flavor = findCpuFlavor(await loadCatalog(ctx.env), id)
-  if (!flavor) throw new Problem('notFound')
+  const flavor = orNotFound(findCpuFlavor(await loadCatalog(ctx.env), id))
   return (await viewer(ctx, query)).show(flavor)
 }
 

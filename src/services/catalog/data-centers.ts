@@ -1,7 +1,6 @@
 import type { DataCenter as ShownDataCenter } from '../../contract/catalog/catalog.ts'
 import type { DataCenterListQuery, DataCenterQuery } from '../../contract/catalog/query.ts'
 import { CLOUDS } from '../../contract/enums.ts'
-import { Problem } from '../../contract/problems.ts'
 import { cpuPodPlacer, findRoom, gpuPodPlacer, levelOf } from '../../domain/availability.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { DataCenter } from '../../domain/catalog/data-centers.ts'
@@ -9,6 +8,7 @@ import { isWanted } from '../../domain/catalog/query.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 import { groupByType } from './gpus.ts'
 
@@ -23,8 +23,7 @@ export async function listShownDataCenters(ctx: VerbContext, query: DataCenterLi
 /** Returns one data center. Throws 404. */
 export async function getShownDataCenter(ctx: VerbContext, id: string, query: DataCenterQuery): Promise<ShownDataCenter> {
   const catalog = await loadCatalog(ctx.env)
-  const found = (await listDataCenters(ctx, catalog)).find((dataCenter) => dataCenter.id === id)
-  if (!found) throw new Problem('notFound')
+  const found = orNotFound((await listDataCenters(ctx, catalog)).find((dataCenter) => dataCenter.id === id))
   return (await viewer(ctx, catalog, query))(found)
 }
 

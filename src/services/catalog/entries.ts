@@ -11,6 +11,7 @@ import { dropCatalog } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 
 /** Maximum number of operator entries: every read of the catalog reads all of them. */
 const MAX_ENTRIES = 1_000
@@ -89,8 +90,7 @@ export async function decideDelete(
 ): Promise<EntriesChange & { previous: KeyedEntry }> {
   const db = openDatabase(env.DB)
   const before = await listCatalogEntries(db)
-  const previous = before.find((one) => one.kind === kind && one.id === id)
-  if (!previous) throw new Problem('notFound')
+  const previous = orNotFound(before.find((one) => one.kind === kind && one.id === id))
   const after = before.filter((one) => one !== previous)
   await requireUnused(db, before, after, `${kind} ${id}`)
   return { before, after, previous }

@@ -1,6 +1,6 @@
 import type { GpuType as ShownGpuType } from '../../contract/catalog/catalog.ts'
 import type { GpuCatalogQuery } from '../../contract/catalog/query.ts'
-import { Problem, problemOf } from '../../contract/problems.ts'
+import { problemOf } from '../../contract/problems.ts'
 import {
   bestRoom,
   cudaOf,
@@ -19,6 +19,7 @@ import { refuseQuery } from '../../domain/catalog/query.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { availabilityByDataCenter } from './availability.ts'
 import { listDataCenters, loadFleet } from './fleet.ts'
 
@@ -34,8 +35,7 @@ export async function listGpuTypes(ctx: VerbContext, query: GpuOfferQuery): Prom
 
 /** Returns one GPU type. Throws 404, then 400. */
 export async function getGpuType(ctx: VerbContext, id: string, query: GpuCatalogQuery): Promise<ShownGpuType> {
-  const type = findGpuType(await loadCatalog(ctx.env), id)
-  if (!type) throw new Problem('notFound')
+  const type = orNotFound(findGpuType(await loadCatalog(ctx.env), id))
   return (await viewer(ctx, query)).show(type)
 }
 

@@ -15,6 +15,7 @@ import { hostStub } from '../../objects/stubs.ts'
 import { logEvent } from '../../platform/log.ts'
 import { noteByOperator } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 
 // Operations of the operator on hosts: the route has checked the operator's key (AUT-4a).
 
@@ -36,8 +37,7 @@ export async function listHosts(env: Env): Promise<Host[]> {
 
 /** Returns one host. Throws 404, also for a removed one. */
 export async function getHost(env: Env, id: string): Promise<Host> {
-  const found = await findHost(openDatabase(env.DB), id)
-  if (!found) throw new Problem('notFound')
+  const found = orNotFound(await findHost(openDatabase(env.DB), id))
   return toHost(found, await askPresence(env, id))
 }
 

@@ -1,5 +1,4 @@
 import type { ChangedResource, ChangePlan } from '../../contract/change-plan.ts'
-import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { findHost, type HostRecord } from '../../db/hosts/host-views.ts'
 import { planCordon, planDrain, planGivingUp } from '../../domain/plan/departure.ts'
@@ -7,6 +6,7 @@ import { effect } from '../../domain/plan/effect.ts'
 import { readDeparture } from '../../effects/departure.ts'
 import type { Env } from '../../env.ts'
 import { planChange } from '../change-plan.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { hostInUse } from './hosts.ts'
 
 // Dry runs of the operator's changes of hosts (DRY-4). They change nothing and send no notification.
@@ -37,9 +37,7 @@ export async function planRemoveHost(env: Env, id: string): Promise<ChangePlan> 
 }
 
 async function hostOrThrow(env: Env, id: string): Promise<HostRecord> {
-  const found = await findHost(openDatabase(env.DB), id)
-  if (!found) throw new Problem('notFound')
-  return found
+  return orNotFound(await findHost(openDatabase(env.DB), id))
 }
 
 function resourceOf({ host }: HostRecord): ChangedResource {

@@ -11,11 +11,11 @@ import { listIdentities } from '../../db/sessions/identities.ts'
 import { planResumption, planSuspension, planUserDeletion } from '../../domain/plan/account.ts'
 import { effect } from '../../domain/plan/effect.ts'
 import { viewSpend } from '../../effects/billing/spend.ts'
-import { findUserOrThrow } from '../accounts/accounts.ts'
 import { accountOf } from '../accounts/dry-runs/plan-account.ts'
 import { planChange } from '../change-plan.ts'
 import type { OperatorContext } from '../context.ts'
 import { joinTokenUsed } from '../hosts/join-tokens.ts'
+import { findUserOrThrow, orNotFound } from '../or-not-found.ts'
 import { refuseSoleOwner } from './offboarding.ts'
 
 // Dry runs of the operator's deletions, suspensions and revocations (DRY-12, DRY-13). Each throws 404.
@@ -92,8 +92,7 @@ export async function planFreeIdentities({ env }: OperatorContext, userId: strin
 
 /** Returns the plan of revoking a join token (DRY-13): refused when a host has joined with it. */
 export async function planRevokeJoinToken({ env }: OperatorContext, id: string): Promise<ChangePlan> {
-  const row = await findJoinToken(openDatabase(env.DB), id)
-  if (!row) throw new Problem('notFound')
+  const row = orNotFound(await findJoinToken(openDatabase(env.DB), id))
   const token = { kind: 'join-token' as const, id, name: row.name }
   return planChange('join-tokens.revoke', token, async () => {
     if (row.usedAt !== null) throw joinTokenUsed()

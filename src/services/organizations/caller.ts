@@ -3,6 +3,7 @@ import { openDatabase } from '../../db/client.ts'
 import { findOrganization, isOwnAccount, type OrganizationRow, type Seer } from '../../db/organizations/organizations.ts'
 import type { Scope } from '../../domain/access.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { requireScope } from '../require-scope.ts'
 
 /** Returns the organizations that a caller may see (TEAM-4): all of the user's for a session, only its own for a key made in one. */
@@ -13,9 +14,7 @@ export function seerOf({ principal }: VerbContext): Seer {
 /** Returns an organization of the caller. Throws 403 without the scope, and 404 for a user who is no member. */
 export async function requireOrganization(ctx: VerbContext, scope: Scope, id: string): Promise<OrganizationRow> {
   requireScope(ctx.principal, scope)
-  const organization = await findOrganization(openDatabase(ctx.env.DB), seerOf(ctx), id)
-  if (!organization) throw new Problem('notFound')
-  return organization
+  return orNotFound(await findOrganization(openDatabase(ctx.env.DB), seerOf(ctx), id))
 }
 
 /** Refuses a key that was made in an organization for operations on the user's own account (TEAM-4). Throws 403. */

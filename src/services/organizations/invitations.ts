@@ -22,6 +22,7 @@ import { dropCachedDecisions } from '../credentials/cached-decisions.ts'
 import { isParentGood } from '../credentials/parents.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { assertAllowed, noteFor, requireOrganization, requireOwnAccount } from './caller.ts'
 import { toOrganization } from './organizations.ts'
 
@@ -85,8 +86,7 @@ export async function revokeInvitation(ctx: VerbContext, id: string, invitationI
   await decideAgain(NOUN, async () => {
     const { role } = await requireOrganization(ctx, 'account:write', id)
     assertAllowed(refuseManaging(role))
-    const row = await table.findInvitation(db, id, invitationId, ctx.nowMs)
-    if (!row) throw new Problem('notFound')
+    const row = orNotFound(await table.findInvitation(db, id, invitationId, ctx.nowMs))
     assertAllowed(refuseGift(role, row.role))
     const note = noteOf(ctx, row, { action: 'invitations.revoke', before: stateOf(row), after: null })
     return (await table.revokeInvitation(db, row, { userId: ctx.principal.userId, role }, ctx.nowMs, note)) || null

@@ -1,6 +1,5 @@
 import type { ChangedResource, ChangePlan } from '../../contract/change-plan.ts'
 import type { HandOverRequest, UpdateMemberRequest } from '../../contract/organizations/organizations.ts'
-import { Problem } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listGoodKeys } from '../../db/operator/account-holdings.ts'
 import { findInvitation, listInvitations } from '../../db/organizations/invitations.ts'
@@ -12,6 +11,7 @@ import { refuseGift, refuseManaging, refuseRemoval, refuseRole } from '../../dom
 import { refuseDeletion } from '../../domain/team/organization.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { requireMatch } from '../precondition.ts'
 import { assertAllowed, requireOrganization } from './caller.ts'
 import { decideHandOver, readMembers, tagOfMember } from './members.ts'
@@ -78,8 +78,7 @@ export async function planDeleteOrganization(ctx: VerbContext, id: string): Prom
 export async function planRevokeInvitation(ctx: VerbContext, id: string, invitationId: string): Promise<ChangePlan> {
   const { role } = await requireOrganization(ctx, 'account:write', id)
   assertAllowed(refuseManaging(role))
-  const row = await findInvitation(openDatabase(ctx.env.DB), id, invitationId, ctx.nowMs)
-  if (!row) throw new Problem('notFound')
+  const row = orNotFound(await findInvitation(openDatabase(ctx.env.DB), id, invitationId, ctx.nowMs))
   const invitation = { kind: 'invitation' as const, id: invitationId, name: row.email }
   return planChange('invitations.revoke', invitation, async () => {
     assertAllowed(refuseGift(role, row.role))

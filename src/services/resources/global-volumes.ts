@@ -9,6 +9,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -95,9 +96,7 @@ export function tagOfGlobalVolume({ env }: VerbContext, { id, name }: Pick<table
 }
 
 async function findVolume({ env, principal }: VerbContext, id: string): Promise<table.GlobalVolumeRow> {
-  const volume = await table.findGlobalVolume(openDatabase(env.DB), principal.teamId, id)
-  if (!volume) throw new Problem('notFound')
-  return volume
+  return orNotFound(await table.findGlobalVolume(openDatabase(env.DB), principal.teamId, id))
 }
 
 function nameTaken(): Problem {

@@ -1,4 +1,4 @@
-import { Problem, problemOf } from '../../contract/problems.ts'
+import { problemOf } from '../../contract/problems.ts'
 import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { openDatabase } from '../../db/client.ts'
@@ -15,6 +15,7 @@ import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { requireScope } from '../require-scope.ts'
@@ -135,9 +136,7 @@ function noteCreate(ctx: VerbContext, volume: NetworkVolume) {
 
 /** Returns a network volume of the account. Throws 404. */
 export async function findVolume(ctx: VerbContext, id: string): Promise<table.UsedNetworkVolume> {
-  const volume = await table.findNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
-  if (!volume) throw new Problem('notFound')
-  return volume
+  return orNotFound(await table.findNetworkVolume(openDatabase(ctx.env.DB), ctx.principal.teamId, id))
 }
 
 function toNetworkVolume(volume: NetworkVolumeRecord & Partial<table.VolumeUse>): NetworkVolume {

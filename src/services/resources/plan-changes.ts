@@ -1,5 +1,4 @@
 import type { ChangePlan } from '../../contract/change-plan.ts'
-import { Problem } from '../../contract/problems.ts'
 import type { UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import type { UpdateSecretRequest } from '../../contract/resources/secrets.ts'
 import type { UpdateTemplateRequest } from '../../contract/resources/templates.ts'
@@ -11,6 +10,7 @@ import * as plans from '../../domain/plan/resource-change.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { decideVolumeChange, findVolume, tagOfVolume } from './network-volumes.ts'
@@ -37,8 +37,7 @@ export async function planUpdateNetworkVolume(ctx: VerbContext, id: string, patc
 export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: UpdateTemplateRequest): Promise<ChangePlan> {
   requireTemplateWrite(ctx, patch)
   const { teamId } = ctx.principal
-  const found = await findOwnTemplate(openRecords(ctx.env), teamId, id)
-  if (found === undefined) throw new Problem('notFound')
+  const found = orNotFound(await findOwnTemplate(openRecords(ctx.env), teamId, id))
   const { template: before } = found
   const resource = { kind: 'template' as const, id, name: before.name }
   return planChange('templates.update', resource, async () => {
@@ -56,8 +55,7 @@ export async function planUpdateTemplate(ctx: VerbContext, id: string, patch: Up
 export async function planUpdateSecret(ctx: VerbContext, id: string, patch: UpdateSecretRequest): Promise<ChangePlan> {
   requireScope(ctx.principal, 'account:write')
   const { teamId } = ctx.principal
-  const before = await findSecret(openDatabase(ctx.env.DB), teamId, id)
-  if (before === undefined) throw new Problem('notFound')
+  const before = orNotFound(await findSecret(openDatabase(ctx.env.DB), teamId, id))
   const resource = { kind: 'secret' as const, id, name: before.name }
   return planChange(patch.value === undefined ? 'secrets.update' : 'secrets.rotate', resource, async () => {
     requireMatch(ctx, tagOfSecret(ctx, before))

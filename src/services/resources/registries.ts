@@ -10,6 +10,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { assertDeleted, tooMany } from './resource-problems.ts'
@@ -36,8 +37,7 @@ async function writeRegistry(ctx: VerbContext, body: CreateRegistryRequest, stor
 /** Returns id, name and host of a credential. Throws 403 and 404. */
 export async function getRegistry(ctx: VerbContext, id: string): Promise<Registry> {
   requireScope(ctx.principal, 'registries:read')
-  const registry = await table.findSealedRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
-  if (!registry) throw new Problem('notFound')
+  const registry = orNotFound(await table.findSealedRegistry(openDatabase(ctx.env.DB), ctx.principal.teamId, id))
   reportTag(ctx, tagOfRegistry(ctx, registry))
   return shown(registry)
 }
@@ -66,8 +66,7 @@ export async function deleteRegistry(ctx: VerbContext, id: string): Promise<void
   const note = noteChange(ctx, { action: 'registries.delete', resourceKind: KIND, resourceId: id, ...DELETED })
   const db = openDatabase(ctx.env.DB)
   await decideAgain('registry credential', async () => {
-    const before = await table.findSealedRegistry(db, ctx.principal.teamId, id)
-    if (!before) throw new Problem('notFound')
+    const before = orNotFound(await table.findSealedRegistry(db, ctx.principal.teamId, id))
     requireMatch(ctx, tagOfRegistry(ctx, before))
     return assertDeleted(await table.deleteRegistry(db, before, [note]), 'Registry credential')
   })

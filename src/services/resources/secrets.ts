@@ -12,6 +12,7 @@ import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 
@@ -27,8 +28,7 @@ export async function listSecrets(ctx: VerbContext, name?: string): Promise<Secr
 /** Returns a secret without its value (ACC-2). Throws 403 and 404. */
 export async function getSecret(ctx: VerbContext, id: string): Promise<Secret> {
   requireScope(ctx.principal, 'account:read')
-  const row = await table.findSecret(openDatabase(ctx.env.DB), ctx.principal.teamId, id)
-  if (!row) throw new Problem('notFound')
+  const row = orNotFound(await table.findSecret(openDatabase(ctx.env.DB), ctx.principal.teamId, id))
   reportTag(ctx, tagOfSecret(ctx, row))
   return shown(row)
 }
@@ -72,8 +72,7 @@ export async function updateSecret(ctx: VerbContext, id: string, patch: UpdateSe
   const { env, nowMs, principal } = ctx
   const db = openDatabase(env.DB)
   return decideAgain('secret', async () => {
-    const before = await table.findSecret(db, principal.teamId, id)
-    if (!before) throw new Problem('notFound')
+    const before = orNotFound(await table.findSecret(db, principal.teamId, id))
     requireMatch(ctx, tagOfSecret(ctx, before))
     const after = await decideSecretChange(ctx, before, patch)
     const parts = patch.value === undefined ? [] : sealParts(env, after, patch.value)
@@ -106,8 +105,7 @@ export async function deleteSecret(ctx: VerbContext, id: string): Promise<void> 
   const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
   await decideAgain('secret', async () => {
-    const before = await table.findSecret(db, teamId, id)
-    if (!before) throw new Problem('notFound')
+    const before = orNotFound(await table.findSecret(db, teamId, id))
     requireMatch(ctx, tagOfSecret(ctx, before))
     const states = { before: auditOf(before), after: null }
     const noted = noteChange(ctx, { action: 'secrets.delete', resourceKind: 'secret', resourceId: id, ...states })

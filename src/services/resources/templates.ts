@@ -23,6 +23,7 @@ import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
 import { lacksScope, requireScope } from '../require-scope.ts'
@@ -76,8 +77,7 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
       reportTag(ctx, etagOf(own.revision))
       return own.template
     }
-    const template = await findTemplate(env, principal.teamId, id)
-    if (!template) throw new Problem('notFound')
+    const template = orNotFound(await findTemplate(env, principal.teamId, id))
     reportTag(ctx, contentTag(env, 'template', id, template))
     return template
   }
@@ -117,8 +117,7 @@ export async function updateTemplate(
   requireTemplateWrite(ctx, patch)
   const db = openRecords(ctx.env)
   return decideAgain('template', async () => {
-    const before = await table.findOwnTemplate(db, ctx.principal.teamId, id)
-    if (!before) throw new Problem('notFound')
+    const before = orNotFound(await table.findOwnTemplate(db, ctx.principal.teamId, id))
     requireMatch(ctx, etagOf(before.revision))
     const template = decideTemplateChange(ctx, before.template, patch)
     if (patch.registry !== undefined || patch.image !== undefined) await claimRegistry(ctx, template.container)
@@ -156,8 +155,7 @@ export async function deleteTemplate(ctx: VerbContext, id: string): Promise<void
   const db = openDatabase(ctx.env.DB)
   const { teamId } = ctx.principal
   await decideAgain('template', async () => {
-    const revision = await table.findRevision(db, teamId, id)
-    if (revision === undefined) throw new Problem('notFound')
+    const revision = orNotFound(await table.findRevision(db, teamId, id))
     requireMatch(ctx, etagOf(revision))
     return assertDeleted(await table.deleteTemplate(db, teamId, id, revision, [deleted]), `template ${id}`)
   })

@@ -11,6 +11,7 @@ import { logEvent } from '../../platform/log.ts'
 import { noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { updateEndpoint } from '../endpoints/endpoints.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { actOnPod } from '../pods/change-pod.ts'
 import { requireScope } from '../require-scope.ts'
 import { makeStopPlan, type NamedStop } from './stop-plan.ts'
@@ -46,8 +47,7 @@ export async function listSpendStops({ env, principal }: VerbContext): Promise<S
 export async function undoSpendStop(ctx: VerbContext, id: string): Promise<SpendStop> {
   requireScope(ctx.principal, 'pods:write')
   const db = openDatabase(ctx.env.DB)
-  const row = await table.findStop(db, ctx.principal.teamId, id)
-  if (!row) throw new Problem('notFound')
+  const row = orNotFound(await table.findStop(db, ctx.principal.teamId, id))
   if (row.items.some(({ kind }) => kind === 'ENDPOINT')) requireScope(ctx.principal, 'serverless:write')
   const items = await each(row.items, (item) => restoreItem(ctx, item))
   const isUndone = items.every(({ state }) => state === 'RESTORED' || state === 'FAILED')

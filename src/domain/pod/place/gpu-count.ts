@@ -1,7 +1,7 @@
 import type { Refusal } from '../../../contract/problems.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { PlacementHost } from '../../host/placement.ts'
-import type { HeldCapacity } from '../../preemption/plan-preemption.ts'
+import { type Resources, released } from '../../host/resources.ts'
 import type { PodSpec } from '../record.ts'
 import { gpuCompute } from '../request/compute.ts'
 import { rankHostsForPod } from './placement.ts'
@@ -25,7 +25,7 @@ export type CountResult<Pod> = { ok: true; pod: Pod } | { ok: false; problem: Re
 export function withGpuCount<Pod extends CountedPod>(
   pod: Pod,
   count: number,
-  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | null; held: HeldCapacity | undefined },
+  { catalog, host, held }: { catalog: Catalog; host: PlacementHost | null; held: Resources | undefined },
 ): CountResult<Pod> {
   const { teamId, spec } = pod
   const { compute, cloud } = spec
@@ -33,18 +33,8 @@ export function withGpuCount<Pod extends CountedPod>(
   const computed = gpuCompute(catalog, { id: compute.typeId, count }, cloud, [])
   if (!computed.ok) return computed
   const counted: PodSpec = { ...spec, compute: { ...compute, count } }
-  const [found] = host ? rankHostsForPod(teamId, counted, [held ? givenBack(host, held) : host], 'pack').candidates : []
+  const [found] = host ? rankHostsForPod(teamId, counted, [held ? released(host, held) : host], 'pack').candidates : []
   if (!found) return { ok: false, problem: refuseCount(compute.count, count) }
   const { vcpus, memoryMb } = found.shape
   return { ok: true, pod: { ...pod, spec: counted, pricePerHour: computed.pricePerHour, vcpus, memoryMb } }
-}
-
-function givenBack(host: PlacementHost, { gpu, vcpus, memoryMb, diskGb }: HeldCapacity): PlacementHost {
-  return {
-    ...host,
-    vcpuFree: host.vcpuFree + vcpus,
-    memoryMbFree: host.memoryMbFree + memoryMb,
-    diskGbFree: host.diskGbFree + diskGb,
-    gpus: host.gpus.map((one) => (one.typeId === gpu?.typeId ? { ...one, free: one.free + gpu.count } : one)),
-  }
 }

@@ -31,23 +31,11 @@ export const ACCOUNT_RESOLVERS: Resolvers = {
   User: {
     email: async (_source, _args, call) => (await once(call, 'user', () => getUser(call.ctx))).email,
     pubKey: async ({ pubKey }: UserSource, _args, { ctx }) => pubKey ?? (await getSshKeys(ctx)).keys.join(BETWEEN_KEYS),
-    pods: (_source, _args, call) =>
-      inTurns(
-        call,
-        once(call, 'pods', () => listAllPods(call)),
-      ),
-    endpoints: (_source, _args, call) =>
-      inTurns(
-        call,
-        once(call, 'endpoints', () => listAllEndpoints(call)),
-      ),
+    pods: (_source, _args, call) => listOnce(call, 'pods', listAllPods),
+    endpoints: (_source, _args, call) => listOnce(call, 'endpoints', listAllEndpoints),
     endpoint: (_source, { id }, call) => orNull(() => readEndpoint(call, id ?? '')),
     networkVolumes: (_source, _args, call) => listVolumesOnce(call),
-    podTemplates: (_source, _args, call) =>
-      inTurns(
-        call,
-        once(call, 'templates', () => listOwnTemplates(call)),
-      ),
+    podTemplates: (_source, _args, call) => listOnce(call, 'templates', listOwnTemplates),
     containerRegistryCreds: (_source, _args, call) => once(call, 'registries', () => registries.listRegistries(call.ctx)),
     secrets: (_source, _args, call) => once(call, 'secrets', () => secrets.listSecrets(call.ctx)),
     currentSpendPerHr: async (_source, _args, call) => (await spendOf(call)).rate.perHour,
@@ -85,6 +73,14 @@ export const ACCOUNT_RESOLVERS: Resolvers = {
       return null
     },
   },
+}
+
+/** A list that is read once per request and completed in turns. */
+function listOnce<Item>(call: Call, what: string, read: (call: Call) => Promise<readonly Item[]>) {
+  return inTurns(
+    call,
+    once(call, what, () => read(call)),
+  )
 }
 
 function userOf({ ctx }: Call): UserSource {

@@ -1,79 +1,58 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { CreatedAccountKey, CreateKeyRequest, ListAccountKeysResponse, RotateKeyRequest } from '../../../contract/accounts/keys.ts'
 import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import { planRevokeOwnKey, planRotateOwnKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
+import { endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { ENDS } from '../../middleware/ending.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { scopedByVerb } from '../../middleware/scope.ts'
+import { endedOrPlan, idParams, json, ok, plannedOrMade } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
 const PATH = '/v2/account/keys'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of a key.' }) })
-// The verbs check the scope: a session may have keys of its own without it (TEAM-20).
-const common = { tags: ['Account'], security: BEARER }
-const changing = { ...common, 'x-scope': 'account:write' }
+const Params = idParams('Id of a key.')
+const route = restRoutes('Account')
+// A session may have keys of its own without the scope (TEAM-20).
+const [READ, WRITE] = [scopedByVerb('account:read'), scopedByVerb('account:write')]
 
-const listRoute = createRoute({
-  ...common,
-  'x-scope': 'account:read',
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, READ, {
   operationId: 'listAccountKeys',
   summary: 'API keys of the account, or one’s own',
   description: 'A caller without `account:write` sees only its own keys. Secrets are not shown again.',
   // Listing ends nothing, but it may use the reserve: a user must be able to find a stolen key (SHR-44).
-  middleware: [ENDS] as const,
-  responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  middleware: [ENDS],
+  responses: { 200: ok('The keys, newest first.', ListAccountKeysResponse) },
 })
 
-const createKeyRoute = createRoute({
-  ...changing,
-  method: 'post',
-  path: PATH,
+const createKeyRoute = route('post', PATH, WRITE, {
   operationId: 'createAccountKey',
   summary: 'Make an API key for the account',
   description: 'The key is shown only in this response. It has no scope that its creator lacks.',
-  middleware: [strictJson] as const,
   request: { body: json(CreateKeyRequest), headers: CreateHeaders },
-  responses: {
-    201: ok('The key, shown this once.', CreatedAccountKey),
-    ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 201: ok('The key, shown this once.', CreatedAccountKey) },
+  problems: [409],
 })
 
-const rotateRoute = createRoute({
-  ...changing,
-  method: 'post',
-  path: `${PATH}/{id}/rotate`,
+const rotateRoute = route('post', `${PATH}/{id}/rotate`, WRITE, {
   operationId: 'rotateAccountKey',
   summary: 'Rotate an own key; the previous key stays valid for some time',
   description: 'The previous key stays valid for `overlapSeconds`; a key can be rotated once.',
-  middleware: [strictJson] as const,
   request: { params: Params, query: DryRunQuery, body: json(RotateKeyRequest) },
   responses: {
     200: plannedOrMade('CreatedAccountKeyOrChangePlan', 'With `dryRun`: what would happen.', ChangePlan, CreatedAccountKey),
     201: ok('The new key, shown this once.', CreatedAccountKey),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
+  problems: [409],
 })
 
-const revokeRoute = createRoute({
-  ...changing,
-  method: 'delete',
-  path: `${PATH}/{id}`,
+const revokeRoute = route('delete', `${PATH}/{id}`, WRITE, {
   operationId: 'revokeAccountKey',
   summary: 'Revoke a key: at once here, within 60 s everywhere',
   description: 'Streams that it holds open end with it.',
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Revoked.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Revoked.'),
 })
 
 /** Registers `/v2/account/keys` (TEAM-20 to TEAM-22). */
@@ -88,10 +67,5 @@ export function registerAccountKeys(app: OpenAPIHono<AppEnv>): void {
     if (c.req.valid('query').dryRun) return c.json(await planRotateOwnKey(verbContext(c), id, body), 200)
     return c.json(await keys.rotateOwnKey(verbContext(c), id, body), 201)
   })
-  app.openapi(revokeRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planRevokeOwnKey(verbContext(c), id), 200)
-    await keys.revokeOwnKey(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(revokeRoute, (c) => endOrPlan(c, verbContext(c), planRevokeOwnKey, keys.revokeOwnKey))
 }

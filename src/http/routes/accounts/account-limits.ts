@@ -1,21 +1,17 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AccountLimits } from '../../../contract/accounts/budgets.ts'
 import { getLimits } from '../../../services/budgets.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const getRoute = createRoute({
-  tags: ['Account'],
-  security: BEARER,
-  path: '/v2/account/limits',
-  method: 'get',
+const route = restRoutes('Account')
+
+const getRoute = route('get', '/v2/account/limits', 'account:read', {
   operationId: 'getAccountLimits',
   summary: 'Read the use and bound of each budget of the account',
   description: 'A create request above a budget is refused with the name of the budget; the operator can raise it.',
-  ...scoped('account:read', []),
-  responses: { 200: ok('Use and bound of each budget.', AccountLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('Use and bound of each budget.', AccountLimits) },
 })
 
 /** Registers `/v2/account/limits` (BUDGET-1). */

@@ -1,46 +1,37 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AuditStateQuery, AuditStateResponse, ListAuditQuery, ListAuditResponse } from '../../../contract/accounts/audit.ts'
 import { ListEventsQuery, ListEventsResponse } from '../../../contract/accounts/events.ts'
 import { getStateAt, listChanges } from '../../../services/accounts/audit-log.ts'
 import { listEvents } from '../../../services/accounts/events.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const common = { tags: ['Account'], security: BEARER, ...scoped('account:read', []) }
+const route = restRoutes('Account')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/account/audit',
+const listRoute = route('get', '/v2/account/audit', 'account:read', {
   operationId: 'listAudit',
   summary: 'List changes, newest first',
   description: 'All changes of the account with `account:write`, else those that your own user has made. A page has at most 200.',
   request: { query: ListAuditQuery },
-  responses: { 200: ok('A page of changes.', ListAuditResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of changes.', ListAuditResponse) },
 })
 
-const stateRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/account/audit/state',
+const stateRoute = route('get', '/v2/account/audit/state', 'account:read', {
   operationId: 'getAuditState',
   summary: 'Read a pod, an endpoint or a template as of a time',
   description: 'Derived from its changes. Takes the scope that reads such a thing now, too.',
   request: { query: AuditStateQuery },
-  responses: { 200: ok('What it was.', AuditStateResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('What it was.', AuditStateResponse) },
+  problems: [404],
 })
 
-const eventsRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/events',
+const eventsRoute = route('get', '/v2/events', 'account:read', {
   operationId: 'listEvents',
   summary: 'List events as sentences, newest first',
   description: 'The changes of `/v2/account/audit` as sentences, without what was before and after. A page has at most 200.',
   request: { query: ListEventsQuery },
-  responses: { 200: ok('A page of events.', ListEventsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of events.', ListEventsResponse) },
 })
 
 /** Registers `/v2/account/audit` (AUD-8, AUD-9) and `/v2/events` (AUD-22). */

@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
@@ -13,92 +12,63 @@ import {
 import { planUpdateSecret } from '../../../services/resources/plan-changes.ts'
 import { planDeleteSecret } from '../../../services/resources/plan-deletions.ts'
 import * as secrets from '../../../services/resources/secrets.ts'
+import { changeOrPlan, endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
 import { secretBody } from '../../middleware/secret-body.ts'
 import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { endedOrPlan, idParams, json, ok, okOrPlan } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
 const PATH = '/v2/account/secrets'
 const ITEM_PATH = '/v2/account/secrets/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Secret id.' }) })
-const common = { tags: ['Account'], security: BEARER }
+const Params = idParams('Secret id.')
+const route = restRoutes('Account')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'account:read', {
   operationId: 'listSecrets',
   summary: 'List all secrets, newest first, or the one of a name; values are never shown',
   description: 'The list is whole: it has no pages.',
-  ...scoped('account:read', []),
   request: { query: ListSecretsQuery },
-  responses: {
-    200: ok('The secrets, without their values.', ListSecretsResponse),
-    ...problemResponses([401, 403, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('The secrets, without their values.', ListSecretsResponse) },
 })
 
-const createSecretRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createSecretRoute = route('post', PATH, 'account:write', {
   operationId: 'createSecret',
   summary: 'Store a value that the env of pods and workers can name',
   description: 'The env of a pod, template or endpoint names it as `{{ RUNPOD_SECRET_<name> }}`; the value is kept sealed.',
-  ...scoped('account:write', [secretBody, strictJson]),
+  middleware: [secretBody, strictJson],
   request: { body: json(CreateSecretRequest), headers: CreateHeaders },
-  responses: {
-    201: ok('The secret, without its value.', Secret),
-    ...problemResponses([400, 401, 403, 409, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 201: ok('The secret, without its value.', Secret) },
+  problems: [409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, 'account:read', {
   operationId: 'getSecret',
   etagOf: 'secret',
   summary: 'Read a secret without its value',
   description: 'Its name, description and times; no call shows the value.',
-  ...scoped('account:read', []),
   request: { params: Params },
-  responses: { 200: ok('The secret, without its value.', Secret), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The secret, without its value.', Secret) },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const updateRoute = route('patch', ITEM_PATH, 'account:write', {
   operationId: 'updateSecret',
   etagOf: 'secret',
   summary: 'Change the value or the description; later starts get the new value',
   description: 'The name never changes. Running containers keep the value that they started with.',
-  ...scoped('account:write', [secretBody, strictJson]),
+  middleware: [secretBody, strictJson],
   request: { params: Params, query: DryRunQuery, body: json(UpdateSecretRequest) },
-  responses: {
-    200: okOrPlan('The secret as it is now, without its value.', SecretOrChangePlan),
-    ...problemResponses([400, 401, 403, 404, 409, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The secret as it is now, without its value.', SecretOrChangePlan) },
+  problems: [409],
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, 'account:write', {
   operationId: 'deleteSecret',
   etagOf: 'secret',
   summary: 'Delete a secret; later starts that refer to it get an empty string',
   description: 'Nothing that runs is stopped.',
-  ...scoped('account:write', []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
 })
 
 /** Registers `/v2/account/secrets` (ACC-2 to ACC-5). */
@@ -108,16 +78,6 @@ export function registerSecrets(app: OpenAPIHono<AppEnv>): void {
     c.json(await secrets.createSecret(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
   )
   app.openapi(getRoute, async (c) => c.json(await secrets.getSecret(verbContext(c), c.req.valid('param').id), 200))
-  app.openapi(updateRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    const body = c.req.valid('json')
-    if (c.req.valid('query').dryRun) return c.json(await planUpdateSecret(verbContext(c), id, body), 200)
-    return c.json(await secrets.updateSecret(verbContext(c), id, body), 200)
-  })
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteSecret(verbContext(c), id), 200)
-    await secrets.deleteSecret(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(updateRoute, (c) => changeOrPlan(c, verbContext(c), planUpdateSecret, secrets.updateSecret))
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteSecret, secrets.deleteSecret))
 }

@@ -1,42 +1,31 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { SshKeys, SshKeysOrChangePlan, UpdateSshKeysRequest } from '../../../contract/accounts/ssh-keys.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planPutSshKeys } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import { getSshKeys, putSshKeys } from '../../../services/accounts/ssh-keys.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { json, ok, okOrPlan } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const common = { tags: ['Account'], security: BEARER, path: '/v2/account/ssh-keys' }
+const route = restRoutes('Account')
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
+const getRoute = route('get', '/v2/account/ssh-keys', 'account:read', {
   operationId: 'getSshKeys',
   etagOf: 'set of keys',
   summary: "Read the account's SSH public keys",
   description:
     'Pods that are created with `startSsh` get those that count: a key ends with the membership of who added it, or with a role that may not change the account.',
-  ...scoped('account:read', []),
-  responses: { 200: ok('The keys.', SshKeys), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The keys.', SshKeys) },
 })
 
-const putRoute = createRoute({
-  ...common,
-  method: 'put',
+const putRoute = route('put', '/v2/account/ssh-keys', 'account:write', {
   operationId: 'putSshKeys',
   etagOf: 'set of keys',
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
   description:
     'An empty list clears it. Each line is one key in the form of `authorized_keys`, without options. A key that was there before stays the one of who added it: to have another user answer for it, take it away first.',
-  ...scoped('account:write', [strictJson]),
   request: { query: DryRunQuery, body: json(UpdateSshKeysRequest) },
-  responses: {
-    200: okOrPlan('The keys as they are now.', SshKeysOrChangePlan),
-    ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The keys as they are now.', SshKeysOrChangePlan) },
 })
 
 /** Registers `/v2/account/ssh-keys` (ACC-1). */

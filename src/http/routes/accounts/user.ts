@@ -1,20 +1,19 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ActingUser } from '../../../contract/accounts/accounts.ts'
 import { getUser } from '../../../services/accounts/user.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { scopedByVerb } from '../../middleware/scope.ts'
+import { ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const getRoute = createRoute({
-  tags: ['Account'],
-  security: BEARER,
-  'x-scope': 'account:read',
-  path: '/v2/user',
-  method: 'get',
+const route = restRoutes('Account')
+
+const getRoute = route('get', '/v2/user', scopedByVerb('account:read'), {
   operationId: 'getUser',
   summary: 'The user who acts: who has signed in, or who made the key',
   description: 'Whose limits and audit rows a call counts for, and the account that it acts in.',
-  responses: { 200: ok('The user.', ActingUser), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The user.', ActingUser) },
+  problems: [404],
 })
 
 /** Registers `/v2/user` (ACC-7). */

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import {
   ListBillingResponse,
@@ -18,9 +18,8 @@ import {
 import { CLUSTER_BILLS, NETWORK_VOLUME_BILLS, POD_BILLS, SERVERLESS_BILLS } from '../../../domain/billing/lists.ts'
 import { listAggregate, listBills, listEndpointBills } from '../../../services/billing/bills.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 import { answerBill } from './answer-bill.ts'
 
 const PATH = '/v2/billing'
@@ -32,41 +31,31 @@ const BillLines = z.string().meta({
 const ABOUT =
   'One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.'
 
-const billingRoute = createRoute({
-  ...routeOf('', 'listBilling', 'What everything together was charged, by bucket', BillingQuery, ListBillingResponse),
+const billingRoute = routeOf('', BillingQuery, ListBillingResponse, {
+  operationId: 'listBilling',
+  summary: 'What everything together was charged, by bucket',
   description: 'The sum of the other lists. What still runs counts up to now; buckets without spend are left out.',
 })
-const podsRoute = createRoute({
-  ...routeOf('/pods', 'listPodBilling', 'What pods were charged', PodBillingQuery, ListPodBillingResponse),
-  description: ABOUT,
+const podsRoute = routeOf('/pods', PodBillingQuery, ListPodBillingResponse, {
+  operationId: 'listPodBilling',
+  summary: 'What pods were charged',
 })
-const serverlessRoute = createRoute({
-  ...routeOf(
-    '/serverless',
-    'listServerlessBilling',
-    'What workers of endpoints were charged',
-    ServerlessBillingQuery,
-    ListServerlessBillingResponse,
-  ),
-  description: ABOUT,
+const serverlessRoute = routeOf('/serverless', ServerlessBillingQuery, ListServerlessBillingResponse, {
+  operationId: 'listServerlessBilling',
+  summary: 'What workers of endpoints were charged',
 })
-const endpointsRoute = createRoute({
-  ...routeOf('/endpoints', 'listEndpointBilling', 'What calls of public endpoints were charged', BillingQuery, ListEndpointBillingResponse),
+const endpointsRoute = routeOf('/endpoints', BillingQuery, ListEndpointBillingResponse, {
+  operationId: 'listEndpointBilling',
+  summary: 'What calls of public endpoints were charged',
   description: 'Always empty: this plane has no public endpoints. Workers of your own endpoints are in `/v2/billing/serverless`.',
 })
-const volumesRoute = createRoute({
-  ...routeOf(
-    '/network-volumes',
-    'listNetworkVolumeBilling',
-    'What network volumes were charged',
-    NetworkVolumeBillingQuery,
-    ListNetworkVolumeBillingResponse,
-  ),
-  description: ABOUT,
+const volumesRoute = routeOf('/network-volumes', NetworkVolumeBillingQuery, ListNetworkVolumeBillingResponse, {
+  operationId: 'listNetworkVolumeBilling',
+  summary: 'What network volumes were charged',
 })
-const clustersRoute = createRoute({
-  ...routeOf('/clusters', 'listClusterBilling', 'What clusters were charged', ClusterBillingQuery, ListClusterBillingResponse),
-  description: ABOUT,
+const clustersRoute = routeOf('/clusters', ClusterBillingQuery, ListClusterBillingResponse, {
+  operationId: 'listClusterBilling',
+  summary: 'What clusters were charged',
 })
 
 /** Registers `/v2/billing` (BIL-1), as JSON or CSV (BIL-15). */
@@ -104,22 +93,18 @@ export function registerBilling(app: OpenAPIHono<AppEnv>): void {
 
 function routeOf<Path extends string, Query extends z.ZodObject, Answer extends z.ZodType>(
   path: Path,
-  operationId: string,
-  summary: string,
   query: Query,
   answer: Answer,
+  { operationId, summary, description = ABOUT }: { operationId: string; summary: string; description?: string },
 ) {
-  return {
-    tags: ['Billing'],
-    security: BEARER,
-    method: 'get' as const,
-    path: `${PATH}${path}` as const,
+  return restRoutes('Billing')('get', `${PATH}${path}` as const, 'billing:read', {
     operationId,
     summary,
-    ...scoped('billing:read', []),
+    description,
     request: { query },
-    responses: { 200: okOrCsv(answer), ...problemResponses([400, 401, 403, 422, 429], RATE_HEADERS) },
-  }
+    responses: { 200: okOrCsv(answer) },
+    problems: [400],
+  })
 }
 
 // JSON unless `Accept` prefers CSV.

@@ -1,53 +1,36 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { SpendLimits, SpendLimitsOrChangePlan, SpendSummary, UpdateSpendLimitsRequest } from '../../../contract/billing/spend.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planSpendLimitsOf } from '../../../services/billing/plan-limits.ts'
 import { getSpendLimits, getSummary, updateSpendLimits } from '../../../services/billing/spend.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { json, ok, okOrPlan } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const common = { tags: ['Billing'], security: BEARER }
+const route = restRoutes('Billing')
 
-const summaryRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/billing/summary',
+const summaryRoute = route('get', '/v2/billing/summary', 'billing:read', {
   operationId: 'getBillingSummary',
   summary: 'Read the spend of the account and its limits',
   description: 'The current rate, the month so far with an estimate of its end, and the effective limits.',
-  ...scoped('billing:read', []),
-  responses: { 200: ok('The summary.', SpendSummary), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The summary.', SpendSummary) },
 })
 
-const limitsRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/billing/limits',
+const limitsRoute = route('get', '/v2/billing/limits', 'billing:read', {
   operationId: 'getSpendLimits',
   etagOf: 'limits',
   summary: 'The spend limits of the account',
   description: 'New work above the limit is refused with 402; the webhook receives a warning before.',
-  ...scoped('billing:read', []),
-  responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The limits in force.', SpendLimits) },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: '/v2/billing/limits',
+const updateRoute = route('patch', '/v2/billing/limits', 'account:write', {
   operationId: 'updateSpendLimits',
   etagOf: 'limits',
   summary: "Change the spend limits of the account, within the operator's ceilings",
   description: 'Omitted members stay unchanged.',
-  ...scoped('account:write', [strictJson]),
   request: { query: DryRunQuery, body: json(UpdateSpendLimitsRequest) },
-  responses: {
-    200: okOrPlan('The limits in force.', SpendLimitsOrChangePlan),
-    ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The limits in force.', SpendLimitsOrChangePlan) },
 })
 
 /** Registers spend limits and the summary below `/v2/billing` (BIL-20 to BIL-25). */

@@ -1,22 +1,18 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { Spend, SpendQuery } from '../../../contract/billing/spending.ts'
 import { getSpend } from '../../../services/spend/spending.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const spendRoute = createRoute({
-  tags: ['Billing'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/spend',
+const route = restRoutes('Billing')
+
+const spendRoute = route('get', '/v2/spend', 'billing:read', {
   operationId: 'getSpend',
   summary: 'Read the current spend of the account by resource',
   description: 'Every pod, endpoint with workers, cluster and network volume with a cost: its rate and its cost so far.',
-  ...scoped('billing:read', []),
   request: { query: SpendQuery },
-  responses: { 200: ok('What is spent.', Spend), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('What is spent.', Spend) },
 })
 
 /** Registers `/v2/spend` (SPD-1, SPD-2). */

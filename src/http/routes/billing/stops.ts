@@ -1,57 +1,41 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ListSpendStopsResponse, SpendStop, SpendStopOrPlan, StopSpendRequest } from '../../../contract/billing/stops.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planSpendStop } from '../../../services/spend/stop-plan.ts'
 import { listSpendStops, stopSpend, undoSpendStop } from '../../../services/spend/stops.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { ENDS } from '../../middleware/ending.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { idParams, json, ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const common = { tags: ['Billing'], security: BEARER }
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the stop.' }) })
+const route = restRoutes('Billing')
+const Params = idParams('Id of the stop.')
 
-const stopRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/v2/spend/stop',
+const stopRoute = route('post', '/v2/spend/stop', 'pods:write', {
   operationId: 'stopSpend',
   summary: 'Stop costs of running workloads, reversibly',
   description:
     'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. With endpoints the key needs `serverless:write` too.',
-  ...scoped('pods:write', [ENDS, strictJson]),
+  middleware: [ENDS],
   request: { query: DryRunQuery, body: json(StopSpendRequest) },
-  responses: {
-    200: ok('What was stopped. With `dryRun`: what would be.', SpendStopOrPlan),
-    ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('What was stopped. With `dryRun`: what would be.', SpendStopOrPlan) },
+  problems: [409],
 })
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/spend/stops',
+const listRoute = route('get', '/v2/spend/stops', 'billing:read', {
   operationId: 'listSpendStops',
   summary: 'List stops, which can be undone',
   description: 'The last 50, the newest first.',
-  ...scoped('billing:read', []),
-  responses: { 200: ok('The stops.', ListSpendStopsResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The stops.', ListSpendStopsResponse) },
 })
 
-const undoRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/v2/spend/stops/{id}/undo',
+const undoRoute = route('post', '/v2/spend/stops/{id}/undo', 'pods:write', {
   operationId: 'undoSpendStop',
   summary: 'Restore the items of a stop',
   description:
     'An item that cannot be restored contains the reason; the next call retries it. With endpoints the key needs `serverless:write` too.',
-  ...scoped('pods:write', []),
   request: { params: Params },
-  responses: { 200: ok('What became of it.', SpendStop), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('What became of it.', SpendStop) },
 })
 
 /** Registers stops of spending (SPD-10 to SPD-12). */

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { z } from 'zod'
 import {
   CatalogItem,
@@ -19,12 +19,10 @@ import { deleteItem, getItem, listItems, putItem } from '../../../services/catal
 import { cpuEntry, dataCenterEntry, gpuEntry, publisherEntry, storageEntry } from '../../../services/catalog/entry-bodies.ts'
 import { planDeleteItem, planPutItem } from '../../../services/catalog/plan-entries.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
+import { answer, operatorEndedOrPlan, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const common = { tags: ['Catalog'], security: BEARER }
-const itemContent = { 'application/json': { schema: CatalogItem } }
+const route = operatorRoutes('Catalog')
 
 /** One part of the catalog: the form of its ids and the schema of its bodies. */
 interface Part<Id extends string, Body> {
@@ -89,50 +87,38 @@ export function registerAdminCatalog(app: OpenAPIHono<AppEnv>): void {
 
 function register<Id extends string, Body>(app: OpenAPIHono<AppEnv>, part: Part<Id, Body>): void {
   const { kind, noun, label, params, body, entry } = part
-  const path = `/admin/v1/catalog/${part.path}`
-  const item = { ...common, path: `${path}/{id}`, request: { params } }
+  const path = `/admin/v1/catalog/${part.path}` as const
+  const itemPath = `${path}/{id}` as const
   const routes = {
-    list: createRoute({
-      ...common,
-      path,
-      method: 'get',
+    list: route('get', path, {
       operationId: `listCatalog${noun}s`,
       summary: `Every ${label}, and what is said of it`,
       description: 'Each with what the operator says of it, if anything, and what is in force.',
-      responses: {
-        200: { description: 'What is in force.', content: { 'application/json': { schema: ListCatalogItems } } },
-        ...problemResponses([401]),
-      },
+      responses: { 200: answer('What is in force.', ListCatalogItems) },
     }),
-    get: createRoute({
-      ...item,
-      method: 'get',
+    get: route('get', itemPath, {
       operationId: `getCatalog${noun}`,
       summary: `One ${label}`,
       description: 'What the operator says of it, if anything, and what is in force.',
-      responses: { 200: { description: 'What is in force.', content: itemContent }, ...problemResponses([401, 404, 422]) },
+      request: { params },
+      responses: { 200: answer('What is in force.', CatalogItem) },
+      problems: [422],
     }),
-    put: createRoute({
-      ...item,
-      method: 'put',
+    put: route('put', itemPath, {
       operationId: `putCatalog${noun}`,
       summary: `Change or add a ${label}; what runs goes on at the price that it began with`,
       description: 'Replaces what was said of it before; what is left out is as the seed has it. Felt everywhere within 5 seconds.',
-      middleware: strictJson,
       request: { params, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: body } } } },
-      responses: {
-        200: operatorOkOrPlan('What is in force now.', CatalogItemOrChangePlan),
-        ...problemResponses([400, 401, 404, 409, 413, 415, 422]),
-      },
+      responses: { 200: operatorOkOrPlan('What is in force now.', CatalogItemOrChangePlan) },
+      problems: [409],
     }),
-    delete: createRoute({
-      ...item,
-      method: 'delete',
+    delete: route('delete', itemPath, {
       operationId: `deleteCatalog${noun}`,
       summary: `Return to the ${label} of the seed, or remove one of your own`,
       description: 'Refused while something that is there would become unknown by it: the answer names what.',
       request: { params, query: DryRunQuery },
-      responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Taken back.' }, ...problemResponses([401, 404, 409, 422]) },
+      responses: operatorEndedOrPlan('Taken back.'),
+      problems: [409],
     }),
   }
   app.openapi(routes.list, async (c) => c.json({ entries: await listItems(c.env, kind) }, 200))

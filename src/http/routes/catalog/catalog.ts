@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import {
   CpuType,
   DataCenter,
@@ -23,84 +22,74 @@ import { getGpuType, listGpuTypes } from '../../../services/catalog/gpus.ts'
 import { listCatalogTemplates } from '../../../services/catalog/templates.ts'
 import { toTemplate } from '../../../services/resources/template-view.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { scopedByVerb } from '../../middleware/scope.ts'
+import { idParams, ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id, percent-encoded.' }) })
+const Params = idParams('Id, percent-encoded.')
+const route = restRoutes('Catalog')
 /** Every key may read the catalog, whatever its scopes (AUT-4). */
-const common = { tags: ['Catalog'], security: BEARER, method: 'get' as const, 'x-scope': 'none' }
-const listProblems = problemResponses([400, 401, 403, 422, 429], RATE_HEADERS)
-const itemProblems = problemResponses([400, 401, 403, 404, 422, 429], RATE_HEADERS)
+const ANY_KEY = scopedByVerb('none')
 
-const listGpusRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/gpus',
+const listGpusRoute = route('get', '/v2/catalog/gpus', ANY_KEY, {
   operationId: 'listGpuTypes',
   summary: 'List the GPU types and their prices',
   description:
     'With `include=AVAILABILITY` each says how many more could be placed now, where, and with which CUDA versions. Prices are USD for one GPU and hour.',
   request: { query: GpuCatalogQuery },
-  responses: { 200: ok('The GPU types.', ListGpuTypesResponse), ...listProblems },
+  responses: { 200: ok('The GPU types.', ListGpuTypesResponse) },
+  problems: [400],
 })
 
-const getGpuRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/gpus/{id}',
+const getGpuRoute = route('get', '/v2/catalog/gpus/{id}', ANY_KEY, {
   operationId: 'getGpuType',
   summary: 'Read a GPU type',
   description: 'Its id holds spaces, which the path carries percent-encoded. The filters are those of the list.',
   request: { params: Params, query: GpuCatalogQuery },
-  responses: { 200: ok('The GPU type.', GpuType), ...itemProblems },
+  responses: { 200: ok('The GPU type.', GpuType) },
+  problems: [400],
 })
 
-const listCpusRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/cpus',
+const listCpusRoute = route('get', '/v2/catalog/cpus', ANY_KEY, {
   operationId: 'listCpuTypes',
   summary: 'List the CPU flavors and their prices',
   description: 'With `include=AVAILABILITY` each says how many more could be placed now. Prices are USD for one vCPU and hour.',
   request: { query: CpuCatalogQuery },
-  responses: { 200: ok('The CPU flavors.', ListCpuTypesResponse), ...listProblems },
+  responses: { 200: ok('The CPU flavors.', ListCpuTypesResponse) },
+  problems: [400],
 })
 
-const getCpuRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/cpus/{id}',
+const getCpuRoute = route('get', '/v2/catalog/cpus/{id}', ANY_KEY, {
   operationId: 'getCpuType',
   summary: 'Read a CPU flavor',
   description: 'The filters are those of the list.',
   request: { params: Params, query: CpuCatalogQuery },
-  responses: { 200: ok('The CPU flavor.', CpuType), ...itemProblems },
+  responses: { 200: ok('The CPU flavor.', CpuType) },
+  problems: [400],
 })
 
-const listDataCentersRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/datacenters',
+const listDataCentersRoute = route('get', '/v2/catalog/datacenters', ANY_KEY, {
   operationId: 'listDataCenters',
   summary: 'List the data centers',
   description: 'Those of the catalog, and those that machines have joined in. `include` adds which GPUs and CPUs are free there.',
   request: { query: DataCenterListQuery },
-  responses: { 200: ok('The data centers.', ListDataCentersResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('The data centers.', ListDataCentersResponse) },
 })
 
-const getDataCenterRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/datacenters/{id}',
+const getDataCenterRoute = route('get', '/v2/catalog/datacenters/{id}', ANY_KEY, {
   operationId: 'getDataCenter',
   summary: 'Read a data center',
   description: '`include` adds which GPUs and CPUs are free there.',
   request: { params: Params, query: DataCenterQuery },
-  responses: { 200: ok('The data center.', DataCenter), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('The data center.', DataCenter) },
 })
 
-const listTemplatesRoute = createRoute({
-  ...common,
-  path: '/v2/catalog/templates',
+const listTemplatesRoute = route('get', '/v2/catalog/templates', ANY_KEY, {
   operationId: 'listPublicTemplates',
   summary: 'List public templates, newest first',
   description: 'Official and verified ones are of accounts that the operator names; all others are of the community.',
   request: { query: TemplateCatalogQuery },
-  responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse) },
 })
 
 /** Registers `/v2/catalog` (CAT-1 to CAT-6). */

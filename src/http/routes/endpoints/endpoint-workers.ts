@@ -1,60 +1,46 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { BuildsQuery, ListBuildsResponse, ListReleasesResponse } from '../../../contract/endpoints/releases.ts'
 import { ListScalingResponse } from '../../../contract/endpoints/scaling.ts'
 import { ListWorkersResponse } from '../../../contract/endpoints/workers.ts'
 import { PageQuery } from '../../../contract/pagination.ts'
 import * as endpointWorkers from '../../../services/endpoints/endpoint-workers.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { idParams, ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
-const common = { tags: ['Serverless'], security: BEARER, ...scoped('serverless:read', []) }
+const Params = idParams('Endpoint id.')
+const route = restRoutes('Serverless')
 
-const workersRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/serverless/{id}/workers',
+const workersRoute = route('get', '/v2/serverless/{id}/workers', 'serverless:read', {
   operationId: 'listEndpointWorkers',
   summary: 'List the active workers of an endpoint',
   description: 'Those that start, run, idle or are held back now, and a count of each kind.',
   request: { params: Params },
-  responses: { 200: ok('The workers.', ListWorkersResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The workers.', ListWorkersResponse) },
 })
 
-const releasesRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/serverless/{id}/releases',
+const releasesRoute = route('get', '/v2/serverless/{id}/releases', 'serverless:read', {
   operationId: 'listEndpointReleases',
   summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
   description: 'A release is one change of what workers run; `rollout` says how many workers have the newest.',
   request: { params: Params, query: PageQuery },
-  responses: { 200: ok('A page of releases.', ListReleasesResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of releases.', ListReleasesResponse) },
 })
 
-const buildsRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/serverless/{id}/builds',
+const buildsRoute = route('get', '/v2/serverless/{id}/builds', 'serverless:read', {
   operationId: 'listEndpointBuilds',
   summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
   description: 'Kept for clients that ask; the list is always empty.',
   request: { params: Params, query: BuildsQuery },
-  responses: { 200: ok('An empty page.', ListBuildsResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('An empty page.', ListBuildsResponse) },
 })
 
-const scalingRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/serverless/{id}/scaling',
+const scalingRoute = route('get', '/v2/serverless/{id}/scaling', 'serverless:read', {
   operationId: 'listScalingDecisions',
   summary: 'List the scaling decisions with a change, newest first',
   description: 'Each decision has its inputs, which explain the number of workers.',
   request: { params: Params },
-  responses: { 200: ok('The decisions.', ListScalingResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The decisions.', ListScalingResponse) },
 })
 
 /** Registers the workers, releases, builds and scaling decisions of an endpoint (END-13 to END-15). */

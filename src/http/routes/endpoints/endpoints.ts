@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import {
   CreateEndpointRequest,
@@ -19,92 +18,65 @@ import { type EndpointBases, toEndpoint } from '../../../services/endpoints/endp
 import * as endpoints from '../../../services/endpoints/endpoints.ts'
 import { planDeleteEndpoint, planUpdateEndpoint } from '../../../services/endpoints/plan-endpoint.ts'
 import { previewEndpoint } from '../../../services/endpoints/preview-endpoint.ts'
+import { endOrPlan } from '../../answers/or-plan.ts'
 import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { endedOrPlan, idParams, json, ok, okOrPlan, plannedOrMade } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
 const PATH = '/v2/serverless'
 const ITEM_PATH = '/v2/serverless/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }) })
-const common = { tags: ['Serverless'], security: BEARER }
+const Params = idParams('Endpoint id.')
+const route = restRoutes('Serverless')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'serverless:read', {
   operationId: 'listEndpoints',
   summary: 'List endpoints, newest first',
   description: 'A page of the account; follow `pagination.nextCursor` for the next one.',
-  ...scoped('serverless:read', []),
   request: { query: PageQuery },
-  responses: { 200: ok('A page of endpoints.', ListEndpointsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of endpoints.', ListEndpointsResponse) },
 })
 
-const createEndpointRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createEndpointRoute = route('post', PATH, 'serverless:write', {
   operationId: 'createEndpoint',
   etagOf: 'endpoint',
   summary: 'Create an endpoint',
   description:
     'No worker runs before the first job unless `workers.min` is above 0. With `dryRun` nothing is created and the response contains the placement of a worker. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
-  ...scoped('serverless:write', [strictJson]),
   request: { body: json(CreateEndpointRequest), query: CreateEndpointQuery, headers: CreateHeaders },
   responses: {
     200: plannedOrMade('EndpointOrPlacementPreview', 'With `dryRun`: where a worker would go.', EndpointPlacementPreview, Endpoint),
     201: ok('The endpoint.', Endpoint),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
+  problems: [404, 409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, 'serverless:read', {
   operationId: 'getEndpoint',
   etagOf: 'endpoint',
   summary: 'Read an endpoint',
   description: 'Its configuration and the URLs for jobs; the state of its workers is under `workers`.',
-  ...scoped('serverless:read', []),
   request: { params: Params },
-  responses: { 200: ok('The endpoint.', Endpoint), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The endpoint.', Endpoint) },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const updateRoute = route('patch', ITEM_PATH, 'serverless:write', {
   operationId: 'updateEndpoint',
   etagOf: 'endpoint',
   summary: 'Change an endpoint in place',
   description:
     'Omitted members stay unchanged. A change of the container or its placement creates a release and replaces workers one by one; other changes apply at once.',
-  ...scoped('serverless:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateEndpointRequest) },
-  responses: {
-    200: okOrPlan('The endpoint as it is now.', EndpointOrChangePlan),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The endpoint as it is now.', EndpointOrChangePlan) },
+  problems: [409],
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, 'serverless:write', {
   operationId: 'deleteEndpoint',
   etagOf: 'endpoint',
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
   description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
-  ...scoped('serverless:write', []),
   request: { params: Params, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
 })
 
 /** Registers `/v2/serverless` (END-1). */
@@ -131,12 +103,7 @@ export function registerServerless(app: OpenAPIHono<AppEnv>): void {
     const config = await endpoints.updateEndpoint(verbContext(c), id, body)
     return c.json((await viewer(c))(config), 200)
   })
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteEndpoint(verbContext(c), id), 200)
-    await endpoints.deleteEndpoint(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteEndpoint, endpoints.deleteEndpoint))
 }
 
 async function viewer(c: AppContext): Promise<(config: EndpointConfig) => Endpoint> {

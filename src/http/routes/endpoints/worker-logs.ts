@@ -1,61 +1,44 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { LogLinesQuery } from '../../../contract/logs/lines.ts'
-import { MergedLinesQuery } from '../../../contract/logs/merged.ts'
+import { LogLinesQuery, LogLinesResponse } from '../../../contract/logs/lines.ts'
+import { MergedLinesQuery, MergedLinesResponse } from '../../../contract/logs/merged.ts'
 import { LogHeaders, LogQuery } from '../../../contract/pods/logs.ts'
 import { readEndpointLines } from '../../../services/logs/endpoint-logs.ts'
 import { followWorkerLog, readWorkerLines } from '../../../services/logs/worker-logs.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
-import { LINES_RESPONSES, LINES_TEXT, LOG_RESPONSES, logResponse, MERGED_RESPONSES, readingOf } from '../log-stream.ts'
+import { pathParam } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
+import { LINES_TEXT, LOG_RESPONSES, linesAnswers, logResponse, readingOf } from '../log-stream.ts'
 
 const WorkerParams = z.object({
-  id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' }),
-  workerId: z.string().meta({ param: { name: 'workerId', in: 'path' }, description: 'Worker id.' }),
+  id: pathParam('id', 'Endpoint id.'),
+  workerId: pathParam('workerId', 'Worker id.'),
 })
 
-const logsRoute = createRoute({
-  tags: ['Serverless'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/serverless/{id}/workers/{workerId}/logs',
+const route = restRoutes('Serverless')
+
+const logsRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/logs', 'serverless:read', {
   operationId: 'getWorkerLogs',
   summary: "A worker's log: its newest lines, then every line as it comes",
   description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
-  ...scoped('serverless:read', []),
-  request: {
-    params: WorkerParams,
-    query: LogQuery,
-    headers: LogHeaders,
-  },
+  request: { params: WorkerParams, query: LogQuery, headers: LogHeaders },
   responses: LOG_RESPONSES,
 })
 
-const linesRoute = createRoute({
-  tags: ['Serverless'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/serverless/{id}/workers/{workerId}/logs/lines',
+const linesRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/logs/lines', 'serverless:read', {
   operationId: 'listWorkerLogLines',
   summary: "Pages of a worker's log, and a search in it",
   description: LINES_TEXT,
-  ...scoped('serverless:read', []),
   request: { params: WorkerParams, query: LogLinesQuery },
-  responses: LINES_RESPONSES,
+  ...linesAnswers(LogLinesResponse),
 })
 
-const mergedRoute = createRoute({
-  tags: ['Serverless'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/serverless/{id}/logs/lines',
+const mergedRoute = route('get', '/v2/serverless/{id}/logs/lines', 'serverless:read', {
   operationId: 'listEndpointLogLines',
   summary: 'Pages of the logs of all workers of an endpoint, in the order of time',
   description: `Of workers that have left too, while their logs are kept. ${LINES_TEXT}`,
-  ...scoped('serverless:read', []),
   request: { params: WorkerParams.pick({ id: true }), query: MergedLinesQuery },
-  responses: MERGED_RESPONSES,
+  ...linesAnswers(MergedLinesResponse),
 })
 
 /** Registers the logs of workers (SCALE-8, LOG-1 to LOG-6). */

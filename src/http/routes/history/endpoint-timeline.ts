@@ -1,43 +1,33 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { EndpointTimeline, TimelineQuery } from '../../../contract/endpoints/timeline.ts'
 import { IfNoneMatchHeaders, MetricsQuery, MetricsResponse } from '../../../contract/metrics.ts'
 import { getTimeline } from '../../../services/endpoints/timeline.ts'
 import { getWorkerMetrics } from '../../../services/history/metrics.ts'
-import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../answers/tagged-answer.ts'
+import { answerTagged, taggedAnswers } from '../../answers/tagged-answer.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { ok, pathParam } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const id = z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Endpoint id.' })
-const common = { tags: ['Serverless'], security: BEARER, ...scoped('serverless:read', []) }
-const problems = problemResponses([401, 403, 404, 422, 429], RATE_HEADERS)
-const notModified = { ...NOT_MODIFIED, headers: { ...RATE_HEADERS, ...ETAG_HEADER } }
-const [timeline, series] = [ok('The time line.', EndpointTimeline), ok('The series.', MetricsResponse)]
+const id = pathParam('id', 'Endpoint id.')
+const route = restRoutes('Serverless')
 
-const timelineRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/serverless/{id}/timeline',
+const timelineRoute = route('get', '/v2/serverless/{id}/timeline', 'serverless:read', {
   operationId: 'getEndpointTimeline',
   summary: 'What an endpoint had, did and cost over a time: queue, workers, spend, and what happened',
   description:
     'Kept for 30 days. Events are releases, decisions of the scaler with what they were made from, and what workers became, and why.',
   request: { params: z.object({ id }), query: TimelineQuery, headers: IfNoneMatchHeaders },
-  responses: { 200: { ...timeline, headers: { ...timeline.headers, ...ETAG_HEADER } }, 304: notModified, ...problems },
+  responses: taggedAnswers(ok('The time line.', EndpointTimeline)),
 })
 
-const workerId = z.string().meta({ param: { name: 'workerId', in: 'path' }, description: 'Worker id.' })
-const workerRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/v2/serverless/{id}/workers/{workerId}/metrics',
+const workerId = pathParam('workerId', 'Worker id.')
+const workerRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/metrics', 'serverless:read', {
   operationId: 'getWorkerMetrics',
   summary: 'What a worker has used: CPU, memory, network, disk and each of its GPUs over time',
   description: 'Of a worker that has left as long as its log is remembered.',
   request: { params: z.object({ id, workerId }), query: MetricsQuery, headers: IfNoneMatchHeaders },
-  responses: { 200: { ...series, headers: { ...series.headers, ...ETAG_HEADER } }, 304: notModified, ...problems },
+  responses: taggedAnswers(ok('The series.', MetricsResponse)),
 })
 
 /** Registers the history of endpoints and their workers (HIS-21, HIS-23). */

@@ -1,34 +1,20 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { IfNoneMatchHeaders, MetricsQuery, MetricsResponse } from '../../../contract/metrics.ts'
 import { getPodMetrics } from '../../../services/history/metrics.ts'
-import { answerTagged, ETAG_HEADER, NOT_MODIFIED } from '../../answers/tagged-answer.ts'
+import { answerTagged, taggedAnswers } from '../../answers/tagged-answer.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { idParams, ok } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
-const series = ok('The series.', MetricsResponse)
+const route = restRoutes('Pods')
 
-const metricsRoute = createRoute({
-  tags: ['Pods'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/pods/{id}/metrics',
+const metricsRoute = route('get', '/v2/pods/{id}/metrics', scoped('pods:read', 'id'), {
   operationId: 'getPodMetrics',
   summary: 'What a pod has used: CPU, memory, network, disk and each of its GPUs over time',
   description: 'Kept every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days, of terminated pods too.',
-  ...scoped('pods:read', [], 'id'),
-  request: {
-    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
-    query: MetricsQuery,
-    headers: IfNoneMatchHeaders,
-  },
-  responses: {
-    200: { ...series, headers: { ...series.headers, ...ETAG_HEADER } },
-    304: { ...NOT_MODIFIED, headers: { ...RATE_HEADERS, ...ETAG_HEADER } },
-    ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS),
-  },
+  request: { params: idParams('Pod id.'), query: MetricsQuery, headers: IfNoneMatchHeaders },
+  responses: taggedAnswers(ok('The series.', MetricsResponse)),
 })
 
 /** Registers the history of pods (HIS-4). */

@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { CreateUserRequest, ListUsersResponse, Quotas, QuotasOrChangePlan, User, UserQuery } from '../../../contract/accounts/accounts.ts'
 import { CreatedKey, CreateKeyRequest, ListKeysResponse } from '../../../contract/accounts/keys.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
@@ -7,105 +6,69 @@ import * as accounts from '../../../services/accounts/accounts.ts'
 import { planQuotas, planResetQuotas } from '../../../services/accounts/dry-runs/plan-account.ts'
 import { planRevokeKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/keys.ts'
+import { changeOrPlan, endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
+import { answer, idParams, json, operatorEndedOrPlan, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the key.' }) })
-const common = { tags: ['Accounts'], security: BEARER }
-const withBody = { ...common, middleware: strictJson }
+const Params = idParams('Id of the user, or of the key.')
+const route = operatorRoutes('Accounts')
 
-const createUserRoute = createRoute({
-  ...withBody,
-  method: 'post',
-  path: '/admin/v1/users',
+const createUserRoute = route('post', '/admin/v1/users', {
   operationId: 'createUser',
   summary: 'Create a user with a personal team',
   description: 'Keys are made apart, and nothing is sent to the address.',
-  request: { body: { required: true, content: { 'application/json': { schema: CreateUserRequest } } } },
-  responses: {
-    201: { description: 'The user.', content: { 'application/json': { schema: User } } },
-    ...problemResponses([400, 401, 409, 413, 415, 422]),
-  },
+  request: { body: json(CreateUserRequest) },
+  responses: { 201: answer('The user.', User) },
+  problems: [409],
 })
 
-const listUsersRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/users',
+const listUsersRoute = route('get', '/admin/v1/users', {
   operationId: 'listUsers',
   summary: 'Find users',
   description: 'A page of all of them, or those that the query names.',
   request: { query: UserQuery },
-  responses: {
-    200: { description: 'At most 1000 users, by address.', content: { 'application/json': { schema: ListUsersResponse } } },
-    ...problemResponses([401, 422]),
-  },
+  responses: { 200: answer('At most 1000 users, by address.', ListUsersResponse) },
 })
 
-const createKeyRoute = createRoute({
-  ...withBody,
-  method: 'post',
-  path: '/admin/v1/users/{id}/keys',
+const createKeyRoute = route('post', '/admin/v1/users/{id}/keys', {
   operationId: 'createKey',
   summary: 'Make an API key',
   description: 'The key is shown only in this response.',
-  request: { params: Params, body: { required: true, content: { 'application/json': { schema: CreateKeyRequest } } } },
-  responses: {
-    201: { description: 'The key, shown this once.', content: { 'application/json': { schema: CreatedKey } } },
-    ...problemResponses([400, 401, 404, 413, 415, 422]),
-  },
+  request: { params: Params, body: json(CreateKeyRequest) },
+  responses: { 201: answer('The key, shown this once.', CreatedKey) },
 })
 
-const listKeysRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/users/{id}/keys',
+const listKeysRoute = route('get', '/admin/v1/users/{id}/keys', {
   operationId: 'listKeys',
   summary: "List a user's keys, without secrets",
   description: 'Revoked and expired ones are among them.',
   request: { params: Params },
-  responses: {
-    200: { description: 'Newest first.', content: { 'application/json': { schema: ListKeysResponse } } },
-    ...problemResponses([401, 404]),
-  },
+  responses: { 200: answer('Newest first.', ListKeysResponse) },
 })
 
-const revokeKeyRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: '/admin/v1/keys/{id}',
+const revokeKeyRoute = route('delete', '/admin/v1/keys/{id}', {
   operationId: 'revokeKey',
   summary: 'Revoke a key; it is refused everywhere within 60 seconds',
   description: 'Streams that it holds open end with it.',
   request: { params: Params, query: DryRunQuery },
-  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 422]) },
+  responses: operatorEndedOrPlan('Revoked.'),
 })
 
-const setQuotasRoute = createRoute({
-  ...withBody,
-  method: 'put',
-  path: '/admin/v1/users/{id}/quotas',
+const setQuotasRoute = route('put', '/admin/v1/users/{id}/quotas', {
   operationId: 'setQuotas',
   summary: "Override a user's request quotas; felt within 60 seconds",
   description: 'Requests of REST v2 a minute, an hour and a day; `exempt` lifts them and the limits of the job API.',
-  request: { params: Params, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: Quotas } } } },
-  responses: {
-    200: operatorOkOrPlan('The quotas as they are now.', QuotasOrChangePlan),
-    ...problemResponses([400, 401, 404, 413, 415, 422]),
-  },
+  request: { params: Params, query: DryRunQuery, body: json(Quotas) },
+  responses: { 200: operatorOkOrPlan('The quotas as they are now.', QuotasOrChangePlan) },
 })
 
-const resetQuotasRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: '/admin/v1/users/{id}/quotas',
+const resetQuotasRoute = route('delete', '/admin/v1/users/{id}/quotas', {
   operationId: 'resetQuotas',
   summary: "Forget a user's own request quotas: those of the plan hold again",
   description: 'Felt within 60 seconds. Doing it again changes nothing.',
   request: { params: Params, query: DryRunQuery },
-  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Forgotten.' }, ...problemResponses([401, 404, 422]) },
+  responses: operatorEndedOrPlan('Forgotten.'),
 })
 
 /** Registers users, keys and quotas of the operator API (AUT-4a). */
@@ -116,21 +79,7 @@ export function registerAdminAccounts(app: OpenAPIHono<AppEnv>): void {
     c.json(await keys.createKey(operatorContext(c), c.req.valid('param').id, c.req.valid('json')), 201),
   )
   app.openapi(listKeysRoute, async (c) => c.json({ keys: await keys.listKeys(c.env, c.req.valid('param').id) }, 200))
-  app.openapi(revokeKeyRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planRevokeKey(operatorContext(c), id), 200)
-    await keys.revokeKey(operatorContext(c), id)
-    return c.body(null, 204)
-  })
-  app.openapi(setQuotasRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planQuotas(operatorContext(c), id, c.req.valid('json')), 200)
-    return c.json(await accounts.setQuotas(operatorContext(c), id, c.req.valid('json')), 200)
-  })
-  app.openapi(resetQuotasRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planResetQuotas(operatorContext(c), id), 200)
-    await accounts.resetQuotas(operatorContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(revokeKeyRoute, (c) => endOrPlan(c, operatorContext(c), planRevokeKey, keys.revokeKey))
+  app.openapi(setQuotasRoute, (c) => changeOrPlan(c, operatorContext(c), planQuotas, accounts.setQuotas))
+  app.openapi(resetQuotasRoute, (c) => endOrPlan(c, operatorContext(c), planResetQuotas, accounts.resetQuotas))
 }

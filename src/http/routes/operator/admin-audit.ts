@@ -1,23 +1,18 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { OperatorAuditQuery, OperatorAuditResponse } from '../../../contract/accounts/audit.ts'
 import { listAllChanges } from '../../../services/accounts/audit-log.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { answer } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const listRoute = createRoute({
-  tags: ['Audit'],
-  security: BEARER,
-  method: 'get',
-  path: '/admin/v1/audit',
+const route = operatorRoutes('Audit')
+
+const listRoute = route('get', '/admin/v1/audit', {
   operationId: 'listAllAudit',
   summary: 'List changes of all accounts and of the operator, newest first',
   description: 'Rows are written with the change itself and never altered.',
   request: { query: OperatorAuditQuery },
-  responses: {
-    200: { description: 'A page of changes, at most 200.', content: { 'application/json': { schema: OperatorAuditResponse } } },
-    ...problemResponses([401, 422]),
-  },
+  responses: { 200: answer('A page of changes, at most 200.', OperatorAuditResponse) },
 })
 
 /** Registers the audit log of the operator API (AUD-8). */

@@ -1,48 +1,34 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { BudgetOverrides, BudgetOverridesOrChangePlan } from '../../../contract/accounts/budgets.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planBudgets } from '../../../services/accounts/dry-runs/plan-account.ts'
 import { getBudgets, setBudgets } from '../../../services/budgets.ts'
+import { changeOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { answer, idParams, json, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
-const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/budgets' }
-const content = { 'application/json': { schema: BudgetOverrides } }
+const Params = idParams('User id.')
+const route = operatorRoutes('Accounts')
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
+const getRoute = route('get', '/admin/v1/users/{id}/budgets', {
   operationId: 'getBudgets',
   summary: "A user's budgets that differ from the defaults",
   description: 'The defaults are those of the plane, and what the account holds is under its own limits.',
   request: { params: Params },
-  responses: { 200: { description: 'The overrides.', content }, ...problemResponses([401, 404]) },
+  responses: { 200: answer('The overrides.', BudgetOverrides) },
 })
 
-const setRoute = createRoute({
-  ...common,
-  middleware: strictJson,
-  method: 'put',
+const setRoute = route('put', '/admin/v1/users/{id}/budgets', {
   operationId: 'setBudgets',
   summary: "Override a user's budgets; omitted ones return to the default",
   description: 'Resources in use stay, even above a lower budget.',
-  request: { params: Params, query: DryRunQuery, body: { required: true, content } },
-  responses: {
-    200: operatorOkOrPlan('The overrides as they are now.', BudgetOverridesOrChangePlan),
-    ...problemResponses([400, 401, 404, 413, 415, 422]),
-  },
+  request: { params: Params, query: DryRunQuery, body: json(BudgetOverrides) },
+  responses: { 200: operatorOkOrPlan('The overrides as they are now.', BudgetOverridesOrChangePlan) },
 })
 
 /** Registers the budgets of accounts in the operator API (BUDGET-2). */
 export function registerAdminBudgets(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getBudgets(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planBudgets(operatorContext(c), id, c.req.valid('json')), 200)
-    return c.json(await setBudgets(operatorContext(c), id, c.req.valid('json')), 200)
-  })
+  app.openapi(setRoute, (c) => changeOrPlan(c, operatorContext(c), planBudgets, setBudgets))
 }

@@ -1,39 +1,28 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ListDeletedVolumesResponse } from '../../../contract/hosts/deleted-volumes.ts'
 import * as deleted from '../../../services/hosts/deleted-volumes.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { answer, idParams } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id that the volume had.' }) })
-const common = { tags: ['Volumes'], security: BEARER }
+const Params = idParams('Id that the volume had.')
+const route = operatorRoutes('Volumes')
 
-const listDeletedVolumesRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/deleted-volumes',
+const listDeletedVolumesRoute = route('get', '/admin/v1/deleted-volumes', {
   operationId: 'listDeletedVolumes',
   summary: 'List deleted volumes whose data is to be wiped',
   description: 'Those that wait for a host of their data center, and for 30 days those whose data is gone.',
   responses: {
-    200: {
-      description: 'Those that wait first, then those wiped within the last 30 days; newest first. At most 1000.',
-      content: { 'application/json': { schema: ListDeletedVolumesResponse } },
-    },
-    ...problemResponses([401]),
+    200: answer('Those that wait first, then those wiped within the last 30 days; newest first. At most 1000.', ListDeletedVolumesResponse),
   },
 })
 
-const confirmWipedRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: '/admin/v1/deleted-volumes/{id}',
+const confirmWipedRoute = route('delete', '/admin/v1/deleted-volumes/{id}', {
   operationId: 'confirmVolumeWiped',
   summary: 'Say that the data of a deleted volume is gone',
   description: 'For volumes that no agent can remove, such as those of an NFS export that the container engine mounts.',
   request: { params: Params },
-  responses: { 204: { description: 'Noted.' }, ...problemResponses([401, 404]) },
+  responses: { 204: { description: 'Noted.' } },
 })
 
 /** Registers the deleted volumes of the operator API (AUT-4a, VOL-8). */

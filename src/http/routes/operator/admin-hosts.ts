@@ -1,118 +1,73 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CordonRequest, Host, HostOrChangePlan, ListHostsResponse } from '../../../contract/hosts/hosts.ts'
 import * as machines from '../../../services/hosts/hosts.ts'
 import { planCordonHost, planDrainHost, planRemoveHost } from '../../../services/hosts/plan-host.ts'
+import { changeOrPlan, endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
+import { answer, idParams, json, operatorEndedOrPlan, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Host id.' }) })
-const common = { tags: ['Hosts'], security: BEARER }
+const Params = idParams('Host id.')
+const route = operatorRoutes('Hosts')
 
-const listHostsRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/hosts',
+const listHostsRoute = route('get', '/admin/v1/hosts', {
   operationId: 'listHosts',
   summary: 'List machines',
   description: 'Each with its health, what it offers and what is placed on it.',
-  responses: {
-    200: { description: 'By name; removed ones are left out.', content: { 'application/json': { schema: ListHostsResponse } } },
-    ...problemResponses([401]),
-  },
+  responses: { 200: answer('By name; removed ones are left out.', ListHostsResponse) },
 })
 
-const getHostRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/hosts/{id}',
+const getHostRoute = route('get', '/admin/v1/hosts/{id}', {
   operationId: 'getHost',
   summary: 'Read a machine',
   description: 'Its health, what it offers and what is placed on it.',
   request: { params: Params },
-  responses: {
-    200: { description: 'The machine.', content: { 'application/json': { schema: Host } } },
-    ...problemResponses([401, 404]),
-  },
+  responses: { 200: answer('The machine.', Host) },
 })
 
-const removeHostRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: '/admin/v1/hosts/{id}',
+const removeHostRoute = route('delete', '/admin/v1/hosts/{id}', {
   operationId: 'removeHost',
   summary: 'Remove a machine on which nothing is placed',
   description: '409 while something is placed on it: drain it first.',
   request: { params: Params, query: DryRunQuery },
-  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Removed.' }, ...problemResponses([401, 404, 409, 422]) },
+  responses: operatorEndedOrPlan('Removed.'),
+  problems: [409],
 })
 
-const host = { content: { 'application/json': { schema: Host } } }
-const cordonBody = { required: true, content: { 'application/json': { schema: CordonRequest } } }
+const cordonBody = json(CordonRequest)
 
-const cordonHostRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/hosts/{id}/cordon',
+const cordonHostRoute = route('post', '/admin/v1/hosts/{id}/cordon', {
   operationId: 'cordonHost',
   summary: 'Cordon a machine: place no new work on it',
   description: 'Running workloads are not affected.',
-  middleware: strictJson,
   request: { params: Params, query: DryRunQuery, body: cordonBody },
-  responses: {
-    200: operatorOkOrPlan('What runs there stays.', HostOrChangePlan),
-    ...problemResponses([400, 401, 404, 413, 415, 422]),
-  },
+  responses: { 200: operatorOkOrPlan('What runs there stays.', HostOrChangePlan) },
 })
 
-const uncordonHostRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/hosts/{id}/uncordon',
+const uncordonHostRoute = route('post', '/admin/v1/hosts/{id}/uncordon', {
   operationId: 'uncordonHost',
   summary: 'Uncordon a machine: place new work on it again',
   description: 'Also ends a drain, and lifts a cordon that the health of its GPUs has caused until a new problem shows.',
   request: { params: Params },
-  responses: { 200: { description: 'The machine.', ...host }, ...problemResponses([401, 404]) },
+  responses: { 200: answer('The machine.', Host) },
 })
 
-const drainHostRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/hosts/{id}/drain',
+const drainHostRoute = route('post', '/admin/v1/hosts/{id}/drain', {
   operationId: 'drainHost',
   summary: 'Drain a machine: cordon it and ask its workloads to leave',
   description: 'Workers finish the jobs that they hold, then stop and are replaced elsewhere. `workloads` says what is left.',
-  middleware: strictJson,
   request: { params: Params, query: DryRunQuery, body: cordonBody },
-  responses: {
-    200: operatorOkOrPlan('It is under way.', HostOrChangePlan),
-    ...problemResponses([400, 401, 404, 413, 415, 422, 503]),
-  },
+  responses: { 200: operatorOkOrPlan('It is under way.', HostOrChangePlan) },
+  problems: [503],
 })
 
 /** Registers the hosts of the operator API (AUT-4a). */
 export function registerAdminHosts(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(cordonHostRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planCordonHost(c.env, id), 200)
-    return c.json(await machines.cordonHost(operatorContext(c), id, c.req.valid('json')), 200)
-  })
+  app.openapi(cordonHostRoute, (c) => changeOrPlan(c, operatorContext(c), ({ env }, id) => planCordonHost(env, id), machines.cordonHost))
   app.openapi(uncordonHostRoute, async (c) => c.json(await machines.uncordonHost(operatorContext(c), c.req.valid('param').id), 200))
-  app.openapi(drainHostRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDrainHost(c.env, id), 200)
-    return c.json(await machines.drainHost(operatorContext(c), id, c.req.valid('json')), 200)
-  })
+  app.openapi(drainHostRoute, (c) => changeOrPlan(c, operatorContext(c), ({ env }, id) => planDrainHost(env, id), machines.drainHost))
   app.openapi(listHostsRoute, async (c) => c.json({ hosts: await machines.listHosts(c.env) }, 200))
   app.openapi(getHostRoute, async (c) => c.json(await machines.getHost(c.env, c.req.valid('param').id), 200))
-  app.openapi(removeHostRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planRemoveHost(c.env, id), 200)
-    await machines.removeHost(operatorContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(removeHostRoute, (c) => endOrPlan(c, operatorContext(c), ({ env }, id) => planRemoveHost(env, id), machines.removeHost))
 }

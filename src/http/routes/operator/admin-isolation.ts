@@ -1,48 +1,34 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AccountIsolation, AccountIsolationOrChangePlan } from '../../../contract/accounts/isolation.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planSetIsolation } from '../../../services/accounts/dry-runs/plan-account.ts'
 import { getIsolation, setIsolation } from '../../../services/accounts/isolation.ts'
+import { changeOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { answer, idParams, json, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) })
-const common = { tags: ['Accounts'], security: BEARER, path: '/admin/v1/users/{id}/isolation' }
-const content = { 'application/json': { schema: AccountIsolation } }
+const Params = idParams('User id.')
+const route = operatorRoutes('Accounts')
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
+const getRoute = route('get', '/admin/v1/users/{id}/isolation', {
   operationId: 'getIsolation',
   summary: 'Read the required container runtime of a user',
   description: 'Placement skips hosts without this runtime for containers of the user.',
   request: { params: Params },
-  responses: { 200: { description: 'The requirement.', content }, ...problemResponses([401, 404]) },
+  responses: { 200: answer('The requirement.', AccountIsolation) },
 })
 
-const setRoute = createRoute({
-  ...common,
-  middleware: strictJson,
-  method: 'put',
+const setRoute = route('put', '/admin/v1/users/{id}/isolation', {
   operationId: 'setIsolation',
   summary: 'Require a container runtime for a user; applies to the next placement',
   description: 'Running containers are not affected.',
-  request: { params: Params, query: DryRunQuery, body: { required: true, content } },
-  responses: {
-    200: operatorOkOrPlan('The requirement as it is now.', AccountIsolationOrChangePlan),
-    ...problemResponses([400, 401, 404, 413, 415, 422]),
-  },
+  request: { params: Params, query: DryRunQuery, body: json(AccountIsolation) },
+  responses: { 200: operatorOkOrPlan('The requirement as it is now.', AccountIsolationOrChangePlan) },
 })
 
 /** Registers the isolation that the operator requires of an account's hosts (CLASS-1). */
 export function registerAdminIsolation(app: OpenAPIHono<AppEnv>): void {
   app.openapi(getRoute, async (c) => c.json(await getIsolation(c.env, c.req.valid('param').id), 200))
-  app.openapi(setRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planSetIsolation(operatorContext(c), id, c.req.valid('json')), 200)
-    return c.json(await setIsolation(operatorContext(c), id, c.req.valid('json')), 200)
-  })
+  app.openapi(setRoute, (c) => changeOrPlan(c, operatorContext(c), planSetIsolation, setIsolation))
 }

@@ -1,67 +1,48 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateJoinTokenRequest, ListJoinTokensResponse, NewJoinToken } from '../../../contract/hosts/hosts.ts'
 import * as joinTokens from '../../../services/hosts/join-tokens.ts'
 import { planRevokeJoinToken } from '../../../services/operator/plan-end.ts'
+import { endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
+import { answer, idParams, json, operatorEndedOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Token id.' }) })
-const common = { tags: ['Hosts'], security: BEARER }
+const Params = idParams('Token id.')
+const route = operatorRoutes('Hosts')
 
-const createJoinTokenRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/admin/v1/join-tokens',
+const createJoinTokenRoute = route('post', '/admin/v1/join-tokens', {
   operationId: 'createJoinToken',
   summary: 'Make a token with which one machine joins within 30 minutes',
   description: 'It names the data center and the cloud of the machine, is good for one machine, and is shown in this answer alone.',
-  middleware: strictJson,
-  request: { body: { required: true, content: { 'application/json': { schema: CreateJoinTokenRequest } } } },
-  responses: {
-    201: { description: 'The token, shown this once.', content: { 'application/json': { schema: NewJoinToken } } },
-    ...problemResponses([400, 401, 413, 415, 422]),
-  },
+  request: { body: json(CreateJoinTokenRequest) },
+  responses: { 201: answer('The token, shown this once.', NewJoinToken) },
 })
 
-const listJoinTokensRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/join-tokens',
+const listJoinTokensRoute = route('get', '/admin/v1/join-tokens', {
   operationId: 'listJoinTokens',
   summary: 'List join tokens',
   description: 'Used, expired and open ones; tokens themselves are not shown.',
   responses: {
-    200: {
-      description: 'Newest first, used and expired ones of the last 30 days too; never the token itself. At most 1000.',
-      content: { 'application/json': { schema: ListJoinTokensResponse } },
-    },
-    ...problemResponses([401]),
+    200: answer(
+      'Newest first, used and expired ones of the last 30 days too; never the token itself. At most 1000.',
+      ListJoinTokensResponse,
+    ),
   },
 })
 
-const revokeJoinTokenRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: '/admin/v1/join-tokens/{id}',
+const revokeJoinTokenRoute = route('delete', '/admin/v1/join-tokens/{id}', {
   operationId: 'revokeJoinToken',
   summary: 'Revoke a join token that no machine has used',
   description: '409 when a machine has joined with it.',
   request: { params: Params, query: DryRunQuery },
-  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 409, 422]) },
+  responses: operatorEndedOrPlan('Revoked.'),
+  problems: [409],
 })
 
 /** Registers the join tokens of the operator API (AUT-4a). */
 export function registerJoinTokens(app: OpenAPIHono<AppEnv>): void {
   app.openapi(createJoinTokenRoute, async (c) => c.json(await joinTokens.createJoinToken(operatorContext(c), c.req.valid('json')), 201))
   app.openapi(listJoinTokensRoute, async (c) => c.json({ joinTokens: await joinTokens.listJoinTokens(c.env) }, 200))
-  app.openapi(revokeJoinTokenRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planRevokeJoinToken(operatorContext(c), id), 200)
-    await joinTokens.revokeJoinToken(operatorContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(revokeJoinTokenRoute, (c) => endOrPlan(c, operatorContext(c), planRevokeJoinToken, joinTokens.revokeJoinToken))
 }

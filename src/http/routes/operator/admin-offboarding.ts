@@ -1,30 +1,22 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { OffboardingOrChangePlan } from '../../../contract/accounts/offboarding.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { deleteUser } from '../../../services/operator/offboarding.ts'
 import { planDeleteUser } from '../../../services/operator/plan-end.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { idParams, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const deleteRoute = createRoute({
-  tags: ['Accounts'],
-  security: BEARER,
-  method: 'delete',
-  path: '/admin/v1/users/{id}',
+const route = operatorRoutes('Accounts')
+
+const deleteRoute = route('delete', '/admin/v1/users/{id}', {
   operationId: 'deleteUser',
   summary: 'End the work of a user and delete the account; usage stays for the bill',
   description:
     'It may be repeated until nothing is left. The only owner of an organization is 409: it is handed over first. It cannot be undone.',
-  request: {
-    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }),
-    query: DryRunQuery,
-  },
-  responses: {
-    200: operatorOkOrPlan('What was done.', OffboardingOrChangePlan),
-    ...problemResponses([401, 404, 409, 422]),
-  },
+  request: { params: idParams('User id.'), query: DryRunQuery },
+  responses: { 200: operatorOkOrPlan('What was done.', OffboardingOrChangePlan) },
+  problems: [409],
 })
 
 /** Registers the deletion of users (TEAM-23). */

@@ -1,22 +1,17 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { PlaneStatus } from '../../../contract/plane/plane.ts'
 import { getPlaneStatus } from '../../../services/plane/plane.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { answer } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const getPlaneRoute = createRoute({
-  tags: ['Plane'],
-  security: BEARER,
-  method: 'get',
-  path: '/admin/v1/plane',
+const route = operatorRoutes('Plane')
+
+const getPlaneRoute = route('get', '/admin/v1/plane', {
   operationId: 'getPlane',
   summary: 'Read the health of the plane',
   description: 'Its release, its migrations, and a verdict for each check.',
-  responses: {
-    200: { description: 'As it is now.', content: { 'application/json': { schema: PlaneStatus } } },
-    ...problemResponses([401]),
-  },
+  responses: { 200: answer('As it is now.', PlaneStatus) },
 })
 
 /** Registers the state of the plane in the operator API (PLANE-1). */

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import {
   AccountPlan,
@@ -12,50 +12,35 @@ import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { planAccountPlan, planDeletePlan, planSetPlan } from '../../../services/accounts/dry-runs/plan-plans.ts'
 import { deletePlan, getAccountPlan, listPlans, type PlanOwner, setAccountPlan, setPlan } from '../../../services/accounts/plans.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan, PLANNED_FOR_OPERATOR } from '../../openapi/rest-components.ts'
+import { answer, idParams, operatorEndedOrPlan, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
 const Named = z.object({ name: PlanName.meta({ param: { name: 'name', in: 'path' } }) })
-const Owned = z.object({
-  id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the organization.' }),
-})
-const common = { tags: ['Plans'], security: BEARER }
+const Owned = idParams('Id of the user, or of the organization.')
+const route = operatorRoutes('Plans')
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: '/admin/v1/plans',
+const listRoute = route('get', '/admin/v1/plans', {
   operationId: 'listPlans',
   summary: 'Plans: limits that accounts have in common',
   description: 'The plan `default` holds for every account that has none. What no plan says is the default of the plane.',
-  responses: {
-    200: { description: 'All of them, by name.', content: { 'application/json': { schema: ListPlansResponse } } },
-    ...problemResponses([401]),
-  },
+  responses: { 200: answer('All of them, by name.', ListPlansResponse) },
 })
 
-const setRoute = createRoute({
-  ...common,
-  middleware: strictJson,
-  method: 'put',
-  path: '/admin/v1/plans/{name}',
+const setRoute = route('put', '/admin/v1/plans/{name}', {
   operationId: 'setPlan',
   summary: 'Make a plan, or give one other limits; felt within 60 seconds',
   description: 'What an account was given for itself goes before its plan. What is held already stays, even above a lower bound.',
   request: { params: Named, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: PlanLimits } } } },
-  responses: { 200: operatorOkOrPlan('The plan.', LimitsPlanOrChangePlan), ...problemResponses([400, 401, 413, 415, 422]) },
+  responses: { 200: operatorOkOrPlan('The plan.', LimitsPlanOrChangePlan) },
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: '/admin/v1/plans/{name}',
+const deleteRoute = route('delete', '/admin/v1/plans/{name}', {
   operationId: 'deletePlan',
   summary: 'Delete a plan that no account has',
   description: 'While accounts have it, it is 409 `IN_USE`. Without the plan `default` the defaults of the plane hold.',
   request: { params: Named, query: DryRunQuery },
-  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Deleted.' }, ...problemResponses([401, 404, 409, 422]) },
+  responses: operatorEndedOrPlan('Deleted.'),
+  problems: [404, 409],
 })
 
 const OWNERS = [
@@ -64,34 +49,21 @@ const OWNERS = [
 ] as const
 
 const getRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
-  createRoute({
-    ...common,
-    method: 'get',
-    path,
+  route('get', path, {
     operationId: `get${noun}`,
     summary: `The plan of ${of}`,
     description: 'Null where it has none of its own.',
     request: { params: Owned },
-    responses: {
-      200: { description: 'The plan.', content: { 'application/json': { schema: AccountPlan } } },
-      ...problemResponses([401, 404]),
-    },
+    responses: { 200: answer('The plan.', AccountPlan) },
   })
 
 const setRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
-  createRoute({
-    ...common,
-    middleware: strictJson,
-    method: 'put',
-    path,
+  route('put', path, {
     operationId: `set${noun}`,
     summary: `Give ${of} a plan, or none; felt within 60 seconds`,
     description: 'An organization without a plan shares the budgets of who made it; with one it is counted alone.',
     request: { params: Owned, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: AccountPlan } } } },
-    responses: {
-      200: operatorOkOrPlan('The plan as it is now.', AccountPlanOrChangePlan),
-      ...problemResponses([400, 401, 404, 413, 415, 422]),
-    },
+    responses: { 200: operatorOkOrPlan('The plan as it is now.', AccountPlanOrChangePlan) },
   })
 
 /** Registers the operator's plans and their assignment to accounts (PLAN-1). */

@@ -1,51 +1,45 @@
-import { createRoute, type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { OrganizationSuspensionOrChangePlan, SuspensionOrChangePlan } from '../../../contract/accounts/accounts.ts'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { resumeOrganization, resumeUser, suspendOrganization, suspendUser } from '../../../services/accounts/suspension.ts'
 import { planSuspendOrganization, planSuspendUser } from '../../../services/operator/plan-end.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { idParams, operatorOkOrPlan } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const Params = z.object({
-  id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Id of the user, or of the organization.' }),
-})
-const common = { tags: ['Accounts'], security: BEARER, method: 'post' as const, request: { params: Params, query: DryRunQuery } }
+const request = { params: idParams('Id of the user, or of the organization.'), query: DryRunQuery }
+const route = operatorRoutes('Accounts')
 
-const suspendUserRoute = createRoute({
-  ...common,
-  path: '/admin/v1/users/{id}/suspend',
+const suspendUserRoute = route('post', '/admin/v1/users/{id}/suspend', {
   operationId: 'suspendUser',
   summary: 'End the keys, streams, workers and pods of a user within 60 seconds; the jobs wait',
   description: 'Nothing is deleted. Doing it again changes nothing.',
-  responses: answers(SuspensionOrChangePlan),
+  request,
+  responses: { 200: operatorOkOrPlan('What was done.', SuspensionOrChangePlan) },
 })
 
-const resumeUserRoute = createRoute({
-  ...common,
-  path: '/admin/v1/users/{id}/resume',
+const resumeUserRoute = route('post', '/admin/v1/users/{id}/resume', {
   operationId: 'resumeUser',
   summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
   description: 'Doing it again changes nothing.',
-  responses: answers(SuspensionOrChangePlan),
+  request,
+  responses: { 200: operatorOkOrPlan('What was done.', SuspensionOrChangePlan) },
 })
 
-const suspendOrganizationRoute = createRoute({
-  ...common,
-  path: '/admin/v1/organizations/{id}/suspend',
+const suspendOrganizationRoute = route('post', '/admin/v1/organizations/{id}/suspend', {
   operationId: 'suspendOrganization',
   summary: "End the keys, streams, workers and pods of an organization within 60 seconds; its members' other accounts go on",
   description: 'Nothing is deleted. Doing it again changes nothing.',
-  responses: answers(OrganizationSuspensionOrChangePlan),
+  request,
+  responses: { 200: operatorOkOrPlan('What was done.', OrganizationSuspensionOrChangePlan) },
 })
 
-const resumeOrganizationRoute = createRoute({
-  ...common,
-  path: '/admin/v1/organizations/{id}/resume',
+const resumeOrganizationRoute = route('post', '/admin/v1/organizations/{id}/resume', {
   operationId: 'resumeOrganization',
   summary: 'End the suspension of an organization',
   description: 'Jobs go on, and pods that it stopped start again where there is room. Doing it again changes nothing.',
-  responses: answers(OrganizationSuspensionOrChangePlan),
+  request,
+  responses: { 200: operatorOkOrPlan('What was done.', OrganizationSuspensionOrChangePlan) },
 })
 
 /** Registers the suspension of accounts by the operator (DER-40, DER-41). */
@@ -70,8 +64,4 @@ export function registerAdminSuspension(app: OpenAPIHono<AppEnv>): void {
     const { dryRun } = c.req.valid('query')
     return c.json(await (dryRun ? planSuspendOrganization(operatorContext(c), id, false) : resumeOrganization(operatorContext(c), id)), 200)
   })
-}
-
-function answers<Schema extends z.ZodType>(schema: Schema) {
-  return { 200: operatorOkOrPlan('What was done.', schema), ...problemResponses([401, 404, 422]) }
 }

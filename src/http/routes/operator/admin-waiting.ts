@@ -1,23 +1,18 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ListWaitingQuery, ListWaitingResponse } from '../../../contract/hosts/waiting.ts'
 import { listWaiting } from '../../../services/hosts/waiting.ts'
 import { type AppEnv, operatorContext } from '../../app-env.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
+import { answer } from '../../openapi/rest-components.ts'
+import { operatorRoutes } from '../../openapi/routes.ts'
 
-const listRoute = createRoute({
-  tags: ['Hosts'],
-  security: BEARER,
-  method: 'get',
-  path: '/admin/v1/waiting',
+const route = operatorRoutes('Hosts')
+
+const listRoute = route('get', '/admin/v1/waiting', {
   operationId: 'listWaiting',
   summary: 'List endpoints that wait for capacity, the longest first',
   description: 'Endpoints with a worker that no host has room for, what it needs, and how many hosts lack what.',
   request: { query: ListWaitingQuery },
-  responses: {
-    200: { description: 'A page, at most 200.', content: { 'application/json': { schema: ListWaitingResponse } } },
-    ...problemResponses([401, 422]),
-  },
+  responses: { 200: answer('A page, at most 200.', ListWaitingResponse) },
 })
 
 /** Registers the list of workloads that wait for capacity (WHY-13). */

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
@@ -12,92 +12,58 @@ import * as invitations from '../../../services/organizations/invitations.ts'
 import { planRevokeInvitation } from '../../../services/organizations/plan-members.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { ENDS } from '../../middleware/ending.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { common, InvitationParams, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
+import { endedOrPlan, json, ok, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { InvitationParams, ITEM_PATH, OrganizationParams, PATH, route } from './paths.ts'
 
 const LIST_PATH = `${ITEM_PATH}/invitations` as const
 /** A reserved word in the place of an organization's id; ids are longer. */
 const ANSWER_PATH = `${PATH}/invitations` as const
 
-const createInvitationRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: LIST_PATH,
+const createInvitationRoute = route('post', LIST_PATH, 'account:write', {
   operationId: 'createInvitation',
   summary: 'Invite an address; the answer has the token to pass on, this once',
   description: 'It is open for `expiresInDays`, and only while its maker may still give that role. An administrator invites no owner.',
-  ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, body: json(CreateInvitationRequest), headers: CreateHeaders },
-  responses: {
-    201: ok('The invitation with its token.', CreatedInvitation),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 201: ok('The invitation with its token.', CreatedInvitation) },
+  problems: [409],
 })
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: LIST_PATH,
+const listRoute = route('get', LIST_PATH, 'organizations:read', {
   operationId: 'listInvitations',
   summary: 'List open invitations, oldest first',
   description: 'Tokens are not shown again.',
-  ...scoped('organizations:read', []),
   request: { params: OrganizationParams },
-  responses: {
-    200: ok('The invitations, without tokens.', ListInvitationsResponse),
-    ...problemResponses([401, 403, 404, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('The invitations, without tokens.', ListInvitationsResponse) },
 })
 
-const revokeRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: `${LIST_PATH}/{invitationId}`,
+const revokeRoute = route('delete', `${LIST_PATH}/{invitationId}`, 'account:write', {
   operationId: 'revokeInvitation',
   summary: 'Take an open invitation back',
   description: 'Its token opens nothing from now on.',
-  ...scoped('account:write', []),
   request: { params: InvitationParams, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Revoked.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 409, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Revoked.'),
+  problems: [409],
 })
 
-const acceptRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: `${ANSWER_PATH}/accept`,
+const acceptRoute = route('post', `${ANSWER_PATH}/accept`, 'account:write', {
   operationId: 'acceptInvitation',
   summary: "Join an organization with the token of an invitation for the caller's address",
   description:
     'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
-  ...scoped('account:write', [strictJson]),
   request: { body: json(AnswerInvitationRequest) },
-  responses: {
-    200: ok('The organization.', Organization),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('The organization.', Organization) },
+  problems: [404, 409],
 })
 
-const declineRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: `${ANSWER_PATH}/decline`,
+const declineRoute = route('post', `${ANSWER_PATH}/decline`, 'account:write', {
   operationId: 'declineInvitation',
   summary: "End an invitation for the caller's address without joining",
   description:
     'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
-  ...scoped('account:write', [ENDS, strictJson]),
+  middleware: [ENDS],
   request: { body: json(AnswerInvitationRequest) },
-  responses: {
-    204: { description: 'Declined.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 204: { description: 'Declined.', headers: RATE_HEADERS } },
+  problems: [404, 409],
 })
 
 /** Registers the invitations of organizations (TEAM-7 to TEAM-9). */

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import {
   HandOverRequest,
@@ -9,70 +9,45 @@ import {
 } from '../../../contract/organizations/organizations.ts'
 import * as members from '../../../services/organizations/members.ts'
 import { planChangeRole, planHandOver, planRemoveMember } from '../../../services/organizations/plan-members.ts'
+import { changeOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { json, okOrPlan, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { common, ITEM_PATH, MemberParams, OrganizationParams } from './paths.ts'
+import { endedOrPlan, json, okOrPlan } from '../../openapi/rest-components.ts'
+import { ITEM_PATH, MemberParams, OrganizationParams, route } from './paths.ts'
 
 const MEMBER_PATH = `${ITEM_PATH}/members/{userId}` as const
 
-const handOverRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: `${ITEM_PATH}/hand-over`,
+const handOverRoute = route('post', `${ITEM_PATH}/hand-over`, 'account:write', {
   operationId: 'handOverOrganization',
   summary: 'Make another member the owner, and the caller an administrator',
   description: 'Only an owner may; both change or neither does.',
-  ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, query: DryRunQuery, body: json(HandOverRequest) },
-  responses: {
-    200: okOrPlan('The organization as it is now.', OrganizationDetailsOrChangePlan),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The organization as it is now.', OrganizationDetailsOrChangePlan) },
+  problems: [409],
 })
 
-const changeRoleRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: MEMBER_PATH,
+const changeRoleRoute = route('patch', MEMBER_PATH, 'account:write', {
   operationId: 'updateOrganizationMember',
   etagOf: 'member',
   summary: 'Give a member another role; felt everywhere within 60 seconds',
   description: 'An administrator makes and removes no owner; the last owner stays one (409).',
-  ...scoped('account:write', [strictJson]),
   request: { params: MemberParams, query: DryRunQuery, body: json(UpdateMemberRequest) },
-  responses: {
-    200: okOrPlan('The updated member.', OrganizationMemberOrChangePlan),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: okOrPlan('The updated member.', OrganizationMemberOrChangePlan) },
+  problems: [409],
 })
 
-const removeRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: MEMBER_PATH,
+const removeRoute = route('delete', MEMBER_PATH, 'account:write', {
   operationId: 'removeOrganizationMember',
   etagOf: 'member',
   summary: 'Remove a member, or leave with your own id; keys of the leaving member are refused everywhere within 60 seconds',
   description: '`keysTo` names a member that takes over the keys instead. The last owner cannot go (409).',
-  ...scoped('account:write', []),
   request: { params: MemberParams, query: RemoveMemberQuery.extend(DryRunQuery.shape) },
-  responses: {
-    200: PLANNED,
-    204: { description: 'No member any more.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 409, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('No member any more.'),
+  problems: [400, 409],
 })
 
 /** Registers the changes of an organization's members (TEAM-5, TEAM-6, TEAM-10 to TEAM-12). */
 export function registerOrganizationMembers(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(handOverRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planHandOver(verbContext(c), id, c.req.valid('json')), 200)
-    return c.json(await members.handOver(verbContext(c), id, c.req.valid('json')), 200)
-  })
+  app.openapi(handOverRoute, (c) => changeOrPlan(c, verbContext(c), planHandOver, members.handOver))
   app.openapi(changeRoleRoute, async (c) => {
     const { id, userId } = c.req.valid('param')
     if (c.req.valid('query').dryRun) return c.json(await planChangeRole(verbContext(c), id, userId, c.req.valid('json')), 200)

@@ -1,4 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
@@ -10,83 +10,54 @@ import {
 } from '../../../contract/organizations/organizations.ts'
 import * as organizations from '../../../services/organizations/organizations.ts'
 import { planDeleteOrganization } from '../../../services/organizations/plan-members.ts'
+import { endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
-import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { json, ok, PLANNED, RATE_HEADERS } from '../../openapi/rest-components.ts'
-import { common, ITEM_PATH, OrganizationParams, PATH } from './paths.ts'
+import { endedOrPlan, json, ok } from '../../openapi/rest-components.ts'
+import { ITEM_PATH, OrganizationParams, PATH, route } from './paths.ts'
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, 'organizations:read', {
   operationId: 'listOrganizations',
   summary: 'List the organizations of the caller, newest first',
   description: 'Those that the acting user belongs to, with the role there. The list is whole: it has no pages.',
-  ...scoped('organizations:read', []),
-  responses: {
-    200: ok("The organizations, each with the caller's role. Personal accounts are none.", ListOrganizationsResponse),
-    ...problemResponses([401, 403, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok("The organizations, each with the caller's role. Personal accounts are none.", ListOrganizationsResponse) },
 })
 
-const createOrganizationRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createOrganizationRoute = route('post', PATH, 'account:write', {
   operationId: 'createOrganization',
   summary: 'Make an organization that the caller owns',
   description: 'Resources, keys and bills of an organization are apart from those of its members.',
-  ...scoped('account:write', [strictJson]),
   request: { body: json(CreateOrganizationRequest), headers: CreateHeaders },
-  responses: { 201: ok('The organization.', Organization), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
+  responses: { 201: ok('The organization.', Organization) },
+  problems: [409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, 'organizations:read', {
   operationId: 'getOrganization',
   etagOf: 'organization',
   summary: 'Read an organization and its members',
   description: 'Every member may; one that the caller does not belong to is 404.',
-  ...scoped('organizations:read', []),
   request: { params: OrganizationParams },
-  responses: { 200: ok('The organization.', OrganizationDetails), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The organization.', OrganizationDetails) },
 })
 
-const renameRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const renameRoute = route('patch', ITEM_PATH, 'account:write', {
   operationId: 'updateOrganization',
   etagOf: 'organization',
   summary: 'Rename an organization',
   description: 'Owners and administrators may.',
-  ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, body: json(UpdateOrganizationRequest) },
-  responses: {
-    200: ok('The organization as it is now.', Organization),
-    ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: ok('The organization as it is now.', Organization) },
+  problems: [409],
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, 'account:write', {
   operationId: 'deleteOrganization',
   etagOf: 'organization',
   summary: 'Delete an organization that has nothing left; its members, invitations and keys go with it',
   description: 'Only an owner may; 409 names what is still there.',
-  ...scoped('account:write', []),
   request: { params: OrganizationParams, query: DryRunQuery },
-  responses: {
-    200: PLANNED,
-    204: { description: 'Deleted.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 409, 422, 429], RATE_HEADERS),
-  },
+  responses: endedOrPlan('Deleted.'),
+  problems: [409],
 })
 
 /** Registers `/v2/organizations` (ORG-1, ORG-2, TEAM-3, TEAM-13). */
@@ -99,10 +70,5 @@ export function registerOrganizations(app: OpenAPIHono<AppEnv>): void {
   app.openapi(renameRoute, async (c) =>
     c.json(await organizations.renameOrganization(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
   )
-  app.openapi(deleteRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    if (c.req.valid('query').dryRun) return c.json(await planDeleteOrganization(verbContext(c), id), 200)
-    await organizations.deleteOrganization(verbContext(c), id)
-    return c.body(null, 204)
-  })
+  app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteOrganization, organizations.deleteOrganization))
 }

@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ExecQuery } from '../../../contract/pods/exec.ts'
 import { isStillGood } from '../../../services/authenticate.ts'
 import { execInPod } from '../../../services/pods/ingress/exec.ts'
@@ -8,19 +7,17 @@ import { protocolsOf } from '../../callers/authorization.ts'
 import { credentialOf } from '../../callers/console-credential.ts'
 import { INGRESS_CHECKS } from '../../ingress/ingress-checks.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { idParams, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 import { socketWhile } from '../../watched/socket-while.ts'
 
 /** Subprotocols in order of preference; the answer to a client that offers none names none. */
 const PROTOCOLS = ['v5.channel.k8s.io', 'v4.channel.k8s.io']
 const SWITCHING = 101
 
-const execRoute = createRoute({
-  tags: ['Pods'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/pods/{id}/exec',
+const route = restRoutes('Pods')
+
+const execRoute = route('get', '/v2/pods/{id}/exec', scoped('pods:write', 'id'), {
   operationId: 'execInPod',
   summary: 'A command or a shell in a running pod, over a WebSocket',
   description:
@@ -28,15 +25,9 @@ const execRoute = createRoute({
     '`{"Width":80,"Height":24}`), 5 credit (with `flow`), 6 signal, 255 and 0 the end of stdin: as `v5.channel.k8s.io`. A browser says its key ' +
     'as a protocol, `base64url.bearer.authorization.podplane.<key in base64url>`. The command ends with the connection, and the connection ' +
     'within a minute of its pod or key.',
-  ...scoped('pods:write', [], 'id'),
-  request: {
-    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
-    query: ExecQuery,
-  },
-  responses: {
-    101: { description: 'The connection is a WebSocket now.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 403, 404, 409, 422, 429], RATE_HEADERS),
-  },
+  request: { params: idParams('Pod id.'), query: ExecQuery },
+  responses: { 101: { description: 'The connection is a WebSocket now.', headers: RATE_HEADERS } },
+  problems: [400, 409],
 })
 
 /** Registers commands in pods (NET-6 to NET-10). */

@@ -1,44 +1,30 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
-import { LogLinesQuery } from '../../../contract/logs/lines.ts'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import { LogLinesQuery, LogLinesResponse } from '../../../contract/logs/lines.ts'
 import { LogHeaders, LogQuery } from '../../../contract/pods/logs.ts'
 import { followPodLog, readPodLines } from '../../../services/logs/pod-logs.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { BEARER } from '../../openapi/rest-components.ts'
-import { LINES_RESPONSES, LINES_TEXT, LOG_RESPONSES, logResponse, readingOf } from '../log-stream.ts'
+import { idParams } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
+import { LINES_TEXT, LOG_RESPONSES, linesAnswers, logResponse, readingOf } from '../log-stream.ts'
 
-const logsRoute = createRoute({
-  tags: ['Pods'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/pods/{id}/logs',
+const Params = idParams('Pod id.')
+const route = restRoutes('Pods')
+
+const logsRoute = route('get', '/v2/pods/{id}/logs', scoped('pods:read', 'id'), {
   operationId: 'getPodLogs',
   summary: "A pod's log: its newest lines, then every line as it comes",
   description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
-  ...scoped('pods:read', [], 'id'),
-  request: {
-    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
-    query: LogQuery,
-    headers: LogHeaders,
-  },
+  request: { params: Params, query: LogQuery, headers: LogHeaders },
   responses: LOG_RESPONSES,
 })
 
-const linesRoute = createRoute({
-  tags: ['Pods'],
-  security: BEARER,
-  method: 'get',
-  path: '/v2/pods/{id}/logs/lines',
+const linesRoute = route('get', '/v2/pods/{id}/logs/lines', scoped('pods:read', 'id'), {
   operationId: 'listPodLogLines',
   summary: "Pages of a pod's log, and a search in it",
   description: LINES_TEXT,
-  ...scoped('pods:read', [], 'id'),
-  request: {
-    params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
-    query: LogLinesQuery,
-  },
-  responses: LINES_RESPONSES,
+  request: { params: Params, query: LogLinesQuery },
+  ...linesAnswers(LogLinesResponse),
 })
 
 /** Registers the logs of pods (LOG-1 to LOG-6). */

@@ -1,5 +1,4 @@
-import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
-import { z } from 'zod'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import {
@@ -25,107 +24,78 @@ import { answerInPieces } from '../../answer-in-pieces.ts'
 import { type AppContext, type AppEnv, verbContext } from '../../app-env.ts'
 import { ENDS_BY_ACTION } from '../../middleware/ending.ts'
 import { scoped } from '../../middleware/scope.ts'
-import { strictJson } from '../../middleware/strict-json.ts'
-import { problemResponses } from '../../openapi/openapi-app.ts'
-import { BEARER, json, ok, okOrPlan, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { idParams, json, ok, okOrPlan, PLANNED, plannedOrMade, RATE_HEADERS } from '../../openapi/rest-components.ts'
+import { restRoutes } from '../../openapi/routes.ts'
 
 const PATH = '/v2/pods'
 const ITEM_PATH = '/v2/pods/{id}'
-const Params = z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) })
-const common = { tags: ['Pods'], security: BEARER }
+const Params = idParams('Pod id.')
+const route = restRoutes('Pods')
 const READ = 'pods:read'
 const WRITE = 'pods:write'
 const TAGGED = { ETag: { description: 'Version of the pod, for `If-Match`.', schema: { type: 'string' as const, example: '"3"' } } }
 const taggedPod = (description: string) => tagged(ok(description, Pod))
 const tagged = <Answer extends { headers: object }>(answer: Answer) => ({ ...answer, headers: { ...answer.headers, ...TAGGED } })
 
-const listRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: PATH,
+const listRoute = route('get', PATH, READ, {
   operationId: 'listPods',
   summary: 'List pods, newest first',
   description: 'A page of the account; members of clusters only with `includeClusterPods`.',
-  ...scoped(READ, []),
   request: { query: ListPodsQuery },
-  responses: { 200: ok('A page of pods.', ListPodsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('A page of pods.', ListPodsResponse) },
 })
 
-const createPodRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: PATH,
+const createPodRoute = route('post', PATH, WRITE, {
   operationId: 'createPod',
   summary: 'Create a pod and start it',
   description:
     'With `dryRun` nothing is created and the response contains the placement of the pod. A repeated `Idempotency-Key` gives the pod that the first call made.',
-  ...scoped(WRITE, [strictJson]),
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
     200: plannedOrMade('PodOrPlacementPreview', 'With `dryRun`: where the pod would go.', PodPlacementPreview, Pod),
     201: taggedPod('The pod.'),
-    ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
+  problems: [402, 404, 409],
 })
 
-const getRoute = createRoute({
-  ...common,
-  method: 'get',
-  path: ITEM_PATH,
+const getRoute = route('get', ITEM_PATH, scoped(READ, 'id'), {
   operationId: 'getPod',
   summary: 'Read a pod, immediately or when it reaches a status',
   description:
     'With `waitFor` the response is delayed until the pod has that status, at most 25 seconds. Send the `ETag` as `If-Match` of a change.',
-  ...scoped(READ, [], 'id'),
   request: { params: Params, query: GetPodQuery },
-  responses: { 200: taggedPod('The pod.'), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+  responses: { 200: taggedPod('The pod.') },
 })
 
-const updateRoute = createRoute({
-  ...common,
-  method: 'patch',
-  path: ITEM_PATH,
+const updateRoute = route('patch', ITEM_PATH, scoped(WRITE, 'id'), {
   operationId: 'updatePod',
   summary: 'Change a pod in place',
   description: 'Omitted members stay unchanged. A change of the container restarts it; kinds of mounts and volumes are fixed at create.',
-  ...scoped(WRITE, [strictJson], 'id'),
   request: { params: Params, query: DryRunQuery, body: json(UpdatePodRequest), headers: IfMatchHeaders },
-  responses: {
-    200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
-    ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)) },
+  problems: [402, 409, 412],
 })
 
-const actionRoute = createRoute({
-  ...common,
-  method: 'post',
-  path: '/v2/pods/{id}/action',
+const actionRoute = route('post', '/v2/pods/{id}/action', scoped(WRITE, 'id', 'pods:act'), {
   operationId: 'actOnPod',
   summary: 'Start, stop, restart or terminate a pod',
   description: 'A locked pod can only be started or terminated; `stop` and `restart` are 409 with `code` LOCKED.',
-  ...scoped(WRITE, [ENDS_BY_ACTION, strictJson], 'id', 'pods:act'),
+  middleware: [ENDS_BY_ACTION],
   request: { params: Params, query: DryRunQuery, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
     200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
-    ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
+  problems: [402, 409, 412],
 })
 
-const deleteRoute = createRoute({
-  ...common,
-  method: 'delete',
-  path: ITEM_PATH,
+const deleteRoute = route('delete', ITEM_PATH, scoped(WRITE, 'id', 'pods:act'), {
   operationId: 'deletePod',
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
   description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
-  ...scoped(WRITE, [], 'id', 'pods:act'),
   request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
-  responses: {
-    200: tagged(PLANNED),
-    204: { description: 'Terminated.', headers: RATE_HEADERS },
-    ...problemResponses([401, 403, 404, 409, 412, 422, 429], RATE_HEADERS),
-  },
+  responses: { 200: tagged(PLANNED), 204: { description: 'Terminated.', headers: RATE_HEADERS } },
+  problems: [409, 412],
 })
 
 /** Registers `/v2/pods` (POD-1 to POD-22). */

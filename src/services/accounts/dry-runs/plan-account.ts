@@ -15,7 +15,7 @@ import { ceilingsOf, foretellLimits } from '../../billing/plan-limits.ts'
 import { readUses } from '../../budgets.ts'
 import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
-import { findUserOrThrow } from '../accounts.ts'
+import { findUserOrThrow } from '../../or-not-found.ts'
 
 // Dry runs of limits that the operator sets for an account (DRY-11). Each throws 404.
 
