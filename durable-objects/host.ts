@@ -24,7 +24,7 @@ import { HostSilence } from './host/silence.ts'
 import { HostStats } from './host/stats.ts'
 import { HostTimers } from './host/timers.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
-import { PlaneObject } from './plane-object.ts'
+import { closeBack, PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 
 /** One GPU host: the agent's link, the host's desired state and its reports. A beat costs no D1 write. */
@@ -230,8 +230,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     this.desired.linkClosed(code)
-    // Reserved close codes (RFC 6455 §7.4.1) 1005 and 1006 must not be sent.
-    socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
+    closeBack(socket, code)
     if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
   }
 

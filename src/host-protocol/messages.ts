@@ -15,6 +15,7 @@ import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlay
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
  *   POST /overlays which members of private networks reach one another (`overlays.ts`)
  *   POST /logs    lines of workloads, repeated by the agent until acknowledged by number (`logs.ts`)
+ *   GET  /endpoints/{id}/channel WebSocket; takes, posts and pings of an endpoint's workers on this host (`worker-channel.ts`)
  *   POST /volumes use of shared volumes up; desired sizes and volumes to wipe down (`volumes.ts`)
  */
 export const PROTOCOL_VERSION = 1
