@@ -124,7 +124,7 @@ async function openRuntimes(
 ) {
   const { options } = context
   const gpus = { devices: found.devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, ...found, ...parts, gpus }
+  const common = { ...context, ...found, ...parts, gpus, tokens: host.tokens }
   if (host.previousHostId !== undefined) await stopPrevious(common, host.previousHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
