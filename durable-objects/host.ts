@@ -188,7 +188,9 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   async presence(): Promise<HostPresenceView | null> {
     const view = this.presenceOf.view()
-    return view && { ...view, oversize: this.desired.isOversize(), replacements: this.replacements.view() }
+    return (
+      view && { ...view, oversize: this.desired.isOversize(), replacements: this.replacements.view(), transports: this.stats.transports }
+    )
   }
 
   async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {

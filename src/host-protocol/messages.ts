@@ -321,6 +321,11 @@ export const GpuProblem = z.object({
 })
 export type GpuProblem = z.infer<typeof GpuProblem>
 
+/** Maximum number of endpoints whose transport a beat reports. */
+export const MAX_TRANSPORTS = 1_024
+const WorkerTransport = z.object({ endpoint: z.string().max(64), transport: z.enum(['channel', 'http']) })
+export type WorkerTransport = z.infer<typeof WorkerTransport>
+
 /** Agent → plane over the link. */
 export const AgentMessage = z.discriminatedUnion('type', [
   z.object({
@@ -347,6 +352,8 @@ export const AgentMessage = z.discriminatedUnion('type', [
     memoryPercent: z.number().optional(),
     /** All problems of the GPUs; sent in the first beat of a link and after each change, otherwise absent. */
     gpuHealth: z.array(GpuProblem).max(64).optional(),
+    /** How the calls of workers reach the plane, by endpoint (CHN-27). */
+    transports: z.array(WorkerTransport).max(MAX_TRANSPORTS).optional(),
   }),
 ])
 export type AgentMessage = z.infer<typeof AgentMessage>

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { DELIVERY_HEADER } from '../../host-protocol/delivery.ts'
-import type { Workload } from '../../host-protocol/messages.ts'
+import type { WorkerTransport, Workload } from '../../host-protocol/messages.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { Admission } from './admission/admission.ts'
@@ -49,6 +49,8 @@ export interface Relay {
   port: number
   /** Receives the desired workloads of this host, with their keys. */
   update(workloads: readonly Workload[]): void
+  /** How the calls of workers reach the plane, by endpoint. */
+  transports(): WorkerTransport[]
   /** Waits, for a limited time, until the plane has all posts of these workers; undefined when there are none. */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
@@ -125,6 +127,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     address: options.address,
     port,
     update: (workloads) => callers.update(workloads),
+    transports: () => channels?.transports() ?? [],
     settled: (workerIds) => posts.settled(workerIds),
     close: async () => {
       closing.abort()

@@ -1,3 +1,4 @@
+import type { WorkerTransport } from '../../../host-protocol/messages.ts'
 import { USE_HTTP } from '../../../host-protocol/worker-channel.ts'
 import { backoffMs, sleep } from '../../../node/backoff.ts'
 import { errorText } from '../../../node/fail.ts'
@@ -8,6 +9,8 @@ import { ChannelRefused, type PollAnswer, WorkerChannel } from './worker-channel
 
 /** Time until the next attempt after a plane that has no channels answered, in milliseconds. */
 const UNKNOWN_TO_PLANE_MS = 600_000
+/** Time after the last call of an endpoint's workers after which it is forgotten, with its pause. */
+const FORGET_MS = UNKNOWN_TO_PLANE_MS
 const RETRY_BASE_MS = 1_000
 const RETRY_MAX_MS = 60_000
 /** Answers of a plane that does not have the path. */
@@ -26,10 +29,8 @@ interface Endpoint {
   isConnecting: boolean
   failures: number
   retryAt: number
+  calledAt: number
 }
-
-/** Transport of the workers of one endpoint. */
-export type WorkerTransport = 'channel' | 'http'
 
 /**
  * The worker channels of a relay, one for each endpoint with workers on this host, opened by the calls of workers. Each method returns
@@ -46,8 +47,11 @@ export class WorkerChannels {
     this.options = options
   }
 
-  /** The transport of each endpoint whose workers have called. */
-  transports(): { endpoint: string; transport: WorkerTransport }[] {
+  /** The transport of each endpoint whose workers have called in the last minutes. */
+  transports(): WorkerTransport[] {
+    for (const [endpoint, { channel, isConnecting, calledAt }] of this.endpoints) {
+      if (!channel?.isOpen && !isConnecting && performance.now() - calledAt > FORGET_MS) this.endpoints.delete(endpoint)
+    }
     return [...this.endpoints].map(([endpoint, { channel }]) => ({ endpoint, transport: channel?.isOpen ? 'channel' : 'http' }))
   }
 
@@ -95,8 +99,9 @@ export class WorkerChannels {
 
   /** The open channel of an endpoint; without one, begins to open it with the key of the worker that calls. */
   private channelOf({ endpoint, worker }: RelayRoute, key: string | undefined): WorkerChannel | undefined {
-    const known = this.endpoints.get(endpoint) ?? { channel: undefined, isConnecting: false, failures: 0, retryAt: 0 }
+    const known = this.endpoints.get(endpoint) ?? { channel: undefined, isConnecting: false, failures: 0, retryAt: 0, calledAt: 0 }
     this.endpoints.set(endpoint, known)
+    known.calledAt = performance.now()
     if (known.channel?.isOpen) return known.channel
     if (key !== undefined && !this.isClosed && !known.isConnecting && performance.now() >= known.retryAt)
       void this.connect(known, endpoint, worker, key)

@@ -1,5 +1,5 @@
 import { MAX_FRAME_CHARS, MAX_PART_CHARS, PlaneFrame, USE_HTTP } from '../../../../src/host-protocol/worker-channel.ts'
-import { describe, env, evictDurableObject, expect, it, vi } from '../../../support/harness.ts'
+import { admin, describe, env, evictDurableObject, expect, it, vi } from '../../../support/harness.ts'
 import { FakeChannel } from '../../../support/hosts/fake-channel.ts'
 import { FakeHost, type FakeWorker } from '../../../support/hosts/fake-host.ts'
 import { inside, type QueueSetup, run, setUpQueue } from '../../../support/queue/queue.ts'
@@ -174,6 +174,24 @@ describe('an object with channels', () => {
     await until(() => channel.closedWith !== null)
     expect(channel.closedWith).toBe(4001)
   })
+})
+
+it('[CHN-27] a host shows the transport of each endpoint, as its agent reports it', async () => {
+  const host = await FakeHost.join()
+  const shown = async () => (await admin().get(`/admin/v1/hosts/${host.id}`)).body.workerTransports
+  await host.beat()
+  expect(await shown()).toBeNull()
+  await host.beat({
+    transports: [
+      { endpoint: 'e1', transport: 'channel' },
+      { endpoint: 'e2', transport: 'http' },
+    ],
+  })
+  expect(await shown()).toEqual([
+    { endpointId: 'e1', transport: 'CHANNEL' },
+    { endpointId: 'e2', transport: 'HTTP' },
+  ])
+  host.leave()
 })
 
 describe('access to a channel', () => {
