@@ -14,9 +14,12 @@ import { takePing } from '../../../src/queue/pings.ts'
 import { askForWork, collectStops } from '../../../src/queue/polls.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { ParkedTake } from '../parking.ts'
-import { DRAINING_HOLD_MS } from '../worker/worker-polls.ts'
-import { takePostText } from '../worker/worker-posts.ts'
-import type { ChannelParts } from './channels.ts'
+import type { Rows } from '../parts.ts'
+import { DRAINING_HOLD_MS, type PollParts } from '../worker/worker-polls.ts'
+import { type PostParts, takePostText } from '../worker/worker-posts.ts'
+
+/** Parts that the calls of workers use. */
+export type CallParts = PollParts & PostParts & Rows
 
 /** Most posts of a channel that are applied at the same time; further ones are refused with 503, and the agent repeats them. */
 const MAX_POSTS = 256
@@ -36,13 +39,13 @@ type PingsFrame = Extract<AgentFrame, { type: 'pings' }>
 
 /** The calls of one channel. A call of a worker that is not on the host of the channel is never applied; HTTP decides it (`USE_HTTP`). */
 export class ChannelCalls {
-  private readonly core: ChannelParts
+  private readonly core: CallParts
   private readonly hostId: string
   private readonly send: (frame: PlaneFrame) => void
   private readonly open = new Map<number, OpenCall>()
   private posts = 0
 
-  constructor(core: ChannelParts, hostId: string, send: (frame: PlaneFrame) => void) {
+  constructor(core: CallParts, hostId: string, send: (frame: PlaneFrame) => void) {
     this.core = core
     this.hostId = hostId
     this.send = send

@@ -1,18 +1,13 @@
 import { AgentFrame, KEEP_ALIVE, KEEP_ALIVE_ANSWER, type PlaneFrame, readFrame } from '../../../src/host-protocol/worker-channel.ts'
 import { logEvent } from '../../../src/platform/log.ts'
-import type { Rows } from '../parts.ts'
-import type { PollParts } from '../worker/worker-polls.ts'
-import type { PostParts } from '../worker/worker-posts.ts'
-import { ChannelCalls } from './calls.ts'
+import { type CallParts, ChannelCalls } from './calls.ts'
 
 const REPLACED = { code: 4000, reason: 'replaced by a newer channel' }
 const NOT_UNDERSTOOD = { code: 4400, reason: 'the plane does not understand a frame of this agent' }
 const ENDPOINT_GONE = { code: 4404, reason: 'the endpoint was deleted' }
 const HOST_GONE = { code: 4001, reason: 'the host is gone' }
 
-export type ChannelParts = PollParts &
-  PostParts &
-  Rows & { readonly ctx: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'> }
+type ChannelParts = CallParts & { readonly ctx: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'> }
 
 /** Hibernatable worker channels of an endpoint, one for each host (HOST-100). Open calls are in memory only, and the agents repeat them. */
 export class WorkerChannels {
