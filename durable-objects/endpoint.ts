@@ -16,6 +16,7 @@ import type { EndpointHistory, EndpointRpc, SubmitCall, WorkerSpan } from '../sr
 import type { SlotRef } from '../src/objects/host-tunnel.ts'
 import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
 import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
+import { type ChannelCall, parseChannelCall } from '../src/objects/worker-channel.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import { impactOf } from '../src/queue/impact.ts'
@@ -24,6 +25,7 @@ import { occupiedWorkers } from '../src/queue/worker-rows.ts'
 import { applyHostEvent } from '../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../src/queue/workers/host-reports.ts'
 import { type PreemptOrder, preempt, requestCapacity } from '../src/queue/workers/preempt.ts'
+import { WorkerChannels } from './endpoint/channel/channels.ts'
 import { clientCall, plainCall } from './endpoint/client/client-call.ts'
 import { cancelQueued } from './endpoint/client/client-operations.ts'
 import { plainStatus } from './endpoint/client/client-reads.ts'
@@ -38,8 +40,8 @@ import { takeSlot } from './endpoint/slot-calls.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { drainPost } from './endpoint/worker/post-body.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
-import { takeResultText } from './endpoint/worker/worker-posts.ts'
-import { PlaneObject } from './plane-object.ts'
+import { takePostText } from './endpoint/worker/worker-posts.ts'
+import { closeBack, PlaneObject } from './plane-object.ts'
 
 const ALARM_RETRY_MS = 1_000
 
@@ -49,10 +51,12 @@ const ALARM_RETRY_MS = 1_000
  */
 export class EndpointObject extends PlaneObject implements EndpointRpc {
   readonly core: EndpointCore
+  private readonly channels: WorkerChannels
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.core = new EndpointCore(ctx, env, this.timers)
+    this.channels = new WorkerChannels(this.core)
   }
 
   /** Job API and worker protocol. The Worker has already checked the key and that the caller owns the endpoint. */
@@ -62,10 +66,25 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
       await this.adopted(url.searchParams.get('endpoint') ?? '')
       return takeSlot(this.core, request)
     }
+    const channel = parseChannelCall(url)
+    if (channel) return this.openChannel(channel)
     const call = parseJobCall(url)
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
     if (!(await this.adopted(call.endpointId))) return this.refuseUnknown(call, request)
     return isWorkerCall(call) ? workerOperation(this.core, call, request) : clientCall(this.core, call, request)
+  }
+
+  override async webSocketMessage(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    await this.channels.hear(socket, data)
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    this.channels.closed(socket)
+    closeBack(socket, code)
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    this.channels.closed(socket)
   }
 
   /** `/run` with a small body (adr/0010). */
@@ -82,7 +101,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** `job-done` with a small body (adr/0010). A result that does not apply is ignored (WRK-18). */
   async done(endpointId: string, jobId: string, from: Sender, body: string): Promise<void> {
-    if (await this.adopted(endpointId)) await takeResultText(this.core, jobId, from, body)
+    if (await this.adopted(endpointId)) await takePostText(this.core, 'job-done', jobId, from, body)
   }
 
   /** Adopts a configuration; one older than the stored revision is ignored. */
@@ -110,7 +129,9 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** Applies an event of a host to the workers of this endpoint that it runs. */
   async hostChanged(workerIds: string[], event: HostEvent): Promise<void> {
+    const hosts = event.kind === 'lost' ? new Set(workerIds.map((id) => this.core.state.workers.get(id)?.hostId ?? null)) : []
     await this.core.transact((tx) => applyHostEvent(tx, workerIds, event))
+    for (const hostId of hosts) this.channels.endOf(hostId)
   }
 
   /** The active workers (END-13), from the rows that `/health` counts. */
@@ -222,6 +243,13 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     const config = await findEndpointConfig(openRecords(this.env), endpointId)
     if (config) await this.core.transact((tx) => takeConfig(tx, config))
     return config !== null
+  }
+
+  private async openChannel({ endpointId, hostId, workerId }: ChannelCall): Promise<Response> {
+    const isKnown = await this.adopted(endpointId)
+    const worker = isKnown ? this.core.state.workers.get(workerId) : null
+    if (worker?.hostId !== hostId) return problemReply('accessDenied', 'this worker is not on this host')
+    return this.channels.accept(hostId)
   }
 
   private async refuseUnknown(call: JobCall, request: Request): Promise<Response> {

@@ -24,7 +24,7 @@ import { HostSilence } from './host/silence.ts'
 import { HostStats } from './host/stats.ts'
 import { HostTimers } from './host/timers.ts'
 import { HOST_SCHEMA, WorkloadStore } from './host/workload-store.ts'
-import { PlaneObject } from './plane-object.ts'
+import { closeBack, PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 
 /** One GPU host: the agent's link, the host's desired state and its reports. A beat costs no D1 write. */
@@ -188,7 +188,9 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   async presence(): Promise<HostPresenceView | null> {
     const view = this.presenceOf.view()
-    return view && { ...view, oversize: this.desired.isOversize(), replacements: this.replacements.view() }
+    return (
+      view && { ...view, oversize: this.desired.isOversize(), replacements: this.replacements.view(), transports: this.stats.transports }
+    )
   }
 
   async spendAssertion(jti: string): Promise<'good' | 'used' | 'too many'> {
@@ -230,8 +232,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     this.desired.linkClosed(code)
-    // Reserved close codes (RFC 6455 §7.4.1) 1005 and 1006 must not be sent.
-    socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
+    closeBack(socket, code)
     if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
   }
 

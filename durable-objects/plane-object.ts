@@ -35,3 +35,8 @@ async function sleep(ctx: DurableObjectState, ms: number, signal: AbortSignal): 
     if (!signal.aborted) await scheduler.wait(ms)
   }
 }
+
+/** Completes the closing handshake of a socket. Reserved close codes (RFC 6455 §7.4.1) 1005 and 1006 must not be sent. */
+export function closeBack(socket: WebSocket, code: number): void {
+  socket.close(code >= 1000 && code < 5000 && code !== 1005 && code !== 1006 ? code : 1000)
+}

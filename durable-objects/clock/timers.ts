@@ -61,6 +61,11 @@ export class Timers {
     }
   }
 
+  /** Whether no timer is pending: a pending one keeps the object in memory. */
+  get isIdle(): boolean {
+    return this.pending.size === 0
+  }
+
   /** Runs `run` every `ms`; returns a function that stops it. */
   every(ms: number, run: () => void): () => void {
     let stop = () => {}

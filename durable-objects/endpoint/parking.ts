@@ -60,8 +60,8 @@ export class Parking {
     take?.answer(null)
   }
 
-  /** Waits until the worker has a job to stop, the time is over, or a newer poll displaces this one. */
-  waitForStop(workerId: string, waitMs: number, signal: AbortSignal): Promise<StopPollOutcome> {
+  /** Waits until the worker has a job to stop, the time is over (null: it is never), or a newer poll displaces this one. */
+  waitForStop(workerId: string, waitMs: number | null, signal: AbortSignal): Promise<StopPollOutcome> {
     this.stopPolls.get(workerId)?.('displaced')
     return new Promise((resolve) => {
       const finish = (outcome: StopPollOutcome) => {
@@ -71,7 +71,7 @@ export class Parking {
         resolve(outcome)
       }
       const wake = () => finish('woken')
-      const cancel = this.timers.after(waitMs, wake)
+      const cancel = waitMs === null ? () => {} : this.timers.after(waitMs, wake)
       signal.addEventListener('abort', wake)
       this.stopPolls.set(workerId, finish)
     })

@@ -1,5 +1,6 @@
 import { cpus } from 'node:os'
 import { join } from 'node:path'
+import { MAX_TRANSPORTS } from '../host-protocol/messages.ts'
 import { buildRuntimes, type RuntimesContext } from './build-runtimes.ts'
 import { GpuHealthWatch } from './gpus/health-watch.ts'
 import { readGpuUse, vendorsOf } from './gpus/vendors.ts'
@@ -124,7 +125,7 @@ async function openRuntimes(
 ) {
   const { options } = context
   const gpus = { devices: found.devices, simulatedTypes: new Set(options.simulatedGpus.map((gpu) => gpu.typeId)) }
-  const common = { ...context, ...found, ...parts, gpus }
+  const common = { ...context, ...found, ...parts, gpus, tokens: host.tokens }
   if (host.previousHostId !== undefined) await stopPrevious(common, host.previousHostId)
   return await buildRuntimes({ ...common, hostId: host.identity.hostId })
 }
@@ -181,7 +182,12 @@ async function stayLinked(
       inventory: inventory(),
       workloads: ledger.helloReports().map((report) => byPlaneClock(report, clock)),
     }),
-    beat: (first) => ({ workloads: ledger.beatStates(), ...stats.forBeat(), ...gpuHealth.forBeat(first) }),
+    beat: (first) => ({
+      workloads: ledger.beatStates(),
+      ...stats.forBeat(),
+      ...gpuHealth.forBeat(first),
+      transports: relays.flatMap((relay) => relay.transports()).slice(0, MAX_TRANSPORTS),
+    }),
     onDesired: (workloads, maxMs, networks) => {
       silenceMaxMs = maxMs
       overlays?.update(networks)

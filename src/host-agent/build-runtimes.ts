@@ -26,6 +26,7 @@ import type { HostOverlays } from './network/overlay/host-overlays.ts'
 import type { ReachChecks } from './network/overlay/reach/reach-checks.ts'
 import type { PublishedPlace } from './network/published-address.ts'
 import type { AgentOptions } from './options.ts'
+import type { AccessTokens } from './plane/access-tokens.ts'
 import type { EngineProbe } from './probe/engine-probe.ts'
 import type { Confinement } from './process/confinement.ts'
 import { ProcessRuntime } from './process/runtime.ts'
@@ -39,6 +40,7 @@ import { isSharedByTenants } from './workloads/tenancy.ts'
 export interface RuntimesContext {
   options: AgentOptions
   hostId: string
+  tokens: AccessTokens
   machine: Machine
   gpus: HostGpus
   engine: DockerEngine | undefined
@@ -199,7 +201,7 @@ function containerCallers(engine: DockerEngine, { listen }: BridgeAddress, log: 
 
 /** Starts a relay on its previous port, because running workloads have that port in their environment. */
 async function startKnownRelay(
-  { options, log, onTaken }: RuntimesContext,
+  { options, tokens, log, onTaken }: RuntimesContext,
   runtime: RuntimeName,
   address: string,
   callers: RelayCallers,
@@ -207,7 +209,17 @@ async function startKnownRelay(
   const path = join(options.stateDir, `relay-${runtime}.json`)
   const known = z.object({ port: z.number().int() }).safeParse(readJsonFile(path)).data
   const spoolDir = join(options.stateDir, `results-${runtime}`)
-  const relay = await startRelay({ planeUrl: options.planeUrl, address, port: known?.port, spoolDir, callers, log, onTaken })
+  const channelTokens = options.workerTransport === 'channel' ? tokens : undefined
+  const relay = await startRelay({
+    planeUrl: options.planeUrl,
+    tokens: channelTokens,
+    address,
+    port: known?.port,
+    spoolDir,
+    callers,
+    log,
+    onTaken,
+  })
   writeJsonFile(path, { port: relay.port })
   log.info('relay listens', { runtime, address: relay.address, port: relay.port })
   return relay

@@ -43,6 +43,7 @@ export interface Flags {
   portRange: string
   onExit: string
   onLeaseLoss: string
+  workerTransport: string
   logLevel: string
   logFile?: string
 }
@@ -86,6 +87,8 @@ export interface AgentOptions extends SharedStorage {
   portRange: PortRange
   onExit: 'stop' | 'keep'
   onLeaseLoss: 'stop' | 'finish'
+  /** How calls of workers reach the plane (CHN-20). */
+  workerTransport: 'http' | 'channel'
   logLevel: LogLevel
   /** A file that this process rotates; undefined: the log goes to stderr. */
   logFile: string | undefined
@@ -131,6 +134,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
     trustedTenants: flags.trustedTenants === true,
     portRange: parsePortRange(flags.portRange),
     onExit: oneOf('--on-exit', flags.onExit, ['stop', 'keep'] as const),
+    workerTransport: oneOf('--worker-transport', flags.workerTransport, ['http', 'channel'] as const),
     onLeaseLoss: oneOf('--on-lease-loss', flags.onLeaseLoss, ['stop', 'finish'] as const),
     logLevel: oneOf('--log-level', flags.logLevel, LOG_LEVELS),
     logFile: flags.logFile === undefined ? undefined : resolve(flags.logFile),

@@ -15,6 +15,7 @@ import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlay
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
  *   POST /overlays which members of private networks reach one another (`overlays.ts`)
  *   POST /logs    lines of workloads, repeated by the agent until acknowledged by number (`logs.ts`)
+ *   GET  /endpoints/{id}/channel WebSocket; takes, posts and pings of an endpoint's workers on this host (`worker-channel.ts`)
  *   POST /volumes use of shared volumes up; desired sizes and volumes to wipe down (`volumes.ts`)
  */
 export const PROTOCOL_VERSION = 1
@@ -320,6 +321,11 @@ export const GpuProblem = z.object({
 })
 export type GpuProblem = z.infer<typeof GpuProblem>
 
+/** Maximum number of endpoints whose transport a beat reports. */
+export const MAX_TRANSPORTS = 1_024
+const WorkerTransport = z.object({ endpoint: z.string().max(64), transport: z.enum(['channel', 'http']) })
+export type WorkerTransport = z.infer<typeof WorkerTransport>
+
 /** Agent → plane over the link. */
 export const AgentMessage = z.discriminatedUnion('type', [
   z.object({
@@ -346,6 +352,8 @@ export const AgentMessage = z.discriminatedUnion('type', [
     memoryPercent: z.number().optional(),
     /** All problems of the GPUs; sent in the first beat of a link and after each change, otherwise absent. */
     gpuHealth: z.array(GpuProblem).max(64).optional(),
+    /** How the calls of workers reach the plane, by endpoint (CHN-27). */
+    transports: z.array(WorkerTransport).max(MAX_TRANSPORTS).optional(),
   }),
 ])
 export type AgentMessage = z.infer<typeof AgentMessage>

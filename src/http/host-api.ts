@@ -2,14 +2,17 @@ import { Hono, type Next } from 'hono'
 import { z } from 'zod'
 import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
+import { ownByWorkerToken } from '../effects/workers/worker-token.ts'
 import { LogsRequest } from '../host-protocol/logs.ts'
 import { EnrolRequest, EventsRequest, TokenRequest } from '../host-protocol/messages.ts'
 import { OverlaysRequest } from '../host-protocol/overlays.ts'
 import { TUNNEL_ABILITIES_HEADER } from '../host-protocol/tunnel/frames.ts'
 import { VolumesRequest } from '../host-protocol/volumes.ts'
+import { CHANNEL_KEY_HEADER, CHANNEL_WORKER_HEADER } from '../host-protocol/worker-channel.ts'
 import { openHostLink } from '../objects/host-link.ts'
 import type { Owned } from '../objects/owned.ts'
 import { openHostTunnel } from '../objects/tunnel/host-tunnel-calls.ts'
+import { openWorkerChannel } from '../objects/worker-channel.ts'
 import { exchangeVolumes } from '../services/hosts/exchange-volumes.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
 import { takeOverlayReports } from '../services/hosts/take-overlay-reports.ts'
@@ -63,6 +66,15 @@ export function hostApi(): Hono<AppEnv> {
     const host = await requireHost(c)
     requireUpgrade(c)
     return openHostTunnel(c.env, host, c.req.header(TUNNEL_ABILITIES_HEADER) ?? null)
+  })
+  app.get('/endpoints/:endpointId/channel', async (c) => {
+    const host = await requireHost(c)
+    requireUpgrade(c)
+    const workerId = c.req.header(CHANNEL_WORKER_HEADER) ?? ''
+    const call = { operation: 'job-take', endpointId: c.req.param('endpointId'), workerId }
+    const endpoint = await ownByWorkerToken(c.env, call, c.req.header(CHANNEL_KEY_HEADER) ?? null)
+    if (endpoint === null) throw new Problem('accessDenied', { detail: 'the key of a worker of this endpoint is missing or wrong' })
+    return openWorkerChannel(c.env, endpoint, host, workerId)
   })
   return app
 }

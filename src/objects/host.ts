@@ -1,6 +1,6 @@
 import type { Series, Window } from '../domain/history/series.ts'
 import type { LinkReplacements } from '../domain/host/link-replacement.ts'
-import type { Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
+import type { WorkerTransport, Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
 
 /** Reply to a caller that is about to change a pod's row. */
 export interface PodIntent {
@@ -27,6 +27,8 @@ export interface HostPresenceView {
   oversize: boolean
   /** Number and time of takeovers of the link by another agent process; null: none. */
   replacements: (LinkReplacements & { recent: boolean }) | null
+  /** How the calls of workers reach the plane, by endpoint; null: not reported. */
+  transports: readonly WorkerTransport[] | null
 }
 
 /** RPC interface of the object of one host. `fetch` accepts the agent's link (see `host-link.ts`). */

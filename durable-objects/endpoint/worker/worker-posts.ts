@@ -46,9 +46,15 @@ export function postResult(core: PostParts, jobId: string, from: Sender, request
   return answerPost(core, RESULT, jobId, from, request)
 }
 
-/** Applies a `job-done` given as text. */
-export function takeResultText(core: Commits & Room & Rows, jobId: string, from: Sender, text: string): Promise<void> {
-  return commitPost(core, RESULT.applyOf(jobId, from, { kind: 'text', text }))
+/** Applies a post given as text. */
+export function takePostText(
+  core: Commits & Room & Rows,
+  verb: 'job-done' | 'job-stream',
+  jobId: string,
+  from: Sender,
+  text: string,
+): Promise<void> {
+  return commitPost(core, (verb === 'job-done' ? RESULT : CHUNK).applyOf(jobId, from, { kind: 'text', text }))
 }
 
 /** `job-stream`: one chunk of a job's stream. */

@@ -49,10 +49,14 @@ export class HostConversation {
     return reason !== null
   }
 
-  private async beat(socket: WebSocket, { beat, stats: figures, machine, appliedRevision, gpuHealth: problems }: Beat): Promise<void> {
+  private async beat(
+    socket: WebSocket,
+    { beat, stats: figures, machine, appliedRevision, gpuHealth: problems, transports }: Beat,
+  ): Promise<void> {
     const { store, desired, stats, history, gpuHealth, now } = this.deps
     sendTo(socket, { type: 'beatAck', beat })
     if (figures) stats.take(figures, now())
+    stats.transports = transports ?? null
     history.take(figures ?? [], machine, now())
     desired.applied(appliedRevision)
     if (appliedRevision < store.revision()) await desired.sendTo(socket)

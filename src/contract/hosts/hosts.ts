@@ -119,6 +119,15 @@ const HostIsolation = z
     example: ISOLATION,
   })
 
+const WorkerTransport = z
+  .object({
+    endpointId: z.string(),
+    transport: z
+      .enum(['CHANNEL', 'HTTP'])
+      .meta({ description: '`CHANNEL`: one WebSocket carries the calls of all workers of the endpoint.' }),
+  })
+  .meta({ id: 'HostWorkerTransport', example: { endpointId: 'x6g2k8m4q1z9d3', transport: 'HTTP' } })
+
 export const Host = z
   .object({
     id: z.string(),
@@ -157,6 +166,9 @@ export const Host = z
     privateNetworks: HostPrivateNetworks.nullable().meta({
       description: 'Its role in clusters and global networking; null: not reported by its agent.',
     }),
+    workerTransports: z.array(WorkerTransport).nullable().meta({
+      description: 'How the calls of its workers reach the plane, by endpoint; null: not reported, or in a list of more than 100 hosts.',
+    }),
     gpuProblems: z.array(Problem),
     publicIp: z.string().nullable(),
     portRange: z
@@ -190,6 +202,7 @@ export const Host = z
       sizesEnforced: ['persistent', 'network'],
       isolation: ISOLATION,
       privateNetworks: PRIVATE_NETWORKS,
+      workerTransports: [{ endpointId: 'x6g2k8m4q1z9d3', transport: 'HTTP' }],
       gpuProblems: [],
       publicIp: '203.0.113.7',
       portRange: { from: 30_000, to: 32_767 },

@@ -22,7 +22,7 @@ export interface LinkDeps {
   log: Log
   hello(): Extract<AgentMessage, { type: 'hello' }>
   /** Returns the state for a beat. `first`: the first beat of a link, which must contain what later ones omit. */
-  beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'machine' | 'gpuHealth'>
+  beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'machine' | 'gpuHealth' | 'transports'>
   /** `silenceMaxMs`: the longest time that the plane lets a job wait for this host. */
   onDesired(workloads: Workload[], silenceMaxMs: number, overlays: Overlay[]): void
   /** A beat was acknowledged: the host's lease is renewed from the time at which that beat was sent, by the monotonic clock. */

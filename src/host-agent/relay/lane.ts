@@ -2,14 +2,14 @@ import { backoffMs, sleep } from '../../node/backoff.ts'
 import type { Log } from '../log.ts'
 import type { RelayBounds } from './bounds.ts'
 import { kindOf, type LaneEntry } from './lane-entry.ts'
-import { isDecided, offerPost, type PostAnswer } from './offer-post.ts'
+import { isDecided, type PostAnswer } from './offer-post.ts'
 import type { Pacer } from './pacer.ts'
-import type { PostSpool } from './post-spool.ts'
-import type { Upstream } from './upstream.ts'
+import type { Post, PostSpool } from './post-spool.ts'
 
 /** Dependencies that all lanes of a relay share. */
 export interface LaneContext {
-  upstream: Upstream
+  /** Offers a post to the plane once; undefined when there was no answer. */
+  offer(caller: string, post: Post, signal: AbortSignal): Promise<PostAnswer | undefined>
   spool: PostSpool
   pacer: Pacer
   bounds: RelayBounds
@@ -81,10 +81,10 @@ export class Lane {
 
   /** Tries a post once. It leaves the lane when the plane has accepted or refused it for good; otherwise `failures` increases. */
   private async deliver(entry: LaneEntry): Promise<PostAnswer | undefined> {
-    const { upstream, spool, pacer, bounds, log, closing } = this.context
+    const { offer, spool, pacer, log, closing } = this.context
     entry.inFlight = true
     const post = this.isTooOld(entry) ? undefined : (entry.post ?? (await spool.read(entry.number)))
-    const answer = post && (await offerPost(upstream, entry.caller, post, bounds.postIdleMs, closing))
+    const answer = post && (await offer(entry.caller, post, closing))
     entry.inFlight = false
     if (post === undefined || (answer && isDecided(answer))) {
       this.failures = 0

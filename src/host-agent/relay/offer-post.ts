@@ -6,7 +6,7 @@ import type { Upstream } from './upstream.ts'
 
 /** The plane's answer to a post. */
 export interface PostAnswer {
-  reply: IncomingMessage
+  headers: IncomingMessage['headers']
   status: number
   text: Buffer
 }
@@ -28,7 +28,7 @@ export async function offerPost(
   const headers = post.method === 'POST' ? { ...post.headers, 'content-length': body.length } : post.headers
   try {
     const reply = await upstream.send({ ...post, caller, headers, idleMs, signal, ...(post.method === 'POST' && { body }) })
-    return { reply, status: reply.statusCode ?? 500, text: await buffer(reply) }
+    return { headers: reply.headers, status: reply.statusCode ?? 500, text: await buffer(reply) }
   } catch {
     return undefined
   }
@@ -39,10 +39,10 @@ export function isDecided({ status }: PostAnswer): boolean {
   return status < 300 || (status >= 400 && status < 500 && !PASSING_REFUSALS.has(status))
 }
 
-export function answerPost(response: ServerResponse, { reply, status, text }: PostAnswer): void {
+export function answerPost(response: ServerResponse, { headers, status, text }: PostAnswer): void {
   if (response.destroyed) return
   response.statusCode = status
-  copyHeaders(reply, response)
+  copyHeaders(headers, response)
   response.setHeader('content-length', text.length)
   response.end(text)
 }

@@ -11,6 +11,8 @@ interface Ping {
 }
 
 export interface PingContext {
+  /** Sends a ping over a worker channel; false when HTTP has to carry it. */
+  overChannel(target: string, headers: Record<string, string>): boolean
   upstream: Upstream
   bounds: RelayBounds
   closing: AbortSignal
@@ -60,7 +62,8 @@ export class PingRelay {
   }
 
   private async offer(caller: string, { target, headers }: Ping, timeoutMs: number): Promise<boolean> {
-    const { upstream, closing } = this.context
+    const { overChannel, upstream, closing } = this.context
+    if (overChannel(target(), headers)) return true
     const signal = AbortSignal.any([closing, AbortSignal.timeout(Math.ceil(timeoutMs))])
     try {
       const reply = await upstream.send({ caller, method: 'GET', target: target(), headers, signal })

@@ -8,6 +8,8 @@ import type { Upstream } from './upstream.ts'
 
 export interface RelayedPoll {
   caller: string
+  /** Whether the poll has been sent before, and its answer may be lost (LSE-30). */
+  again: boolean
   /** Computed for every attempt, because the results on disk change meanwhile. */
   route(): Pick<RelayRoute, 'method' | 'target'>
   headers: OutgoingHttpHeaders
@@ -22,13 +24,13 @@ export interface RelayedPoll {
 export async function relayPoll(
   upstream: Upstream,
   bounds: RelayBounds,
-  { caller, route, headers, onAnswer }: RelayedPoll,
+  { caller, again, route, headers, onAnswer }: RelayedPoll,
   response: ServerResponse,
   gone: AbortSignal,
 ): Promise<void> {
   const deadline = performance.now() + bounds.pollHoldMs
   for (let attempt = 0; !gone.aborted; attempt += 1) {
-    const sent = attempt === 0 ? headers : { ...headers, [TAKE_AGAIN_HEADER]: '1' }
+    const sent = attempt === 0 && !again ? headers : { ...headers, [TAKE_AGAIN_HEADER]: '1' }
     const reply = await upstream.send({ caller, ...route(), headers: sent, signal: gone }).catch(() => undefined)
     if (reply !== undefined && reply.statusCode !== undefined && reply.statusCode < 500) {
       onAnswer(reply.statusCode)
@@ -46,13 +48,13 @@ async function passOn(reply: IncomingMessage, response: ServerResponse): Promise
   const status = reply.statusCode ?? 502
   // 429 is the only answer that makes a stock worker wait before it polls again.
   response.statusCode = status >= 400 && status !== 429 ? 429 : status
-  copyHeaders(reply, response)
+  copyHeaders(reply.headers, response)
   await pipeline(reply, response)
 }
 
-export function copyHeaders(reply: IncomingMessage, response: ServerResponse): void {
+export function copyHeaders(headers: IncomingMessage['headers'], response: ServerResponse): void {
   for (const name of ['content-type', 'content-length', 'content-encoding', 'retry-after'] as const) {
-    const value = reply.headers[name]
+    const value = headers[name]
     if (value !== undefined) response.setHeader(name, value)
   }
 }

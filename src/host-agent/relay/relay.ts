@@ -1,21 +1,30 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Workload } from '../../host-protocol/messages.ts'
+import { DELIVERY_HEADER } from '../../host-protocol/delivery.ts'
+import type { WorkerTransport, Workload } from '../../host-protocol/messages.ts'
 import { errorText, hasCode } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
 import { Admission } from './admission/admission.ts'
 import type { RelayCallers } from './admission/callers.ts'
 import { boundConnections } from './admission/connections.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './bounds.ts'
+import type { PollAnswer } from './channel/worker-channel.ts'
+import { type ChannelsOptions, WorkerChannels } from './channel/worker-channels.ts'
+import type { LaneContext } from './lane.ts'
 import { RelayMemory } from './memory.ts'
-import { answerPost } from './offer-post.ts'
+import { answerPost, offerPost, type PostAnswer } from './offer-post.ts'
 import { PingRelay } from './ping.ts'
 import { relayPoll } from './poll.ts'
 import { PostQueue } from './post-queue.ts'
+import type { Post } from './post-spool.ts'
 import { isReport, isTake, parseRelayRoute, type RelayRoute, withRetainedJobs } from './routes.ts'
 import { createUpstream, pickHeaders, shareUpstream, type Upstream } from './upstream.ts'
 
 const RETRY_AFTER_SECONDS = 5
+const OK = 200
+const NO_CONTENT = 204
+const TOO_MANY = 429
+const JSON_HEADERS = { 'content-type': 'application/json' }
 
 export interface RelayOptions {
   planeUrl: string
@@ -29,6 +38,8 @@ export interface RelayOptions {
   callers: RelayCallers
   bounds?: Partial<RelayBounds>
   log: Log
+  /** Access tokens of this host: calls of workers use worker channels (CHN-20). Absent: they use HTTP. */
+  tokens?: ChannelsOptions['tokens'] | undefined
   /** Called just before the answer with one or more jobs is sent to a worker. */
   onTaken?(workerId: string): void
 }
@@ -38,6 +49,8 @@ export interface Relay {
   port: number
   /** Receives the desired workloads of this host, with their keys. */
   update(workloads: readonly Workload[]): void
+  /** How the calls of workers reach the plane, by endpoint. */
+  transports(): WorkerTransport[]
   /** Waits, for a limited time, until the plane has all posts of these workers; undefined when there are none. */
   settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
@@ -52,8 +65,16 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   const upstream: Upstream = noticeAnswers(shared, () => posts.planeAnswered())
   const closing = new AbortController()
   const admission = new Admission({ callers, bounds, closing: closing.signal })
-  const posts = new PostQueue({ upstream, bounds, log, spoolDir: options.spoolDir, countCallers })
-  const pings = new PingRelay({ upstream, bounds, closing: closing.signal })
+  const channels = options.tokens && new WorkerChannels({ planeUrl: options.planeUrl, tokens: options.tokens, log })
+  const offer: LaneContext['offer'] = async (caller, post, signal) =>
+    (channels && (await offerOverChannel(channels, post, bounds.postIdleMs))) ??
+    offerPost(upstream, caller, post, bounds.postIdleMs, signal)
+  const posts = new PostQueue({ offer, bounds, log, spoolDir: options.spoolDir, countCallers })
+  const overChannel = (target: string, headers: Record<string, string>) => {
+    const route = parseRelayRoute('GET', target)
+    return channels !== undefined && route !== undefined && channels.ping(route, headers.authorization)
+  }
+  const pings = new PingRelay({ overChannel, upstream, bounds, closing: closing.signal })
   const memory = new RelayMemory(bounds.bufferMaxBytes, countCallers)
 
   const server = createServer((request, response) => {
@@ -81,7 +102,10 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       const onAnswer = (status: number) => {
         if (isTake(route) && status === 200) options.onTaken?.(route.worker)
       }
-      return await relayPoll(upstream, bounds, { caller, route: current, headers, onAnswer }, response, signal)
+      const first = await channels?.poll({ ...route, target: target() }, headers.authorization, bounds.pollHoldMs, signal)
+      if (first !== undefined && first.type !== 'broken') return answerPoll(first, response, onAnswer)
+      const again = first?.type === 'broken'
+      return await relayPoll(upstream, bounds, { caller, again, route: current, headers, onAnswer }, response, signal)
     }
     await pings.relay(caller, target, headers)
     answerJson(response, 200, {})
@@ -103,9 +127,11 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     address: options.address,
     port,
     update: (workloads) => callers.update(workloads),
+    transports: () => channels?.transports() ?? [],
     settled: (workerIds) => posts.settled(workerIds),
     close: async () => {
       closing.abort()
+      channels?.close()
       await posts.close()
       // Workers whose posts have just been stored on disk must still get their answer.
       await new Promise((resolve) => setImmediate(resolve))
@@ -114,6 +140,26 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+async function offerOverChannel(channels: WorkerChannels, post: Post, timeoutMs: number): Promise<PostAnswer | undefined> {
+  const route = parseRelayRoute(post.method, post.target)
+  const status = route && (await channels.post(route, post.headers, post.headers[DELIVERY_HEADER] ?? '', post.body, timeoutMs))
+  return status === undefined ? undefined : { status, headers: JSON_HEADERS, text: Buffer.from('{}') }
+}
+
+function answerPoll(answer: Exclude<PollAnswer, { type: 'broken' }>, response: ServerResponse, onAnswer: (status: number) => void): void {
+  if (response.destroyed) return
+  if (answer.type === 'nothing') {
+    onAnswer(answer.status ?? NO_CONTENT)
+    // 429 is the only answer that makes a stock worker wait before it polls again.
+    if (answer.status === undefined) response.writeHead(NO_CONTENT).end()
+    else
+      answerJson(response.setHeader('retry-after', RETRY_AFTER_SECONDS), TOO_MANY, { error: answer.detail ?? 'the plane refused the poll' })
+    return
+  }
+  onAnswer(OK)
+  response.writeHead(OK, JSON_HEADERS).end(answer.type === 'job' ? answer.text : JSON.stringify({ jobsToStop: answer.jobs }))
 }
 
 // Any answer below 500 shows that the plane can be reached, so that waiting posts may be retried.

@@ -154,6 +154,8 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     sizesEnforced: inventory.sizesEnforced ?? null,
     isolation: toIsolation(inventory.isolation),
     privateNetworks: toPrivateNetworks(inventory.overlay),
+    workerTransports:
+      presence?.transports?.map(({ endpoint, transport }) => ({ endpointId: endpoint, transport: TRANSPORTS[transport] })) ?? null,
     gpuProblems: host.gpuProblems.map(({ index, problem }) => ({ gpu: index, problem })),
     publicIp: host.publicIp,
     portRange: inventory.portRange ?? DEFAULT_PORT_RANGE,
@@ -161,6 +163,8 @@ function toHost({ host, gpus, workloads }: HostRecord, presence: Presence): Host
     lastSeenAt: lastSeenAtMs === null ? null : formatTime(lastSeenAtMs),
   }
 }
+
+const TRANSPORTS = { channel: 'CHANNEL', http: 'HTTP' } as const
 
 function toIsolation(said: HostRecord['host']['inventory']['isolation']): Host['isolation'] {
   return {

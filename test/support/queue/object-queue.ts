@@ -1,8 +1,11 @@
 import type { EndpointObject } from '../../../durable-objects/endpoint.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
+import type { Workload } from '../../../src/host-protocol/messages.ts'
 import type { Boot } from '../../model/facts.ts'
 import type { BootView, PostBody, QueueUnderTest, Reply, SubmitOptions } from '../../model/queue-under-test.ts'
 import { env, evictDurableObject, runDurableObjectAlarm, runInDurableObject, send } from '../harness.ts'
+import { ChannelWorker } from '../hosts/channel-worker.ts'
+import { FakeChannel } from '../hosts/fake-channel.ts'
 import { FakeWorker } from '../hosts/fake-host.ts'
 import { endpointStub } from '../runner/stubs.ts'
 import { until } from '../time.ts'
@@ -27,7 +30,10 @@ interface Take {
   leave: AbortController
 }
 
-/** The real endpoint object in workerd, over HTTP, with a played host and played workers; its clock stands still between operations. */
+/** How the calls of workers reach the object. */
+export type Transport = 'HTTP' | 'a worker channel'
+
+/** The real endpoint object in workerd, over HTTP or a worker channel, with a played host and played workers; its clock stands still between operations. */
 export class ObjectQueue implements QueueUnderTest {
   private readonly setup: QueueSetup
   private nowMs = Date.now() + AHEAD_MS
@@ -39,16 +45,19 @@ export class ObjectQueue implements QueueUnderTest {
   private clients = new AbortController()
 
   readonly scales: boolean
+  private readonly transport: Transport
+  private channel: Promise<FakeChannel> | null = null
 
-  private constructor(setup: QueueSetup, scales: boolean) {
+  private constructor(setup: QueueSetup, scales: boolean, transport: Transport) {
     this.setup = setup
     this.scales = scales
+    this.transport = transport
   }
 
   /** A fresh endpoint. Without scaling it always runs three workers, so that its history does not depend on scaling. */
-  static async create({ scales }: { scales: boolean }): Promise<ObjectQueue> {
+  static async create({ scales, transport = 'HTTP' }: { scales: boolean; transport?: Transport }): Promise<ObjectQueue> {
     const workers = scales ? { min: 0, max: 3, idleTimeout: 20 } : { min: 3, max: 3, idleTimeout: 3_600 }
-    const queue = new ObjectQueue(await setUpQueue({ workers }), scales)
+    const queue = new ObjectQueue(await setUpQueue({ workers }), scales, transport)
     await queue.setClock()
     await queue.settled()
     return queue
@@ -122,7 +131,7 @@ export class ObjectQueue implements QueueUnderTest {
     for (const workload of this.setup.host.desired()) {
       const mine = workload.platformEnv.RUNPOD_ENDPOINT_ID === this.setup.endpointId
       if (!mine || workload.desired !== 'running' || known.has(workload.id)) continue
-      const worker = new FakeWorker(workload)
+      const worker = this.workerOf(workload)
       await this.setup.host.report(worker.id, { state: 'running' })
       const nonce = /boot=([^&]+)/.exec(worker.url('RUNPOD_WEBHOOK_PING', ''))?.[1]
       fresh.push(`${worker.id}/${nonce}`)
@@ -260,6 +269,18 @@ export class ObjectQueue implements QueueUnderTest {
     await this.inside((object) => {
       object.core.now = () => nowMs
     })
+  }
+
+  private workerOf(workload: Workload): FakeWorker {
+    const worker = new FakeWorker(workload)
+    if (this.transport === 'HTTP') return worker
+    return new ChannelWorker(worker, () => (this.channel ??= this.openChannel(worker)))
+  }
+
+  private async openChannel(worker: FakeWorker): Promise<FakeChannel> {
+    const channel = await FakeChannel.open(this.setup.host, this.setup.endpointId, worker)
+    channel.greets = true
+    return channel
   }
 
   private worker(boot: Boot): FakeWorker {

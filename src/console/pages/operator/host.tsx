@@ -51,6 +51,7 @@ function Details({ of: host }: { of: Host }) {
               ['Location', `${host.dataCenterId}, ${host.cloud}`],
               ['Public address', host.publicIp ?? 'none'],
               ['Ports', `${host.portRange.from} to ${host.portRange.to}`],
+              ['Calls of workers', transportsText(host)],
             ]}
           />
         </div>
@@ -102,6 +103,11 @@ function Details({ of: host }: { of: Host }) {
 function yesNo(value: boolean | null): string {
   if (value === null) return 'unknown'
   return value ? 'yes' : 'no'
+}
+
+function transportsText({ workerTransports: of }: Host): string {
+  if (of === null || of.length === 0) return of === null ? 'not reported by its agent' : 'over HTTP'
+  return of.map(({ endpointId, transport }) => `${endpointId}: ${transport === 'CHANNEL' ? 'channel' : 'HTTP'}`).join(', ')
 }
 
 function privateNetworksText({ privateNetworks: said }: Host): string {

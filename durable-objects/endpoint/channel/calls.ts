@@ -1,0 +1,217 @@
+import type { Holder } from '../../../src/domain/job/job.ts'
+import { parseDelivery } from '../../../src/host-protocol/delivery.ts'
+import {
+  type AgentFrame,
+  type ListenCall,
+  MAX_PART_CHARS,
+  type PlaneFrame,
+  type PostCall,
+  type TakeCall,
+  USE_HTTP,
+} from '../../../src/host-protocol/worker-channel.ts'
+import { logEvent } from '../../../src/platform/log.ts'
+import { takePing } from '../../../src/queue/pings.ts'
+import { askForWork, collectStops } from '../../../src/queue/polls.ts'
+import type { Tx } from '../../../src/queue/tx.ts'
+import type { ParkedTake } from '../parking.ts'
+import type { Rows } from '../parts.ts'
+import { DRAINING_HOLD_MS, type PollParts } from '../worker/worker-polls.ts'
+import { type PostParts, takePostText } from '../worker/worker-posts.ts'
+
+/** Parts that the calls of workers use. */
+export type CallParts = PollParts & PostParts & Rows
+
+/** Most posts of a channel that are applied at the same time; further ones are refused with 503, and the agent repeats them. */
+const MAX_POSTS = 256
+const OK = 200
+const BUSY = 503
+const REFUSED = 429
+
+/** An open take or stop poll. */
+interface OpenCall {
+  /** Whether its worker has gone. */
+  left: boolean
+  /** Ends it without an answer for the worker. */
+  leave(): void
+}
+
+type PingsFrame = Extract<AgentFrame, { type: 'pings' }>
+
+/** The calls of one channel. A call of a worker that is not on the host of the channel is never applied; HTTP decides it (`USE_HTTP`). */
+export class ChannelCalls {
+  private readonly core: CallParts
+  private readonly hostId: string
+  private readonly send: (frame: PlaneFrame) => void
+  private readonly open = new Map<number, OpenCall>()
+  private posts = 0
+
+  constructor(core: CallParts, hostId: string, send: (frame: PlaneFrame) => void) {
+    this.core = core
+    this.hostId = hostId
+    this.send = send
+  }
+
+  /** Applies a frame. Never throws. */
+  async take(frame: AgentFrame): Promise<void> {
+    switch (frame.type) {
+      case 'hello':
+        return this.resume(frame)
+      case 'take':
+        return this.takeJob(frame)
+      case 'listen':
+        return this.listen(frame)
+      case 'leave': {
+        this.open.get(frame.n)?.leave()
+        return
+      }
+      case 'post':
+        return this.post(frame)
+      case 'pings':
+        return this.pings(frame)
+      default:
+        throw new Error(`no such frame: ${frame satisfies never}`)
+    }
+  }
+
+  /** Ends all open calls, because the channel is gone. */
+  leaveAll(): void {
+    for (const call of this.open.values()) call.leave()
+    this.open.clear()
+  }
+
+  /** Makes the agent's open calls those of the object. A call that is open already stays, because its answer may be on its way. */
+  private async resume({ takes, listens }: Extract<AgentFrame, { type: 'hello' }>): Promise<void> {
+    const wanted = new Set([...takes, ...listens].map(({ n }) => n))
+    for (const [n, call] of this.open) if (!wanted.has(n)) call.leave()
+    const isNew = ({ n }: { n: number }) => !this.open.has(n)
+    const started = [...takes.filter(isNew).map((call) => this.takeJob(call)), ...listens.filter(isNew).map((call) => this.listen(call))]
+    await Promise.all(started)
+  }
+
+  private async takeJob(call: TakeCall): Promise<void> {
+    if (!this.isOwn(call.worker)) return this.refuse(call.n)
+    const from = holderOf(call)
+    const parked: ParkedTake = {
+      ...from,
+      capacity: call.max,
+      batch: call.batch,
+      parkedAtMs: this.core.now(),
+      answer: (text) => this.answer(call.n, text),
+    }
+    const own = this.opened(call.n, () => this.core.parking.dropTake(parked))
+    const verdict = await this.commit(call.n, (tx) => {
+      const asked = askForWork(tx, from, call)
+      if (asked === 'waits' && !own.left) this.core.parking.parkTake(parked)
+      return asked
+    })
+    if (verdict === null) this.core.parking.dropTake(parked)
+    if (verdict === 'draining') this.nothing(call.n, { afterMs: DRAINING_HOLD_MS })
+    if (verdict === 'refused') this.nothing(call.n, { status: REFUSED, detail: 'this worker does not belong to the endpoint' })
+  }
+
+  private answer(n: number, text: string | null): void {
+    if (text === null) this.nothing(n)
+    else if (this.open.delete(n)) this.sendJobs(n, text)
+  }
+
+  private sendJobs(n: number, text: string): void {
+    let rest = text
+    for (; rest.length > MAX_PART_CHARS; rest = rest.slice(MAX_PART_CHARS))
+      this.send({ type: 'part', n, text: rest.slice(0, MAX_PART_CHARS) })
+    this.send({ type: 'job', n, text: rest })
+  }
+
+  private async listen(call: ListenCall): Promise<void> {
+    if (!this.isOwn(call.worker)) return this.refuse(call.n)
+    const gone = new AbortController()
+    const own = this.opened(call.n, () => gone.abort())
+    const found = await this.commit(call.n, (tx) => {
+      const { jobIds, active } = collectStops(tx, holderOf(call))
+      const waits = jobIds.length === 0 && active && !own.left
+      // Registered inside the transaction, as for a stop poll over HTTP. No timer: it would keep the object in memory.
+      const woken = waits ? this.core.parking.waitForStop(call.worker, null, gone.signal) : null
+      return { jobIds, woken }
+    })
+    if (found === null) return
+    if (found.woken === null) return this.endListen(call.n, found.jobIds)
+    // Not awaited: a frame that is being applied keeps the object in memory, too.
+    void found.woken.then((outcome) => {
+      if (outcome === 'displaced') this.nothing(call.n)
+      else if (!own.left) void this.listen(call)
+    })
+  }
+
+  private endListen(n: number, jobs: string[]): void {
+    if (jobs.length === 0) this.nothing(n, { afterMs: DRAINING_HOLD_MS })
+    else if (this.open.delete(n)) this.send({ type: 'stop', n, jobs })
+  }
+
+  private async post(call: PostCall): Promise<void> {
+    const ack = (status: number) => this.send({ type: 'ack', n: call.n, status })
+    if (!this.isOwn(call.worker)) return ack(USE_HTTP)
+    if (this.posts >= MAX_POSTS) return ack(BUSY)
+    this.posts += 1
+    try {
+      await takePostText(this.core, call.verb, call.job, { ...holderOf(call), delivery: parseDelivery(call.delivery) }, call.body)
+      ack(OK)
+    } catch (error) {
+      logEvent('warn', 'a post of a worker could not be stored', { hostId: this.hostId, jobId: call.job, error })
+      ack(BUSY)
+    } finally {
+      this.posts -= 1
+    }
+  }
+
+  private async pings({ pings }: PingsFrame): Promise<void> {
+    const own = pings.filter(({ worker }) => this.isOwn(worker))
+    if (own.length === 0) return
+    const apply = own.map(({ jobs, sdkVersion, ...call }) => ({ from: holderOf(call), listed: new Set(jobs), sdkVersion }))
+    await this.core
+      .transact((tx) => {
+        for (const { from, ...ping } of apply) takePing(tx, from, { ...ping, unhealthy: null })
+      })
+      .catch((error: unknown) => logEvent('warn', 'pings of workers could not be applied', { hostId: this.hostId, error }))
+  }
+
+  /** Whether a worker is on this host, by the rows of the queue. */
+  private isOwn(workerId: string): boolean {
+    return this.core.isStored && this.core.state.workers.get(workerId)?.hostId === this.hostId
+  }
+
+  private opened(n: number, end: () => void): OpenCall {
+    const call: OpenCall = {
+      left: false,
+      leave: () => {
+        call.left = true
+        end()
+        this.nothing(n)
+      },
+    }
+    this.open.set(n, call)
+    return call
+  }
+
+  /** Commits the start of a call; null, and an answer for the agent, when it failed. */
+  private async commit<T>(n: number, run: (tx: Tx) => T): Promise<T | null> {
+    try {
+      return await this.core.transact(run)
+    } catch (error) {
+      logEvent('warn', 'a call of a worker could not be applied', { hostId: this.hostId, error })
+      this.nothing(n, { status: REFUSED, detail: 'the endpoint is temporarily unavailable' })
+      return null
+    }
+  }
+
+  private refuse(n: number): void {
+    this.send({ type: 'nothing', n, status: USE_HTTP })
+  }
+
+  /** Ends a call without a job, unless it has been answered. */
+  private nothing(n: number, why: Pick<Extract<PlaneFrame, { type: 'nothing' }>, 'status' | 'detail' | 'afterMs'> = {}): void {
+    if (this.open.delete(n)) this.send({ type: 'nothing', n, ...why })
+  }
+}
+
+function holderOf({ worker, boot }: { worker: string; boot: string }): Holder {
+  return { workerId: worker, boot }
+}

@@ -1,0 +1,83 @@
+import { AgentFrame, KEEP_ALIVE, KEEP_ALIVE_ANSWER, type PlaneFrame, readFrame } from '../../../src/host-protocol/worker-channel.ts'
+import { logEvent } from '../../../src/platform/log.ts'
+import { type CallParts, ChannelCalls } from './calls.ts'
+
+const REPLACED = { code: 4000, reason: 'replaced by a newer channel' }
+const NOT_UNDERSTOOD = { code: 4400, reason: 'the plane does not understand a frame of this agent' }
+const ENDPOINT_GONE = { code: 4404, reason: 'the endpoint was deleted' }
+const HOST_GONE = { code: 4001, reason: 'the host is gone' }
+
+type ChannelParts = CallParts & { readonly ctx: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'> }
+
+/** Hibernatable worker channels of an endpoint, one for each host (HOST-100). Open calls are in memory only, and the agents repeat them. */
+export class WorkerChannels {
+  private readonly core: ChannelParts
+  private readonly calls = new Map<WebSocket, ChannelCalls>()
+
+  constructor(core: ChannelParts) {
+    this.core = core
+    // Sockets of before: the object was out of memory, and knows no open call.
+    for (const socket of this.open()) send(socket, { type: 'sync' })
+  }
+
+  /** Accepts the channel of a host; it replaces an earlier one. */
+  accept(hostId: string): Response {
+    const { ctx } = this.core
+    for (const earlier of this.open()) if (hostOf(earlier) === hostId) this.end(earlier, REPLACED)
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEP_ALIVE, KEEP_ALIVE_ANSWER))
+    const pair = new WebSocketPair()
+    ctx.acceptWebSocket(pair[1])
+    pair[1].serializeAttachment(hostId)
+    return new Response(null, { status: 101, webSocket: pair[0] })
+  }
+
+  /** Applies a frame of an agent. */
+  async hear(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    if (!this.core.isStored) return this.end(socket, ENDPOINT_GONE)
+    const frame = readFrame(AgentFrame, data)
+    if (frame) return this.callsOf(socket).take(frame)
+    logEvent('warn', 'a host sent a frame that is not valid over its worker channel', { hostId: hostOf(socket) })
+    this.end(socket, NOT_UNDERSTOOD)
+  }
+
+  /** A channel was closed: its open calls end. */
+  closed(socket: WebSocket): void {
+    this.calls.get(socket)?.leaveAll()
+    this.calls.delete(socket)
+  }
+
+  /** Ends the channel of a host that the plane has given up. */
+  endOf(hostId: string | null): void {
+    for (const socket of this.open()) if (hostOf(socket) === hostId) this.end(socket, HOST_GONE)
+  }
+
+  private end(socket: WebSocket, { code, reason }: { code: number; reason: string }): void {
+    this.closed(socket)
+    socket.close(code, reason)
+  }
+
+  private callsOf(socket: WebSocket): ChannelCalls {
+    const known = this.calls.get(socket)
+    if (known) return known
+    const calls = new ChannelCalls(this.core, hostOf(socket), (frame) => send(socket, frame))
+    this.calls.set(socket, calls)
+    return calls
+  }
+
+  private open(): WebSocket[] {
+    return this.core.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
+  }
+}
+
+function hostOf(socket: WebSocket): string {
+  return String(socket.deserializeAttachment())
+}
+
+// A channel that breaks meanwhile loses nothing: the agent repeats its calls over the next one.
+function send(socket: WebSocket, frame: PlaneFrame): void {
+  try {
+    socket.send(JSON.stringify(frame))
+  } catch {
+    // Its close follows.
+  }
+}
