@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { OverlayPlace } from '../../host-protocol/overlays.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
+import { parseJson } from '../../node/json-file.ts'
 import type { ContainerSpec, DockerEngine } from '../engine/engine.ts'
 import { engineText } from '../engine/engine-errors.ts'
 import { ACCOUNT_LABEL, HOST_LABEL, PAYER_LABEL } from '../engine/labels.ts'
@@ -120,7 +121,8 @@ export class Sandboxes {
       if (facts?.pid == null) await this.remove(workloadId)
       else {
         const { pid, addresses, hostsPath } = facts
-        overlays.adopt({ workloadId, places: readPlaces(labels[PLACES_LABEL]), pid, addresses, hostsPath })
+        const places = z.array(OverlayPlace).safeParse(parseJson(labels[PLACES_LABEL] ?? '')).data ?? []
+        overlays.adopt({ workloadId, places, pid, addresses, hostsPath })
       }
     }
   }
@@ -169,12 +171,4 @@ export class Sandboxes {
 /** Name of a workload's sandbox; unique, because the id of a workload has no dot. */
 function sandboxName(workloadId: string): string {
   return `${containerName(workloadId)}.net`
-}
-
-function readPlaces(label: string | undefined): OverlayPlace[] {
-  try {
-    return z.array(OverlayPlace).safeParse(JSON.parse(label ?? '[]')).data ?? []
-  } catch {
-    return []
-  }
 }

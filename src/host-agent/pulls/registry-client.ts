@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '../../node/json-file.ts'
 import { type Challenge, isItsTokenService, parseChallenge } from './challenge.ts'
 import type { Answer, Call, Egress } from './egress.ts'
 import { ACCEPTED_TYPES, digestOf, type ManifestDocument, readManifest } from './manifest.ts'
@@ -135,10 +136,8 @@ export class RegistryClient {
 }
 
 function readToken(bytes: Buffer, url: URL): string {
-  try {
-    const token = TokenAnswer.parse(JSON.parse(bytes.toString()))
-    if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token
-  } catch {}
+  const token = TokenAnswer.safeParse(parseJson(bytes.toString())).data
+  if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token
   throw new PullError('unreachable', `${url.host} gives no token`)
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { parseJson } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
 import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
@@ -51,13 +52,5 @@ export class BucketRoot implements VolumeHome {
 
   private rclone(args: readonly string[], withinMs: number) {
     return boundedRun('rclone', [...args, ...ONCE], { withinMs, env: rcloneEnv(this.bucket) })
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
