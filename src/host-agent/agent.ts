@@ -17,10 +17,7 @@ import { LeaseWatch } from './plane/lease.ts'
 import { Link } from './plane/link.ts'
 import { ReportQueue } from './plane/report-queue.ts'
 import { sendBehindPosts } from './plane/send-behind-posts.ts'
-import { createLogSender } from './plane/send-logs.ts'
-import { createOverlaysSender } from './plane/send-overlays.ts'
-import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
-import { createVolumesSender } from './plane/send-volumes.ts'
+import { byPlaneClock, createLogSender, createOverlaysSender, createReportSender, createVolumesSender } from './plane/senders.ts'
 import { TakeTimes } from './plane/take-times.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
@@ -64,11 +61,12 @@ export async function runAgent(context: AgentContext): Promise<void> {
   volumes.sweep()
   const takes = new TakeTimes()
   const onTaken = (workerId: string) => takes.note(workerId, performance.now())
-  const sendOverlays = createOverlaysSender(options.planeUrl, host.tokens, clock, log)
+  const sender = { planeUrl: options.planeUrl, tokens: host.tokens, clock, log }
   const checks =
-    survey.overlays && new ReachChecks({ overlays: survey.overlays, probe: createProbe(context.command), send: sendOverlays, log })
+    survey.overlays &&
+    new ReachChecks({ overlays: survey.overlays, probe: createProbe(context.command), send: createOverlaysSender(sender), log })
   const { runtimes, relays } = await openRuntimes(context, survey, host, { volumes, onTaken, checks })
-  const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
+  const send = sendBehindPosts(createReportSender(sender), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   for (const file of records.damaged) {
@@ -77,8 +75,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     })
   }
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
-  const sendLogs = createLogSender(options.planeUrl, host.tokens, clock, log)
-  const logs = new LogShipper({ dir: join(options.stateDir, 'logs'), send: sendLogs, log, now: Date.now })
+  const logs = new LogShipper({ dir: join(options.stateDir, 'logs'), send: createLogSender(sender), log, now: Date.now })
   const supervisor = new Supervisor({
     runtimes,
     ledger,
@@ -96,7 +93,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
   checks?.start()
   const volumesKept = maintainVolumes({
     options,
-    send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
+    send: createVolumesSender(sender),
     inUse: () => supervisor.sharedVolumesInUse(),
     sizes: survey.held.sizes,
     log,
