@@ -17,7 +17,7 @@ import { withPorts } from './container/with-ports.ts'
 import { startRefused } from './engine/failure-text.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import type { AssignedPort } from './ports/port-choice.ts'
-import { SandboxImage } from './sandbox-image.ts'
+import { sandboxImage } from './sandbox-image.ts'
 
 const SANDBOX_LABEL = 'podplane.sandbox'
 const PLACES_LABEL = 'podplane.overlays'
@@ -47,11 +47,11 @@ export interface SandboxesDeps extends PublishedPlace {
  */
 export class Sandboxes {
   private readonly deps: SandboxesDeps
-  private readonly image: SandboxImage
+  private readonly provideImage: () => Promise<string>
 
   constructor(deps: SandboxesDeps) {
     this.deps = deps
-    this.image = new SandboxImage(deps)
+    this.provideImage = sandboxImage(deps)
   }
 
   /** Opens a sandbox, with retries (HOST-171). Throws a `StartError`; then there is no sandbox. */
@@ -74,7 +74,7 @@ export class Sandboxes {
     const { overlays, ports: hostPorts } = this.deps
     const places = workload.overlays ?? []
     const name = sandboxName(workload.id)
-    const image = await this.image.provide()
+    const image = await this.provideImage()
     try {
       return await withPorts(hostPorts, workload, hooks, async (ports) => {
         await this.deps.engine.remove(name)
