@@ -18,8 +18,8 @@ import { ImageShares, type ImageUse } from '../../pulls/space/image-shares.ts'
 import { ImageSpace } from '../../pulls/space/image-space.ts'
 import { type PulledImage, PulledImages } from '../../pulls/space/pulled-images.ts'
 import { Stalls } from '../../pulls/stalls.ts'
-import { Turns } from '../../pulls/turns.ts'
 import { StartError, type StartHooks } from '../../runtime.ts'
+import { Slots } from '../../slots.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from '../engine/image-names.ts'
 import { payerByLabels, payerOf } from './container-spec.ts'
 
@@ -71,8 +71,8 @@ export class ContainerImages {
   private readonly pulled: PulledImages
   private readonly space: ImageSpace
   private readonly shares: ImageShares
-  private readonly oneEach = new Turns(1)
-  private readonly ofAccounts = new Turns(PULLS_PER_ACCOUNT)
+  private readonly oneEach = new Slots(() => 1)
+  private readonly ofAccounts = new Slots(() => PULLS_PER_ACCOUNT)
   private readonly stalls: Stalls
   private readonly spoolDir: string
   private readonly now: () => number
