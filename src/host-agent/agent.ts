@@ -8,7 +8,6 @@ import { LogShipper } from './logs/shipper.ts'
 import { createMachineReader } from './machine/utilisation.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import { createProbe, ReachChecks } from './network/overlay/reach/reach-checks.ts'
-import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
 import { establishIdentity, type Host, refusedIdentity } from './plane/establish-identity.ts'
@@ -37,11 +36,7 @@ const LEASE_LOSS_GRACE_MS = 4_000
 /** Time limit for sending the last reports; the next agent process sends the rest. */
 const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
-export interface AgentContext {
-  options: AgentOptions
-  log: Log
-  /** Command that runs this program again, for built-in images. */
-  command: readonly [string, ...string[]]
+export interface AgentContext extends Pick<RuntimesContext, 'options' | 'log' | 'command'> {
   /** Fires when the operator ends the agent. */
   shutdown: AbortSignal
 }
