@@ -6,7 +6,7 @@ import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
-import { logEvent } from '../../platform/log.ts'
+import { tryLogged } from '../../platform/log.ts'
 import { podHost } from '../pods/marked-pod.ts'
 import { changePodByPlatform } from '../pods/platform-change.ts'
 import { moveMemberPod } from '../pods/pod-hosts.ts'
@@ -69,9 +69,6 @@ export function clusterEffects(env: Env): ClusterEffects {
 
 // A host without a link receives this with its next one.
 async function askHost(env: Env, hostId: string): Promise<void> {
-  try {
-    await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)
-  } catch (error) {
-    logEvent('warn', 'a host could not be asked whether members reach one another', { hostId, error })
-  }
+  const host = hostStub(env, asPlane('host', hostId, 'places work'))
+  await tryLogged('warn', 'a host could not be asked whether members reach one another', { hostId }, () => host.overlaysChanged(hostId))
 }

@@ -12,12 +12,8 @@ const WAIT_MS = 1_000
 const KEY = 'hosts'
 
 /** Returns all enrolled hosts, including offline ones, at most `EXPLANATION_TTL_MS` old. */
-export async function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
-  const remembered = knownHosts.get(KEY, nowMs)
-  if (remembered) return remembered
-  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs: nowMs }
-  knownHosts.set(KEY, snapshot, nowMs)
-  return snapshot
+export function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
+  return knownHosts.load(KEY, nowMs, async () => ({ hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs: nowMs }))
 }
 
 /** Whether any of these hosts misses heartbeats: its data may be out of date, so no advice depends on it (WHY-5). */
