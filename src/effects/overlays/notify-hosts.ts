@@ -4,8 +4,8 @@ import { hostStub } from '../../objects/stubs.ts'
 import { tryLogged } from '../../platform/log.ts'
 
 /**
- * Notifies hosts with members in private networks that the membership has changed. Best effort: a host that misses it refreshes by itself
- * within a minute.
+ * Notifies hosts with members in private networks that the membership has changed, or that a check of it was started. Best effort: a host
+ * that misses it refreshes by itself within a minute.
  */
 export async function notifyHostsOfOverlays(env: Env, hostIds: readonly string[]): Promise<void> {
   const notify = (hostId: string) => {
