@@ -80,6 +80,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     log,
     now: Date.now,
   })
+  const parts = { supervisor, ledger, clock, takes, queue, logs, runtimes, relays }
   survey.held.bucket?.start()
   await supervisor.adopt()
   takes.adopt(supervisor.workerIds(), performance.now())
@@ -95,13 +96,13 @@ export async function runAgent(context: AgentContext): Promise<void> {
   })
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey, host, { supervisor, ledger, clock, takes, relays })
+    outcome = await stayLinked(context, survey, host, parts)
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     survey.disk.close()
     volumesKept?.close()
     checks?.close()
-    await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
+    await end(context, outcome, parts)
     await survey.held.bucket?.close(outcome === 'shutdown' && options.onExit === 'keep')
     await survey.overlays?.close()
     await survey.network?.close()
@@ -136,11 +137,14 @@ async function stopPrevious(common: Omit<Parameters<typeof buildRuntimes>[0], 'h
 
 type Outcome = 'shutdown' | 'revoked'
 
-interface LinkedParts {
+interface Parts {
   supervisor: Supervisor
   ledger: WorkloadLedger
   clock: PlaneClock
   takes: TakeTimes
+  queue: ReportQueue
+  logs: LogShipper
+  runtimes: readonly Runtime[]
   relays: readonly Relay[]
 }
 
@@ -148,7 +152,7 @@ async function stayLinked(
   { options, log, shutdown }: AgentContext,
   { inventory, network, overlays, held, devices, disk }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held' | 'devices' | 'disk'>,
   host: Host,
-  { supervisor, ledger, clock, takes, relays }: LinkedParts,
+  { supervisor, ledger, clock, takes, relays }: Parts,
 ): Promise<Outcome> {
   let silenceMaxMs = 0
   const lease = new LeaseWatch((sinceMs, nowMs) => {
@@ -256,14 +260,6 @@ function aborted(signal: AbortSignal): Promise<'shutdown'> {
 function noteKept(ledger: WorkloadLedger, log: Log): void {
   const workloads = ledger.held().filter(({ state }) => state === 'starting' || state === 'running').length
   if (workloads > 0) log.info('workloads keep running without the agent; --on-exit stop would end them with it', { workloads })
-}
-
-interface Parts {
-  supervisor: Supervisor
-  queue: ReportQueue
-  logs: LogShipper
-  runtimes: readonly Runtime[]
-  relays: readonly Relay[]
 }
 
 async function end({ options }: AgentContext, outcome: Outcome, { supervisor, queue, logs, runtimes, relays }: Parts): Promise<void> {
