@@ -19,13 +19,13 @@ const MAX_NAMES = 20
  */
 export async function noteUnknownSecrets(
   env: Env,
-  log: { kind: 'pod' | 'worker'; id: string; ownerId: string; start: number },
+  { kind, id, ownerId, start }: { kind: 'pod' | 'worker'; id: string; ownerId: string; start: number },
   names: readonly string[],
 ): Promise<void> {
   if (names.length === 0) return
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
   const line = `env refers to secrets that the account does not have; each is replaced by an empty string: ${names.slice(0, MAX_NAMES).join(', ')}${more}`
-  await append(env, { ...log, seq: log.start, workloadId: SECRETS_WRITER }, line)
+  await append(env, { kind, id, ownerId, seq: start, workloadId: SECRETS_WRITER }, line)
 }
 
 /**
