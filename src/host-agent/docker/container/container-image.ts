@@ -100,7 +100,7 @@ export class ContainerImages {
       if (RESERVED.includes(repositoryOf(image))) throw new PullError('reserved', image)
       return (await this.findHere(workload, hooks)) ?? (await this.pullInTurn(workload, hooks))
     } catch (error) {
-      const { reason, detail, message } = asPullError(error)
+      const { reason, detail, message } = error instanceof PullError ? error : new PullError('notStored', engineText(error))
       if (!hooks.signal.aborted) this.deps.log.warn('an image cannot be obtained', { workload: workload.id, image, reason, error: detail })
       throw new StartError(`image pull failed: ${image}: ${message}`)
     }
@@ -238,9 +238,4 @@ export class ContainerImages {
 function useOf(images: readonly ImageFacts[]): ImageUse {
   const names = images.flatMap((image) => image.names).filter((name) => repositoryOf(name) === PULLED_REPOSITORY)
   return { layers: images.flatMap(({ layers }) => layers), digests: names.map(digestOfName) }
-}
-
-function asPullError(error: unknown): PullError {
-  if (error instanceof PullError) return error
-  return new PullError('notStored', engineText(error))
 }
