@@ -1,4 +1,4 @@
-/** A semaphore for each name: no name waits for places of another (HOST-76). Those that wait get places in their order of arrival. */
+/** A semaphore for each name: no name waits for places of another (HOST-76). Callers get places in their order of arrival. */
 export class Slots {
   private readonly share: () => number
   private readonly taken = new Map<string, number>()
