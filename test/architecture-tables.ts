@@ -78,7 +78,6 @@ export const PROVERS: Readonly<Record<string, string>> = {
 export const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/billing/spend-webhook.ts': ['hands a notification over'],
   'src/effects/clusters/place-cluster.ts': ['places work'],
-  'src/effects/clusters/steps.ts': ['places work'],
   'src/effects/notify-cluster.ts': ['a host says so'],
   'src/effects/overlays/forward-report.ts': ['a host says so'],
   'src/effects/overlays/notify-hosts.ts': ['places work'],

@@ -2,7 +2,7 @@ import { openDatabase } from '../../src/db/client.ts'
 import { setHostLost, setHostStatus } from '../../src/db/hosts/enrolment.ts'
 import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host/presence.ts'
 import { auditStatement } from '../../src/effects/audit.ts'
-import { hostLost, hostReturned, hostWentOffline, hostWentSilent } from '../../src/effects/presence.ts'
+import { hostLost, hostReturned, hostWentAway } from '../../src/effects/presence.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import { BY_PLATFORM } from '../../src/objects/cause.ts'
 import { logEvent } from '../../src/platform/log.ts'
@@ -119,11 +119,11 @@ export class HostPresence {
 
   private async enter(stage: PresenceStage, hostId: string, heardAtMs: number): Promise<void> {
     const db = openDatabase(this.env.DB)
-    if (stage === 'SUSPECT') await hostWentSilent(this.env, hostId, heardAtMs)
+    if (stage === 'SUSPECT') await hostWentAway(this.env, hostId, 'silent', heardAtMs)
     if (stage === 'OFFLINE') {
       this.links.closeAll(4003, 'no beat within the lease')
       await setHostStatus(db, hostId, 'OFFLINE', this.now())
-      await hostWentOffline(this.env, hostId, heardAtMs)
+      await hostWentAway(this.env, hostId, 'offline', heardAtMs)
     }
     if (stage === 'LOST') {
       const change = { action: 'hosts.lose', resourceKind: 'host', resourceId: hostId, before: {}, after: { lastBeatAt: heardAtMs } }

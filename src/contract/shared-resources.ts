@@ -277,7 +277,7 @@ export const SHARED_RESOURCES = {
     charged: 'person',
     share: 'a few at a time; one that is slower than 1 MiB a minute ends and gives its GPUs back',
     reserve: OWN,
-    at: ['src/host-agent/pulls/pull-pace.ts#PullPace', 'src/host-agent/pulls/turns.ts#Turns'],
+    at: ['src/host-agent/pulls/pull-pace.ts#PullPace', 'src/host-agent/slots.ts#Slots'],
     rules: ['SHR-36', 'HOST-97'],
   },
   'disk of machines': {

@@ -6,7 +6,7 @@ import { placementRequestOf } from '../domain/worker/shape.ts'
 import type { Env } from '../env.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
-import { logEvent } from '../platform/log.ts'
+import { tryLogged } from '../platform/log.ts'
 import { loadCatalog } from './catalog.ts'
 
 /** Endpoints notified per capacity change, which limits how many compete for one free place. */
@@ -26,11 +26,7 @@ export async function freeCapacity(env: Env, workloadId: string, hostId: string)
  * Never throws, because no caller's work depends on it: a waiting endpoint that was not notified retries by itself.
  */
 export async function announceCapacity(env: Env): Promise<void> {
-  try {
-    await notifyWaiters(env)
-  } catch (error) {
-    logEvent('warn', 'waiting endpoints could not be notified of capacity', { error })
-  }
+  await tryLogged('warn', 'waiting endpoints could not be notified of capacity', {}, () => notifyWaiters(env))
 }
 
 /** Removes an endpoint from the waiters: it has its capacity or does not need it any more. */

@@ -13,15 +13,9 @@ const KEY = 'catalog'
 const known = new ExpiringCache<Catalog>(CATALOG_TTL_MS, 1)
 
 /** Returns the catalog of resources and prices, at most `CATALOG_TTL_MS` old. */
-export async function loadCatalog(env: Env): Promise<Catalog> {
+export function loadCatalog(env: Env): Promise<Catalog> {
   // The age counts by the clock of the isolate, because objects without a request read the catalog too.
-  const remembered = known.get(KEY, Date.now())
-  if (remembered) return remembered
-  // The age counts from before the read, because the read misses changes that are written while it runs.
-  const readAtMs = Date.now()
-  const catalog = mergeCatalog(SEED_CATALOG, await listCatalogEntries(openDatabase(env.DB)))
-  known.set(KEY, catalog, readAtMs)
-  return catalog
+  return known.load(KEY, Date.now(), async () => mergeCatalog(SEED_CATALOG, await listCatalogEntries(openDatabase(env.DB))))
 }
 
 /** Drops this isolate's cached catalog after a change made through this isolate. */

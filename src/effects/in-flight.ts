@@ -75,23 +75,19 @@ const read = new RecentBytes()
 const drained = new RecentBytes()
 const rowsRead = new RecentBytes()
 
+function useOf(budget: PassingBudget, counted: RecentBytes) {
+  return async (env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> => {
+    const bound = await boundOf(env, teamId, budget, nowMs)
+    return { used: counted.of(countedWith(teamId, nowMs), nowMs), bound }
+  }
+}
+
 /** Returns the bytes of bodies that a team has sent through this isolate in the last seconds, and the bound (BUDGET-4). */
-export async function inFlightUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
-  const bound = await boundOf(env, teamId, 'inFlightBytes', nowMs)
-  return { used: taken.of(countedWith(teamId, nowMs), nowMs), bound }
-}
-
+export const inFlightUse = useOf('inFlightBytes', taken)
 /** Returns the bytes of large results that a team reads, and the bound (RATE-32). */
-export async function readUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
-  const bound = await boundOf(env, teamId, 'readBytes', nowMs)
-  return { used: read.of(countedWith(teamId, nowMs), nowMs), bound }
-}
-
+export const readUse = useOf('readBytes', read)
 /** Returns the D1 rows that heavy reads of a team have read in the last seconds, and the bound (RATE-20). */
-export async function rowsUse(env: Env, teamId: string, nowMs: number): Promise<{ used: number; bound: number }> {
-  const bound = await boundOf(env, teamId, 'readRows', nowMs)
-  return { used: rowsRead.of(countedWith(teamId, nowMs), nowMs), bound }
-}
+export const rowsUse = useOf('readRows', rowsRead)
 
 /** Counts rows that were read for a team, for the next seconds. */
 export function enterRows(teamId: string, rows: number, nowMs: number): void {

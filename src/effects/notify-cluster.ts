@@ -2,16 +2,13 @@ import type { Env } from '../env.ts'
 import type { ClusterRpc } from '../objects/cluster.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { clusterStub } from '../objects/stubs.ts'
-import { logEvent } from '../platform/log.ts'
+import { tryLogged } from '../platform/log.ts'
 
 /** Notifies a cluster's object of a change of a member. Best effort: the object also reconciles periodically by itself. */
 export async function notifyCluster(env: Env, clusterId: string | null): Promise<void> {
   if (clusterId === null) return
-  try {
-    await clusterStub(env, asPlane('cluster', clusterId, 'a host says so')).memberChanged(clusterId)
-  } catch (error) {
-    logEvent('warn', 'a cluster could not be notified of a member', { clusterId, error })
-  }
+  const cluster = clusterStub(env, asPlane('cluster', clusterId, 'a host says so'))
+  await tryLogged('warn', 'a cluster could not be notified of a member', { clusterId }, () => cluster.memberChanged(clusterId))
 }
 
 /**
@@ -19,9 +16,5 @@ export async function notifyCluster(env: Env, clusterId: string | null): Promise
  * only logged: the caller would take the cluster for not written.
  */
 export async function reconcileSoon(object: Pick<ClusterRpc, 'reconcile'>, clusterId: string): Promise<void> {
-  try {
-    await object.reconcile(clusterId)
-  } catch (error) {
-    logEvent('warn', 'a cluster could not be reconciled at once', { clusterId, error })
-  }
+  await tryLogged('warn', 'a cluster could not be reconciled at once', { clusterId }, () => object.reconcile(clusterId))
 }

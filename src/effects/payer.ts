@@ -13,10 +13,6 @@ const payers = new ExpiringCache<string>(TTL_MS, MAX_PAYERS)
  * Returns the account whose share covers a team's connections, images, pulls, host ports and its pods' requests: the team itself, or the
  * creator of an organization without a plan (SHR-30, SHR-45, PLAN-5).
  */
-export async function payerOf(env: Env, teamId: string, nowMs: number): Promise<string> {
-  const known = payers.get(teamId, nowMs)
-  if (known !== undefined) return known
-  const payer = await findPayer(openDatabase(env.DB), teamId)
-  payers.set(teamId, payer, nowMs)
-  return payer
+export function payerOf(env: Env, teamId: string, nowMs: number): Promise<string> {
+  return payers.load(teamId, nowMs, () => findPayer(openDatabase(env.DB), teamId))
 }

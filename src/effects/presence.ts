@@ -15,18 +15,12 @@ import { announceCapacity } from './capacity.ts'
 const NOTIFIED_AT_ONCE = 32
 
 /**
- * Handles missing heartbeats: jobs leased to the host's workers are not leased again before the host itself has stopped those workers
- * (HOST-36).
+ * Handles missing heartbeats (HOST-36). `silent`: jobs leased to the host's workers are not leased again before the host itself has stopped
+ * those workers. `offline`, the end of the host's lease: workers that have not started are placed elsewhere; the others have their own
+ * deadlines.
  */
-export async function hostWentSilent(env: Env, hostId: string, sinceMs: number): Promise<void> {
-  await notifyEndpoints(env, hostId, { kind: 'silent', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
-}
-
-/**
- * Handles the end of the host's lease: workers that have not started are placed elsewhere; the others have their own deadlines (HOST-36).
- */
-export async function hostWentOffline(env: Env, hostId: string, sinceMs: number): Promise<void> {
-  await notifyEndpoints(env, hostId, { kind: 'offline', sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
+export async function hostWentAway(env: Env, hostId: string, kind: 'silent' | 'offline', sinceMs: number): Promise<void> {
+  await notifyEndpoints(env, hostId, { kind, sinceMs, waitMaxMs: readSettings(env).hostSilenceMaxMs })
 }
 
 /** Gives up the workers of a host that has been offline for too long (HOST-37). */

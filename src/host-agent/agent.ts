@@ -9,7 +9,6 @@ import { LogShipper } from './logs/shipper.ts'
 import { createMachineReader } from './machine/utilisation.ts'
 import { PersistentVolumes } from './mounts/persistent-volumes.ts'
 import { createProbe, ReachChecks } from './network/overlay/reach/reach-checks.ts'
-import type { AgentOptions } from './options.ts'
 import { IdentityRefused } from './plane/access-tokens.ts'
 import { PlaneClock } from './plane/clock-offset.ts'
 import { establishIdentity, type Host, refusedIdentity } from './plane/establish-identity.ts'
@@ -18,10 +17,7 @@ import { LeaseWatch } from './plane/lease.ts'
 import { Link } from './plane/link.ts'
 import { ReportQueue } from './plane/report-queue.ts'
 import { sendBehindPosts } from './plane/send-behind-posts.ts'
-import { createLogSender } from './plane/send-logs.ts'
-import { createOverlaysSender } from './plane/send-overlays.ts'
-import { byPlaneClock, createReportSender } from './plane/send-reports.ts'
-import { createVolumesSender } from './plane/send-volumes.ts'
+import { byPlaneClock, createLogSender, createOverlaysSender, createReportSender, createVolumesSender } from './plane/senders.ts'
 import { TakeTimes } from './plane/take-times.ts'
 import type { Relay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
@@ -41,11 +37,7 @@ const LEASE_LOSS_GRACE_MS = 4_000
 /** Time limit for sending the last reports; the next agent process sends the rest. */
 const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
-export interface AgentContext {
-  options: AgentOptions
-  log: Log
-  /** Command that runs this program again, for built-in images. */
-  command: readonly [string, ...string[]]
+export interface AgentContext extends Pick<RuntimesContext, 'options' | 'log' | 'command'> {
   /** Fires when the operator ends the agent. */
   shutdown: AbortSignal
 }
@@ -65,11 +57,12 @@ export async function runAgent(context: AgentContext): Promise<void> {
   volumes.sweep()
   const takes = new TakeTimes()
   const onTaken = (workerId: string) => takes.note(workerId, performance.now())
-  const sendOverlays = createOverlaysSender(options.planeUrl, host.tokens, clock, log)
+  const sender = { planeUrl: options.planeUrl, tokens: host.tokens, clock, log }
   const checks =
-    survey.overlays && new ReachChecks({ overlays: survey.overlays, probe: createProbe(context.command), send: sendOverlays, log })
+    survey.overlays &&
+    new ReachChecks({ overlays: survey.overlays, probe: createProbe(context.command), send: createOverlaysSender(sender), log })
   const { runtimes, relays } = await openRuntimes(context, survey, host, { volumes, onTaken, checks })
-  const send = sendBehindPosts(createReportSender(options.planeUrl, host.tokens, clock, log), relays)
+  const send = sendBehindPosts(createReportSender(sender), relays)
   const queue = new ReportQueue({ path: join(options.stateDir, 'reports.json'), send, log })
   const records = new WorkloadRecords(join(options.stateDir, 'workloads'), Date.now())
   for (const file of records.damaged) {
@@ -78,8 +71,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     })
   }
   const ledger = new WorkloadLedger({ records, report: (report) => queue.push(report), log, now: Date.now })
-  const sendLogs = createLogSender(options.planeUrl, host.tokens, clock, log)
-  const logs = new LogShipper({ dir: join(options.stateDir, 'logs'), send: sendLogs, log, now: Date.now })
+  const logs = new LogShipper({ dir: join(options.stateDir, 'logs'), send: createLogSender(sender), log, now: Date.now })
   const supervisor = new Supervisor({
     runtimes,
     ledger,
@@ -89,6 +81,7 @@ export async function runAgent(context: AgentContext): Promise<void> {
     log,
     now: Date.now,
   })
+  const parts = { supervisor, ledger, clock, takes, queue, logs, runtimes, relays }
   survey.held.bucket?.start()
   await supervisor.adopt()
   takes.adopt(supervisor.workerIds(), performance.now())
@@ -97,20 +90,20 @@ export async function runAgent(context: AgentContext): Promise<void> {
   checks?.start()
   const volumesKept = maintainVolumes({
     options,
-    send: createVolumesSender(options.planeUrl, host.tokens, clock, log),
+    send: createVolumesSender(sender),
     inUse: () => supervisor.sharedVolumesInUse(),
     sizes: survey.held.sizes,
     log,
   })
   let outcome: Outcome = 'shutdown'
   try {
-    outcome = await stayLinked(context, survey, host, { supervisor, ledger, clock, takes, relays })
+    outcome = await stayLinked(context, survey, host, parts)
   } finally {
     if (outcome === 'shutdown' && options.onExit === 'keep') noteKept(ledger, log)
     survey.disk.close()
     volumesKept?.close()
     checks?.close()
-    await end(context, outcome, { supervisor, queue, logs, runtimes, relays })
+    await end(context, outcome, parts)
     await survey.held.bucket?.close(outcome === 'shutdown' && options.onExit === 'keep')
     await survey.overlays?.close()
     await survey.network?.close()
@@ -145,11 +138,14 @@ async function stopPrevious(common: Omit<Parameters<typeof buildRuntimes>[0], 'h
 
 type Outcome = 'shutdown' | 'revoked'
 
-interface LinkedParts {
+interface Parts {
   supervisor: Supervisor
   ledger: WorkloadLedger
   clock: PlaneClock
   takes: TakeTimes
+  queue: ReportQueue
+  logs: LogShipper
+  runtimes: readonly Runtime[]
   relays: readonly Relay[]
 }
 
@@ -157,7 +153,7 @@ async function stayLinked(
   { options, log, shutdown }: AgentContext,
   { inventory, network, overlays, held, devices, disk }: Pick<Survey, 'inventory' | 'network' | 'overlays' | 'held' | 'devices' | 'disk'>,
   host: Host,
-  { supervisor, ledger, clock, takes, relays }: LinkedParts,
+  { supervisor, ledger, clock, takes, relays }: Parts,
 ): Promise<Outcome> {
   let silenceMaxMs = 0
   const lease = new LeaseWatch((sinceMs, nowMs) => {
@@ -270,14 +266,6 @@ function aborted(signal: AbortSignal): Promise<'shutdown'> {
 function noteKept(ledger: WorkloadLedger, log: Log): void {
   const workloads = ledger.held().filter(({ state }) => state === 'starting' || state === 'running').length
   if (workloads > 0) log.info('workloads keep running without the agent; --on-exit stop would end them with it', { workloads })
-}
-
-interface Parts {
-  supervisor: Supervisor
-  queue: ReportQueue
-  logs: LogShipper
-  runtimes: readonly Runtime[]
-  relays: readonly Relay[]
 }
 
 async function end({ options }: AgentContext, outcome: Outcome, { supervisor, queue, logs, runtimes, relays }: Parts): Promise<void> {

@@ -1,24 +1,19 @@
 import { cpus } from 'node:os'
 import type { Inventory } from '../host-protocol/messages.ts'
-import { detectDocker, runsBuiltins } from './build-runtimes.ts'
-import type { DockerEngine } from './engine/engine.ts'
+import { detectDocker, type RuntimesContext, runsBuiltins } from './build-runtimes.ts'
 import { type GpuDevice, groupGpus } from './gpus/device.ts'
 import { detectGpus, offerGpus } from './gpus/vendors.ts'
-import type { Log } from './log.ts'
 import { DiskWatch } from './machine/disk-watch.ts'
-import { buildInventory, type Machine, readMachine } from './machine/inventory.ts'
+import { buildInventory, readMachine } from './machine/inventory.ts'
 import { protectFromOom } from './machine/oom.ts'
 import { sharedVolumesOf } from './mounts/build-drivers.ts'
 import { GuardedViews } from './mounts/guarded-view.ts'
-import type { HeldVolumes } from './mounts/shared-volumes.ts'
 import { loadAgentKey } from './network/agent-key.ts'
 import { HostNetwork } from './network/host-network.ts'
-import type { HostOverlays } from './network/overlay/host-overlays.ts'
 import { openOverlays } from './network/overlay/open-overlays.ts'
-import type { AgentOptions } from './options.ts'
 import { readHostIdentity } from './plane/enrolment.ts'
 import { EngineProbe } from './probe/engine-probe.ts'
-import { type Confinement, openConfinement, UNCONFINED } from './process/confinement.ts'
+import { openConfinement, UNCONFINED } from './process/confinement.ts'
 import { judgeHost } from './profile/judge-host.ts'
 import { readKernelFacts } from './profile/kernel-facts.ts'
 import { engineRuntimeOf } from './profile/runtime-class.ts'
@@ -31,30 +26,16 @@ const NO_OVERLAYS = { address: null, reason: 'no container engine answers on thi
 const UNGUARDED = 'volumes: setuid programs and devices in them are effective'
 
 /** Facts about this machine, and the abilities of the agent on it. */
-export interface Survey {
-  machine: Machine
+export interface Survey
+  extends Pick<RuntimesContext, 'machine' | 'engine' | 'network' | 'overlays' | 'probe' | 'engineRuntime' | 'confinement' | 'held'> {
   devices: GpuDevice[]
-  engine: DockerEngine | undefined
-  network: HostNetwork | undefined
-  overlays: HostOverlays | undefined
-  probe: EngineProbe | undefined
-  engineRuntime: string | undefined
-  confinement: Confinement
-  held: HeldVolumes
   disk: DiskWatch
   /** The current inventory. */
   inventory(): Inventory
 }
 
-interface SurveyContext {
-  options: AgentOptions
-  log: Log
-  /** Command that runs this program again. */
-  command: readonly [string, ...string[]]
-}
-
 /** Examines the machine. Most results are valid for the life of this process. */
-export async function surveyHost({ options, log, command }: SurveyContext): Promise<Survey> {
+export async function surveyHost({ options, log, command }: Pick<RuntimesContext, 'options' | 'log' | 'command'>): Promise<Survey> {
   const { publicIp, portRange } = options
   const machine = readMachine(options.stateDir)
   const disk = new DiskWatch({ stateDir: options.stateDir, log })

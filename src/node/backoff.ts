@@ -17,3 +17,13 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.addEventListener('abort', done, { once: true })
   })
 }
+
+/** Waits for a result for at most `ms`; undefined when it is late. */
+export async function within<T>(ms: number, result: Promise<T>): Promise<T | undefined> {
+  const enough = new AbortController()
+  try {
+    return await Promise.race([result, sleep(ms, enough.signal).then(() => undefined)])
+  } finally {
+    enough.abort()
+  }
+}

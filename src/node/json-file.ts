@@ -20,6 +20,15 @@ function textOf(value: unknown): string {
   return `${JSON.stringify(value)}\n`
 }
 
+/** Returns the value of a JSON text; undefined when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Returns the parsed file; undefined when there is none or it is not JSON. For data that can be recreated without loss. */
 export function readJsonFile(path: string): unknown {
   try {

@@ -34,6 +34,15 @@ export class ExpiringCache<Value> {
     this.entries.set(key, { value, untilMs: nowMs + this.ttlMs })
   }
 
+  /** Returns the value of a key; a missing one is read. The age counts from before the read, which misses changes made while it runs. */
+  async load(key: string, nowMs: number, read: () => Promise<Value>): Promise<Value> {
+    const known = this.get(key, nowMs)
+    if (known !== undefined) return known
+    const value = await read()
+    this.set(key, value, nowMs)
+    return value
+  }
+
   get size(): number {
     return this.entries.size
   }

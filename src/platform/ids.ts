@@ -5,14 +5,10 @@ import { toBase64Url } from './encoding.ts'
 
 const LOWER_ALPHANUMERIC = '0123456789abcdefghijklmnopqrstuvwxyz'
 const RESOURCE_ID_LENGTH = 14
-const KEY_ID_LENGTH = 10
 /** 40 of 36 characters are above 200 bits: a token cannot be guessed within its lifetime. */
 const TOKEN_LENGTH = 40
 
 const randomId = customAlphabet(LOWER_ALPHANUMERIC, RESOURCE_ID_LENGTH)
-const randomKeyId = customAlphabet(LOWER_ALPHANUMERIC, KEY_ID_LENGTH)
-const randomPassword = customAlphabet(LOWER_ALPHANUMERIC, 24)
-const randomHex = customAlphabet('0123456789abcdef', 8)
 const randomToken = customAlphabet(LOWER_ALPHANUMERIC, TOKEN_LENGTH)
 
 /** A new resource id (GEN-1): 14 lower-case letters and digits, never a reserved word of REST (CFG-2). */
@@ -22,14 +18,10 @@ export function newResourceId(): string {
 }
 
 /** A new API key id: 10 lower-case letters and digits. */
-export function newKeyId(): string {
-  return randomKeyId()
-}
+export const newKeyId = customAlphabet(LOWER_ALPHANUMERIC, 10)
 
 /** A password for a pod's Jupyter server: 24 of 36 characters are above 120 bits. */
-export function newJupyterPassword(): string {
-  return randomPassword()
-}
+export const newJupyterPassword = customAlphabet(LOWER_ALPHANUMERIC, 24)
 
 /** A shared key of the members of a SLURM cluster (MUNGE): 1024 random bits, base64. */
 export function newMungeKey(): string {
@@ -37,15 +29,13 @@ export function newMungeKey(): string {
 }
 
 /** The random part of a pod's SSH proxy user: 8 hex digits (NET-2). */
-export function newSshSuffix(): string {
-  return randomHex()
-}
+export const newSshSuffix = customAlphabet('0123456789abcdef', 8)
 
 /**
  * An id that sorts by time: 9 base-36 digits hold milliseconds until the year 5188; 10 random ones distinguish ids of the same millisecond.
  */
 export function newAuditId(nowMs: number): string {
-  return nowMs.toString(36).padStart(9, '0') + randomKeyId()
+  return nowMs.toString(36).padStart(9, '0') + newKeyId()
 }
 
 /** A new secret of a console session, a sign-in link or a device login: 43 characters with 256 random bits. */

@@ -33,6 +33,22 @@ export function logEvent(level: LogLevel, message: string, fields: Readonly<Reco
   console[level](redact(line))
 }
 
+/** Runs work whose failure only costs a log line, with these fields and the error. Returns whether it succeeded. */
+export async function tryLogged(
+  level: LogLevel,
+  message: string,
+  fields: Readonly<Record<string, unknown>>,
+  work: () => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await work()
+    return true
+  } catch (error) {
+    logEvent(level, message, { ...fields, error })
+    return false
+  }
+}
+
 /** Returns a text without keys, bearer tokens, JWTs and `api_key` query values. */
 export function redact(text: string): string {
   return SECRETS.reduce((clean, [pattern, replacement]) => clean.replace(pattern, replacement), text)

@@ -10,7 +10,7 @@ import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { clusterStub } from '../../objects/stubs.ts'
-import { logEvent } from '../../platform/log.ts'
+import { logEvent, tryLogged } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
 import { reconcileSoon } from '../notify-cluster.ts'
 import { type PodHost, podHost } from '../pods/marked-pod.ts'
@@ -119,11 +119,11 @@ async function eachSeat(
   seats: readonly { member: PodRow; host: PodHost }[],
   notify: (host: PodHost, podId: string) => Promise<void>,
 ): Promise<void> {
-  const outcomes = await Promise.allSettled(seats.map(({ member, host }) => notify(host, member.id)))
-  for (const [index, outcome] of outcomes.entries()) {
-    if (outcome.status === 'fulfilled') continue
-    logEvent('warn', 'a host could not be notified of a member', { podId: seats[index]?.member.id, error: outcome.reason })
-  }
+  await Promise.all(
+    seats.map(({ member, host }) =>
+      tryLogged('warn', 'a host could not be notified of a member', { podId: member.id }, () => notify(host, member.id)),
+    ),
+  )
 }
 
 /** Returns how many members each host would get, or what each refused host lacks. */

@@ -4,9 +4,7 @@ import { findPodForHost } from '../../db/pods/find-pods.ts'
 import { type Member, takesMember, triedAfter } from '../../domain/cluster/life.ts'
 import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
-import { asPlane } from '../../objects/ownership/as-plane.ts'
-import { hostStub } from '../../objects/stubs.ts'
-import { logEvent } from '../../platform/log.ts'
+import { notifyHostsOfOverlays } from '../overlays/notify-hosts.ts'
 import { podHost } from '../pods/marked-pod.ts'
 import { changePodByPlatform } from '../pods/platform-change.ts'
 import { moveMemberPod } from '../pods/pod-hosts.ts'
@@ -31,7 +29,7 @@ export function clusterEffects(env: Env): ClusterEffects {
   return {
     publishCheck: async (clusterId, number, hostIds) => {
       await publishCheck(db, clusterId, number)
-      await Promise.all([...new Set(hostIds)].map((hostId) => askHost(env, hostId)))
+      await notifyHostsOfOverlays(env, [...new Set(hostIds)])
     },
     release: async (members) => {
       const hosts = members.map(({ id, hostId }) => ({ id, host: podHost(env, hostId) }))
@@ -64,14 +62,5 @@ export function clusterEffects(env: Env): ClusterEffects {
         pod.status === 'TERMINATED' ? null : decideTermination(pod, DELETED, Date.now()),
       ),
     drop: (clusterId) => dropCluster(db, clusterId),
-  }
-}
-
-// A host without a link receives this with its next one.
-async function askHost(env: Env, hostId: string): Promise<void> {
-  try {
-    await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)
-  } catch (error) {
-    logEvent('warn', 'a host could not be asked whether members reach one another', { hostId, error })
   }
 }

@@ -3,8 +3,17 @@ import { z } from 'zod'
 import type { AwsIdentity } from '../../domain/resources/aws-settings.ts'
 import { type EcrRepository, pullPolicy } from '../../domain/resources/ecr.ts'
 import { FETCH_TIMEOUT_MS, readText } from '../../platform/fetch-json.ts'
-import { sessionName } from './session-name.ts'
-import { ExchangeError, type RegistryToken, type TokenExchange } from './token-exchange.ts'
+import { type Delegator, sessionName } from './session-name.ts'
+
+/** A login for one registry that is valid for some hours. */
+export interface RegistryToken {
+  username: string
+  password: string
+  expiresAtMs: number
+}
+
+/** The reason why AWS gave no token, in words for the account; of AWS's reply it contains only the name of the error. */
+export class ExchangeError extends Error {}
 
 interface AwsKeys {
   accessKeyId: string
@@ -28,18 +37,19 @@ const ERROR_NAME = /^[A-Za-z0-9.]{1,64}$/
 const TokenAnswer = z.object({ authorizationData: z.array(z.object({ authorizationToken: z.string(), expiresAt: z.number() })) })
 
 /**
- * The exchange at AWS (REG-7): assumes the operator's role in a session named after the delegator, restricted to pulls from this
- * repository, and requests the registry's token with it. `nowMs` decides when the session ends.
+ * Gets a token for a repository in the name of its delegator (REG-7): assumes the operator's role in a session named after the delegator,
+ * restricted to pulls from this repository, and requests the registry's token with it. `nowMs` decides when the session ends. Throws
+ * `ExchangeError`.
  */
-export function awsExchange({ accessKeyId, secretAccessKey, roleArn }: AwsIdentity, nowMs: number): TokenExchange {
-  return {
-    async exchangeToken(delegator, repository) {
-      const name = await sessionName(delegator)
-      const session = await assumeRole({ accessKeyId, secretAccessKey }, roleArn, name, repository)
-      const token = await authorizationToken(session, repository.region)
-      return { ...token, expiresAtMs: Math.min(token.expiresAtMs, nowMs + SESSION_SECONDS * 1000) }
-    },
-  }
+export async function exchangeToken(
+  { accessKeyId, secretAccessKey, roleArn }: AwsIdentity,
+  delegator: Delegator,
+  repository: EcrRepository,
+  nowMs: number,
+): Promise<RegistryToken> {
+  const session = await assumeRole({ accessKeyId, secretAccessKey }, roleArn, await sessionName(delegator), repository)
+  const token = await authorizationToken(session, repository.region)
+  return { ...token, expiresAtMs: Math.min(token.expiresAtMs, nowMs + SESSION_SECONDS * 1000) }
 }
 
 async function assumeRole(keys: AwsKeys, roleArn: string, name: string, repository: EcrRepository): Promise<AwsKeys> {

@@ -2,9 +2,8 @@ import { type EcrRepository, ecrArn } from '../../domain/resources/ecr.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { logEvent } from '../../platform/log.ts'
-import { awsExchange } from './aws-exchange.ts'
+import { ExchangeError, exchangeToken, type RegistryToken } from './aws-exchange.ts'
 import type { Delegator } from './session-name.ts'
-import { ExchangeError, type RegistryToken } from './token-exchange.ts'
 
 export type DelegatedToken = ({ ok: true } & RegistryToken) | { ok: false; reason: string }
 
@@ -31,7 +30,7 @@ export async function delegatedToken(env: Env, delegator: Delegator, repository:
   const failed = failures.get(name, nowMs)
   if (failed !== undefined) return refuse(repository, failed)
   try {
-    const token = await awsExchange(aws, nowMs).exchangeToken(delegator, repository)
+    const token = await exchangeToken(aws, delegator, repository, nowMs)
     tokens.set(name, token, nowMs)
     return { ok: true, ...token }
   } catch (error) {

@@ -9,14 +9,7 @@ import { isAnySilent } from './snapshot.ts'
 /** Returns the options to show; none when one of them depends on a silent host (WHY-5). */
 export async function soundOptions(env: Env, advice: readonly Advice[]): Promise<WhyOption[]> {
   const shown = cheapestAdvice(advice)
-  return (await isStaleFor(env, shown)) ? [] : shown.map(({ option }) => option)
-}
-
-function isStaleFor(env: Env, shown: readonly Advice[]): Promise<boolean> {
-  return isAnySilent(
-    env,
-    shown.flatMap(({ hostIds }) => hostIds),
-  )
+  return (await isAnySilent(env, shown)) ? [] : shown.map(({ option }) => option)
 }
 
 /** Returns the answer of `explain`: verdict, evidence and options; no options while a host that they depend on is silent (WHY-5). */
@@ -27,7 +20,7 @@ export async function answerExplain(
   { nowMs, asOfMs = nowMs, isStale = false }: { nowMs: number; asOfMs?: number; isStale?: boolean },
 ): Promise<Why> {
   const shown = isStale ? [] : cheapestAdvice(advice)
-  const isSilent = isStale || (await isStaleFor(env, shown))
+  const isSilent = isStale || (await isAnySilent(env, shown))
   return {
     code,
     verdict,

@@ -32,12 +32,8 @@ function withTime({ endpointId: _endpoint, ...worker }: HeldByWorker, atMs: numb
   return atMs === undefined ? [] : [{ ...worker, leavesInMs: Math.max(0, atMs - nowMs) }]
 }
 
-async function read(env: Env, teamId: string, nowMs: number): ReturnType<typeof listHolders> {
-  const remembered = knownHolders.get(teamId, nowMs)
-  if (remembered) return remembered
-  const holders = await listHolders(openDatabase(env.DB), teamId)
-  knownHolders.set(teamId, holders, nowMs)
-  return holders
+function read(env: Env, teamId: string, nowMs: number): ReturnType<typeof listHolders> {
+  return knownHolders.load(teamId, nowMs, () => listHolders(openDatabase(env.DB), teamId))
 }
 
 // On failure returns no times, because advice about the other holders is useful without them.

@@ -6,12 +6,8 @@ import { readUse, viewSpend } from '../billing/spend.ts'
 import { knownMeans } from './memory.ts'
 
 /** Returns the budgets and spend limits that remain to an account, in at most four statements. */
-export async function readMeans(env: Env, teamId: string, nowMs: number): Promise<Means> {
-  const remembered = knownMeans.get(teamId, nowMs)
-  if (remembered) return remembered
-  const means = await read(env, teamId, nowMs)
-  knownMeans.set(teamId, means, nowMs)
-  return means
+export function readMeans(env: Env, teamId: string, nowMs: number): Promise<Means> {
+  return knownMeans.load(teamId, nowMs, () => read(env, teamId, nowMs))
 }
 
 async function read(env: Env, teamId: string, nowMs: number): Promise<Means> {

@@ -24,12 +24,8 @@ export const knownHolders = new ExpiringCache<Awaited<ReturnType<typeof listHold
 const answers = new ExpiringCache<Why>(EXPLANATION_TTL_MS, MAX_ENTRIES)
 
 /** Returns the explanation of one version of one resource, computed at most once per `EXPLANATION_TTL_MS`. */
-export async function cachedExplanation(key: string, nowMs: number, explain: () => Promise<Why>): Promise<Why> {
-  const remembered = answers.get(key, nowMs)
-  if (remembered) return remembered
-  const answer = await explain()
-  answers.set(key, answer, nowMs)
-  return answer
+export function cachedExplanation(key: string, nowMs: number, explain: () => Promise<Why>): Promise<Why> {
+  return answers.load(key, nowMs, explain)
 }
 
 /** Drops all cached explanations and their inputs. */

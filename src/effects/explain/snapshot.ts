@@ -1,6 +1,7 @@
 import { HOST_STATUSES } from '../../contract/enums.ts'
 import { openDatabase } from '../../db/client.ts'
 import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import type { Advice } from '../../domain/explain/option.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
@@ -12,17 +13,14 @@ const WAIT_MS = 1_000
 const KEY = 'hosts'
 
 /** Returns all enrolled hosts, including offline ones, at most `EXPLANATION_TTL_MS` old. */
-export async function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
-  const remembered = knownHosts.get(KEY, nowMs)
-  if (remembered) return remembered
-  const snapshot = { hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs: nowMs }
-  knownHosts.set(KEY, snapshot, nowMs)
-  return snapshot
+export function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
+  return knownHosts.load(KEY, nowMs, async () => ({ hosts: await listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), atMs: nowMs }))
 }
 
-/** Whether any of these hosts misses heartbeats: its data may be out of date, so no advice depends on it (WHY-5). */
-export async function isAnySilent(env: Env, hostIds: readonly string[]): Promise<boolean> {
-  const silences = await Promise.all([...new Set(hostIds)].map((id) => isSilent(env, id)))
+/** Whether any host of this advice misses heartbeats: its data may be out of date, so no advice depends on it (WHY-5). */
+export async function isAnySilent(env: Env, advice: readonly Advice[]): Promise<boolean> {
+  const hostIds = new Set(advice.flatMap((one) => one.hostIds))
+  const silences = await Promise.all([...hostIds].map((id) => isSilent(env, id)))
   return silences.includes(true)
 }
 

@@ -2,7 +2,7 @@ import { openDatabase } from '../../db/client.ts'
 import { listOverduePods, listTimedPodsOfHost } from '../../db/pods/deadlines.ts'
 import { decideDeadline } from '../../domain/pod/deadlines.ts'
 import type { Env } from '../../env.ts'
-import { logEvent } from '../../platform/log.ts'
+import { tryLogged } from '../../platform/log.ts'
 import { type PodHost, podHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
 
@@ -33,12 +33,8 @@ export async function applyOverdueDeadlines(env: Env, nowMs: number): Promise<vo
 }
 
 // A pod that cannot be changed does not block the others.
-async function applyDeadline(env: Env, host: PodHost, podId: string, nowMs: number): Promise<boolean> {
-  try {
-    await changePodByPlatform(env, host, podId, (pod) => decideDeadline(pod, nowMs))
-    return true
-  } catch (error) {
-    logEvent('error', 'a pod could not be stopped or terminated at its time', { hostId: host.hostId, podId, error })
-    return false
-  }
+function applyDeadline(env: Env, host: PodHost, podId: string, nowMs: number): Promise<boolean> {
+  return tryLogged('error', 'a pod could not be stopped or terminated at its time', { hostId: host.hostId, podId }, () =>
+    changePodByPlatform(env, host, podId, (pod) => decideDeadline(pod, nowMs)),
+  )
 }

@@ -3,7 +3,7 @@ import { listIdleStopPods } from '../../db/pods/idle-stops.ts'
 import { decideIdleStop, idleStopDueMs, nextIdleCheckMs } from '../../domain/pod/idle-stop.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
-import { logEvent } from '../../platform/log.ts'
+import { tryLogged } from '../../platform/log.ts'
 import type { PodHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
 
@@ -34,12 +34,8 @@ export async function applyIdleStopsOfHost(env: Env, here: PodHost, idle: IdleOn
 }
 
 // A pod that cannot be changed does not block the others.
-async function stopIdle(env: Env, host: PodHost, podId: string, idleSinceMs: number | null, nowMs: number): Promise<boolean> {
-  try {
-    await changePodByPlatform(env, host, podId, (pod) => decideIdleStop(pod, idleSinceMs, nowMs))
-    return true
-  } catch (error) {
-    logEvent('error', 'an idle pod could not be stopped', { hostId: host.hostId, podId, error })
-    return false
-  }
+function stopIdle(env: Env, host: PodHost, podId: string, idleSinceMs: number | null, nowMs: number): Promise<boolean> {
+  return tryLogged('error', 'an idle pod could not be stopped', { hostId: host.hostId, podId }, () =>
+    changePodByPlatform(env, host, podId, (pod) => decideIdleStop(pod, idleSinceMs, nowMs)),
+  )
 }

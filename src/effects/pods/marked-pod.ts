@@ -2,7 +2,7 @@ import type { Env } from '../../env.ts'
 import type { PodIntent } from '../../objects/host.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
-import { logEvent } from '../../platform/log.ts'
+import { tryLogged } from '../../platform/log.ts'
 
 /** A host that acts on a pod's row, reached by its stub; or the host's object itself, which calls its own methods directly. */
 export interface PodHost {
@@ -61,10 +61,6 @@ export async function withMarkedPod<Outcome>(
 
 async function settle(hosts: readonly PodHost[], podId: string, step: 'sync' | 'unmark'): Promise<void> {
   for (const host of hosts) {
-    try {
-      await host[step](podId)
-    } catch (error) {
-      logEvent('warn', 'a host could not be notified of a pod', { hostId: host.hostId, podId, error })
-    }
+    await tryLogged('warn', 'a host could not be notified of a pod', { hostId: host.hostId, podId }, () => host[step](podId))
   }
 }

@@ -1,8 +1,9 @@
 import type { PodRow } from '../../db/pods/pods.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
+import type { LogWriter } from '../../objects/pod-log.ts'
 import { podLogStub } from '../../objects/stubs.ts'
-import { logEvent } from '../../platform/log.ts'
+import { tryLogged } from '../../platform/log.ts'
 
 /** Writer name of the plane in a pod's log; workload names end in a number and therefore never equal it. */
 export const PLANE_WRITER = 'plane'
@@ -18,20 +19,13 @@ const MAX_NAMES = 20
  */
 export async function noteUnknownSecrets(
   env: Env,
-  log: { kind: 'pod' | 'worker'; id: string; ownerId: string; start: number },
+  { kind, id, ownerId, start }: { kind: 'pod' | 'worker'; id: string; ownerId: string; start: number },
   names: readonly string[],
 ): Promise<void> {
   if (names.length === 0) return
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
   const line = `env refers to secrets that the account does not have; each is replaced by an empty string: ${names.slice(0, MAX_NAMES).join(', ')}${more}`
-  try {
-    const writer = { kind: log.kind, ownerId: log.ownerId, workloadId: SECRETS_WRITER }
-    await podLogStub(env, asPlane(log.kind, log.id, 'notes what it did')).append(writer, [
-      { seq: log.start, at: Date.now(), source: 'system', line },
-    ])
-  } catch (error) {
-    logEvent('warn', 'a note could not be written', { ownerId: log.ownerId, error })
-  }
+  await append(env, { kind, id, ownerId, seq: start, workloadId: SECRETS_WRITER }, line)
 }
 
 /**
@@ -40,13 +34,12 @@ export async function noteUnknownSecrets(
  * written, so that the lines of a log are in order.
  */
 export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
-  if (line === null) return
-  try {
-    const writer = { kind: 'pod', ownerId: pod.id, workloadId: PLANE_WRITER } as const
-    await podLogStub(env, asPlane('pod', pod.id, 'notes what it did')).append(writer, [
-      { seq: pod.version, at: Date.now(), source: 'system', line },
-    ])
-  } catch (error) {
-    logEvent('warn', 'a note could not be written', { podId: pod.id, error })
-  }
+  if (line !== null) await append(env, { kind: 'pod', id: pod.id, ownerId: pod.id, seq: pod.version, workloadId: PLANE_WRITER }, line)
+}
+
+async function append(env: Env, { id, seq, ...writer }: LogWriter & { id: string; seq: number }, line: string): Promise<void> {
+  const { kind, ownerId } = writer
+  await tryLogged('warn', 'a note could not be written', { ownerId }, () =>
+    podLogStub(env, asPlane(kind, id, 'notes what it did')).append(writer, [{ seq, at: Date.now(), source: 'system', line }]),
+  )
 }

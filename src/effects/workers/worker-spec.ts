@@ -31,14 +31,15 @@ export function workerWorkload(config: EndpointConfig, worker: WorkerIdentity, s
     entrypoint,
     cmd,
     env: withoutPlatformNames(config.container.env),
-    ...(config.type === 'LOAD_BALANCER' ? servingParts(config, worker, shape) : queueParts(config, worker, shape)),
+    ...(config.type === 'LOAD_BALANCER'
+      ? servingParts(config, worker, shape)
+      : {
+          platformEnv: { ...commonEnv(config.id, worker, shape), ...protocolEnv(config.id, worker, shape) },
+          ports: config.container.ports,
+        }),
     ...(mounts.length > 0 && { mounts }),
     resources: { vcpus: shape.vcpus, memoryMb: shape.memoryMb, diskGb: config.container.diskGb, gpu: shape.gpu },
   }
-}
-
-function queueParts({ id, container }: EndpointConfig, worker: WorkerIdentity, shape: ComputeShape) {
-  return { platformEnv: { ...commonEnv(id, worker, shape), ...protocolEnv(id, worker, shape) }, ports: container.ports }
 }
 
 /**

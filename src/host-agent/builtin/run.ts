@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { BuiltinName } from '../../host-protocol/builtin-images.ts'
+import { setOomScore } from '../machine/oom.ts'
 import { boundOutput } from './bound-output.ts'
 import { echo } from './echo.ts'
 import { runIdle } from './idle.ts'
@@ -18,7 +19,8 @@ export async function runBuiltin(name: string | undefined, exitFile: string | un
     process.on('exit', (exitCode) => writeExit(exitFile, exitCode))
     boundOutput(join(dirname(exitFile), 'output.log'))
   }
-  takeOomScore()
+  // It inherited the score of the protected agent, and must be ended before it.
+  setOomScore(OOM_SCORE)
   // The last line of output becomes the reason that the user reads, so it is one plain line.
   process.on('uncaughtException', (error) => {
     console.error(error.stack)
@@ -26,15 +28,6 @@ export async function runBuiltin(name: string | undefined, exitFile: string | un
     process.exit(1)
   })
   await programs[name as BuiltinName]()
-}
-
-/** Raises the OOM score, which the process inherited from the protected agent: the kernel must end this process first (HOST-93). */
-function takeOomScore(): void {
-  try {
-    writeFileSync('/proc/self/oom_score_adj', String(OOM_SCORE))
-  } catch {
-    // Not a Linux kernel.
-  }
 }
 
 function writeExit(exitFile: string, exitCode: number): void {

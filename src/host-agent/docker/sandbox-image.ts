@@ -13,25 +13,13 @@ export interface SandboxImageDeps {
   stateDir: string
 }
 
-/** The image of sandboxes. */
-export class SandboxImage {
-  private readonly deps: SandboxImageDeps
-  private readonly loads = new SingleFlight<string>()
-
-  constructor(deps: SandboxImageDeps) {
-    this.deps = deps
-  }
-
-  /**
-   * Returns the name of the image, and loads it when the engine lacks it. The members of a host's first cluster call at the same time and
-   * share one load (HOST-171).
-   */
-  provide(): Promise<string> {
-    return this.loads.run('', () => this.load())
-  }
-
-  private async load(): Promise<string> {
-    const { engine, key, stateDir } = this.deps
+/**
+ * Returns a function that returns the name of the image of sandboxes, and loads it when the engine lacks it. The members of a host's first
+ * cluster call at the same time and share one load (HOST-171).
+ */
+export function sandboxImage({ engine, key, stateDir }: SandboxImageDeps): () => Promise<string> {
+  const loads = new SingleFlight<string>()
+  const load = async () => {
     const tag = `podplane-sandbox:${key}`
     if ((await engine.imageFacts(tag)) !== undefined) return tag
     const dir = join(stateDir, 'sandbox')
@@ -39,4 +27,5 @@ export class SandboxImage {
     await engine.load(await makeProbeImage(dir, tag, 'waits'), AbortSignal.timeout(LOADED_WITHIN_MS))
     return tag
   }
+  return () => loads.run('', load)
 }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { OverlayPlace } from '../../host-protocol/overlays.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
+import { parseJson } from '../../node/json-file.ts'
 import type { ContainerSpec, DockerEngine } from '../engine/engine.ts'
 import { engineText } from '../engine/engine-errors.ts'
 import { ACCOUNT_LABEL, HOST_LABEL, PAYER_LABEL } from '../engine/labels.ts'
@@ -16,7 +17,7 @@ import { withPorts } from './container/with-ports.ts'
 import { startRefused } from './engine/failure-text.ts'
 import type { HostPorts } from './ports/host-ports.ts'
 import type { AssignedPort } from './ports/port-choice.ts'
-import { SandboxImage } from './sandbox-image.ts'
+import { sandboxImage } from './sandbox-image.ts'
 
 const SANDBOX_LABEL = 'podplane.sandbox'
 const PLACES_LABEL = 'podplane.overlays'
@@ -46,11 +47,11 @@ export interface SandboxesDeps extends PublishedPlace {
  */
 export class Sandboxes {
   private readonly deps: SandboxesDeps
-  private readonly image: SandboxImage
+  private readonly provideImage: () => Promise<string>
 
   constructor(deps: SandboxesDeps) {
     this.deps = deps
-    this.image = new SandboxImage(deps)
+    this.provideImage = sandboxImage(deps)
   }
 
   /** Opens a sandbox, with retries (HOST-171). Throws a `StartError`; then there is no sandbox. */
@@ -73,7 +74,7 @@ export class Sandboxes {
     const { overlays, ports: hostPorts } = this.deps
     const places = workload.overlays ?? []
     const name = sandboxName(workload.id)
-    const image = await this.image.provide()
+    const image = await this.provideImage()
     try {
       return await withPorts(hostPorts, workload, hooks, async (ports) => {
         await this.deps.engine.remove(name)
@@ -120,7 +121,8 @@ export class Sandboxes {
       if (facts?.pid == null) await this.remove(workloadId)
       else {
         const { pid, addresses, hostsPath } = facts
-        overlays.adopt({ workloadId, places: readPlaces(labels[PLACES_LABEL]), pid, addresses, hostsPath })
+        const places = z.array(OverlayPlace).safeParse(parseJson(labels[PLACES_LABEL] ?? '')).data ?? []
+        overlays.adopt({ workloadId, places, pid, addresses, hostsPath })
       }
     }
   }
@@ -169,12 +171,4 @@ export class Sandboxes {
 /** Name of a workload's sandbox; unique, because the id of a workload has no dot. */
 function sandboxName(workloadId: string): string {
   return `${containerName(workloadId)}.net`
-}
-
-function readPlaces(label: string | undefined): OverlayPlace[] {
-  try {
-    return z.array(OverlayPlace).safeParse(JSON.parse(label ?? '[]')).data ?? []
-  } catch {
-    return []
-  }
 }

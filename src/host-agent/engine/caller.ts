@@ -1,6 +1,6 @@
 import { CALL_RULES, type CallMessage, type CallName, type CallRule, Failure, STREAM_WINDOW_BYTES } from './calls.ts'
 import { type ExecStream, InputWindow } from './exec-stream.ts'
-import type { Frame, FrameKind } from './frames.ts'
+import { countPayload, type Frame, type FrameKind } from './frames.ts'
 import { Pieces } from './pieces.ts'
 
 /** Maximum number of concurrent calls: a few for each running container. */
@@ -71,7 +71,7 @@ export class Caller {
     const pieces = new Pieces()
     call.pieces = pieces
     const onTaken = (bytes: number) => {
-      if (this.calls.has(number)) this.send('credit', number, lengthOf(bytes))
+      if (this.calls.has(number)) this.send('credit', number, countPayload(bytes))
     }
     const leave = () => this.giveUp(number, new Error('the reader disconnected'))
     const output = pieces.read(onTaken, leave)
@@ -150,10 +150,4 @@ function answerOf({ answer }: CallRule<unknown>, kind: FrameKind, payload: Buffe
 function failureOf(payload: Buffer): Error {
   const { text, statusCode } = Failure.parse(JSON.parse(payload.toString()))
   return statusCode === undefined ? new Error(text) : Object.assign(new Error(text), { statusCode })
-}
-
-function lengthOf(bytes: number): Buffer {
-  const length = Buffer.allocUnsafe(4)
-  length.writeUInt32BE(bytes)
-  return length
 }

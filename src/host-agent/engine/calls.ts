@@ -1,6 +1,18 @@
 import { z } from 'zod'
-import type { ContainerConfig, DockerEngine } from './engine.ts'
+import {
+  Bridge,
+  type ContainerConfig,
+  ContainerFacts,
+  ContainerUsage,
+  type DockerEngine,
+  ExecFacts,
+  ImageFacts,
+  ImageUse,
+  ListedContainer,
+  Tag,
+} from './engine.ts'
 import { EngineFacts } from './engine-facts.ts'
+import { EngineNetwork } from './networks.ts'
 
 /**
  * Groups of calls with a limit each. The end of a container takes as long as its tenant lets it: no start and no inspection waits for it
@@ -29,38 +41,8 @@ const WORK_MS = 300_000
 /** Timeout of a stop: longer than the longest grace period of a workload. */
 const STOP_MS = 900_000
 
-const Time = z.number().nullable()
-const Texts = z.array(z.string())
-
-const ContainerFacts = z.object({
-  name: z.string(),
-  labels: z.record(z.string(), z.string()),
-  status: z.string(),
-  exitCode: z.number().int().nullable(),
-  outOfMemory: z.boolean(),
-  startedAtMs: Time,
-  endedAtMs: Time,
-  addresses: Texts,
-  anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
-  pid: z.number().int().nullable(),
-  hostsPath: z.string().nullable(),
-})
-const ListedContainer = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), status: z.string(), networks: Texts })
-const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
-const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: Texts })
-const Total = z.number().optional()
-const Traffic = z.object({ received: Total, sent: Total, read: Total, written: Total })
-const ContainerUsage = z.object({
-  cpuNanos: z.number(),
-  throttledNanos: Total,
-  memoryBytes: z.number(),
-  memoryLimitBytes: z.number(),
-  traffic: Traffic.optional(),
-})
-const ExecFacts = z.object({ running: z.boolean(), exitCode: z.number().int().nullable() })
 /** Sent back to the engine unchanged, so its contents are not validated. */
 const Config = z.record(z.string(), z.unknown()) as unknown as z.ZodType<ContainerConfig>
-const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().optional() })
 
 /** The rules of every engine call that the agent makes; a new call gets a row here. */
 export const CALL_RULES: Rules = {
@@ -88,19 +70,14 @@ export const CALL_RULES: Rules = {
   commit: { timeoutMs: null, queue: null, again: false, answer: 'nothing' },
   countLayers: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.number().int() },
   flatten: { timeoutMs: null, queue: null, again: false, answer: Config },
-  listImages: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: Texts },
-  listTags: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(z.object({ name: z.string(), bytes: z.number() })) },
-  listUses: {
-    timeoutMs: CHECK_MS,
-    queue: 'looks',
-    again: true,
-    answer: z.array(z.object({ image: z.string(), labels: z.record(z.string(), z.string()) })),
-  },
+  listImages: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(z.string()) },
+  listTags: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(Tag) },
+  listUses: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(ImageUse) },
   removeImage: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: 'nothing' },
   listNetworks: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: z.array(EngineNetwork) },
   createNetwork: { timeoutMs: WORK_MS, queue: 'starts', again: false, answer: 'nothing' },
   removeNetwork: { timeoutMs: WORK_MS, queue: 'ends', again: true, answer: z.boolean() },
-  bridge: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: Bridge as z.ZodType<Awaited<ReturnType<DockerEngine['bridge']>>> },
+  bridge: { timeoutMs: CHECK_MS, queue: 'looks', again: true, answer: Bridge },
 }
 
 export type CallName = keyof DockerEngine

@@ -1,12 +1,12 @@
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
+import { Slots } from '../slots.ts'
 import { Caller } from './caller.ts'
 import { CALL_RULES, type CallName } from './calls.ts'
 import { ClientProcess } from './client-process.ts'
 import type { DockerEngine } from './engine.ts'
 import { EngineClientEnded } from './engine-errors.ts'
-import { Turns } from './turns.ts'
 
 /** Maximum number of concurrent calls in one queue. */
 const QUEUE_PLACES = 32
@@ -14,6 +14,7 @@ const RESTART_BASE_MS = 100
 const RESTART_MAX_MS = 10_000
 /** A process that has lived this long counts as recovered. */
 const STEADY_MS = 60_000
+const NEVER = new AbortController().signal
 
 export interface EngineClientDeps {
   /** Command that runs this program again. */
@@ -34,7 +35,7 @@ export class EngineClient {
   /** The engine, with the same interface as a direct client. */
   readonly engine: DockerEngine
   private readonly deps: EngineClientDeps
-  private readonly queues = { looks: new Turns(QUEUE_PLACES), starts: new Turns(QUEUE_PLACES), ends: new Turns(QUEUE_PLACES) }
+  private readonly queues = new Slots(() => QUEUE_PLACES)
   private connection: Connection | undefined
   private pause: Promise<void> = Promise.resolve()
   private failures = 0
@@ -69,7 +70,7 @@ export class EngineClient {
   private async call(name: CallName, args: readonly unknown[]): Promise<unknown> {
     const make = async () => (await this.connected()).caller.make(name, args)
     const { queue } = CALL_RULES[name]
-    return queue === null ? await make() : await this.queues[queue].take(make)
+    return queue === null ? await make() : await this.queues.with(queue, NEVER, make)
   }
 
   private async connected(): Promise<Connection> {

@@ -1,5 +1,5 @@
 import type { ContainerCreateOptions, MountSettings } from 'dockerode'
-import type { Traffic } from '../runtime.ts'
+import { z } from 'zod'
 import type { EngineFacts } from './engine-facts.ts'
 import type { ExecStream } from './exec-stream.ts'
 import type { NetworkCalls } from './networks.ts'
@@ -16,35 +16,35 @@ export interface LayerFile {
   diffId: string
 }
 
-export interface ContainerFacts {
-  name: string
-  labels: Record<string, string>
-  /** As the engine states it: created, running, paused, restarting, removing, exited, dead. */
-  status: string
-  /** Null: unknown. */
-  exitCode: number | null
-  outOfMemory: boolean
-  /** By the engine's clock, milliseconds; null: never. */
-  startedAtMs: number | null
-  endedAtMs: number | null
-  /** Its addresses in all networks that it is connected to; empty when it does not run. */
-  addresses: string[]
-  /** Volumes that the engine made because the image asks for them. */
-  anonymousVolumes: { name: string; path: string }[]
-  /** Process id of its main process; null: it does not run. */
-  pid: number | null
-  /** Path of its `/etc/hosts` on the engine's machine; null: it has none. */
-  hostsPath: string | null
-}
+const Time = z.number().nullable()
+const Texts = z.array(z.string())
+const Labels = z.record(z.string(), z.string())
 
-/** Facts about a container in the engine's list. */
-export interface ListedContainer {
-  name: string
-  labels: Record<string, string>
-  /** As in `ContainerFacts`. */
-  status: string
-  networks: string[]
-}
+export const ContainerFacts = z.object({
+  name: z.string(),
+  labels: Labels,
+  /** As the engine states it: created, running, paused, restarting, removing, exited, dead. */
+  status: z.string(),
+  /** Null: unknown. */
+  exitCode: z.number().int().nullable(),
+  outOfMemory: z.boolean(),
+  /** By the engine's clock, milliseconds; null: never. */
+  startedAtMs: Time,
+  endedAtMs: Time,
+  /** Its addresses in all networks that it is connected to; empty when it does not run. */
+  addresses: Texts,
+  /** Volumes that the engine made because the image asks for them. */
+  anonymousVolumes: z.array(z.object({ name: z.string(), path: z.string() })),
+  /** Process id of its main process; null: it does not run. */
+  pid: z.number().int().nullable(),
+  /** Path of its `/etc/hosts` on the engine's machine; null: it has none. */
+  hostsPath: z.string().nullable(),
+})
+export type ContainerFacts = z.infer<typeof ContainerFacts>
+
+/** Facts about a container in the engine's list; `status` as in `ContainerFacts`. */
+export const ListedContainer = z.object({ name: z.string(), labels: Labels, status: z.string(), networks: Texts })
+export type ListedContainer = z.infer<typeof ListedContainer>
 
 /** Configuration of a container that an image made only of its files would lose. */
 export type ContainerConfig = Pick<ContainerSpec, 'Env' | 'Cmd' | 'Entrypoint' | 'WorkingDir' | 'User' | 'StopSignal' | 'Healthcheck'>
@@ -56,14 +56,12 @@ export interface RetainedDisk {
   mounts: EngineMount[]
 }
 
-/** Facts about an image in the engine's store. */
-export interface ImageFacts {
-  id: string
-  /** Tags and digests, in the engine's short form. */
-  names: string[]
-  /** Digests of its unpacked layers, base layer first. */
-  layers: string[]
-}
+/** Facts about an image in the engine's store: its tags and digests in the engine's short form, and its unpacked layers, base layer first. */
+export const ImageFacts = z.object({ id: z.string(), names: Texts, layers: Texts })
+export type ImageFacts = z.infer<typeof ImageFacts>
+
+export const ImageUse = z.object({ image: z.string(), labels: Labels })
+export const Tag = z.object({ name: z.string(), bytes: z.number() })
 
 /** An image that the agent has fetched, for the engine to load. It can be sent as JSON. */
 export interface SavedImage {
@@ -75,18 +73,21 @@ export interface SavedImage {
   tag: string
 }
 
+const Total = z.number().optional()
+
 /** Counters from one reading. */
-export interface ContainerUsage {
+export const ContainerUsage = z.object({
   /** CPU time since the start, nanoseconds. */
-  cpuNanos: number
+  cpuNanos: z.number(),
   /** Time in which its CPU limit throttled it, since the start, nanoseconds. */
-  throttledNanos?: number | undefined
+  throttledNanos: Total,
   /** Without page cache that the kernel can free at once. */
-  memoryBytes: number
-  memoryLimitBytes: number
+  memoryBytes: z.number(),
+  memoryLimitBytes: z.number(),
   /** Bytes through its networks and to and from disks; absent where the engine does not report them. */
-  traffic?: Traffic | undefined
-}
+  traffic: z.object({ received: Total, sent: Total, read: Total, written: Total }).optional(),
+})
+export type ContainerUsage = z.infer<typeof ContainerUsage>
 
 /** A command for a running container. */
 export interface ExecSpec {
@@ -96,11 +97,12 @@ export interface ExecSpec {
   tty: boolean
 }
 
-export interface ExecFacts {
-  running: boolean
-  /** Null while it runs. */
-  exitCode: number | null
-}
+/** Facts about a command; `exitCode` is null while it runs. */
+export const ExecFacts = z.object({ running: z.boolean(), exitCode: z.number().int().nullable() })
+export type ExecFacts = z.infer<typeof ExecFacts>
+
+/** Gateway and subnet of the default bridge network, where the engine states them. */
+export const Bridge = z.object({ gateway: z.string().optional(), subnet: z.string().optional() })
 
 /** The calls of the Docker Engine that the agent uses; tests substitute a fake. A container is identified by its name. */
 export interface DockerEngine extends NetworkCalls {
@@ -126,7 +128,7 @@ export interface DockerEngine extends NetworkCalls {
    */
   list(...labels: string[]): Promise<ListedContainer[]>
   /** For each container with this label, running or not: its image, and the labels that the agent has set. */
-  listUses(label: string): Promise<{ image: string; labels: Record<string, string> }[]>
+  listUses(label: string): Promise<z.infer<typeof ImageUse>[]>
   /** The last lines of output, multiplexed as the engine sends them. */
   readLogs(name: string, lines: number): Promise<Buffer>
   /** Output with time stamps from a second on, in pieces as it comes; ends when the container does. */
@@ -148,8 +150,7 @@ export interface DockerEngine extends NetworkCalls {
   /** Names, or ids where they have no name, of images with this label. */
   listImages(label: string): Promise<string[]>
   /** Images of a repository by name, with their unpacked size as the engine reports it. */
-  listTags(repository: string): Promise<{ name: string; bytes: number }[]>
+  listTags(repository: string): Promise<z.infer<typeof Tag>[]>
   removeImage(image: string): Promise<void>
-  /** Gateway and subnet of the default bridge network, where the engine states them. */
-  bridge(): Promise<{ gateway: string | undefined; subnet: string | undefined }>
+  bridge(): Promise<z.infer<typeof Bridge>>
 }

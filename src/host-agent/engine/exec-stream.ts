@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream'
+import type { ExecOutput } from '../runtime.ts'
 
 /** Both directions of a command that runs in a container. */
 export interface ExecStream {
@@ -25,6 +26,11 @@ export function overConnection(connection: Duplex): ExecStream {
     endInput: () => void connection.end(),
     close: () => void connection.destroy(),
   }
+}
+
+/** The output of a command that has one channel. */
+export async function* asStdout({ output }: Pick<ExecStream, 'output'>): AsyncGenerator<ExecOutput> {
+  for await (const bytes of output) yield { channel: 'stdout', bytes }
 }
 
 /** Flow control for the input of a call through the pipe: at most one window is in transit. */

@@ -46,6 +46,13 @@ export function encodeFrame(kind: FrameKind, call: number, payload: Buffer | str
   return Buffer.concat([header, bytes])
 }
 
+/** Returns the payload of `credit` and `taken`: a number of bytes. */
+export function countPayload(bytes: number): Buffer {
+  const payload = Buffer.allocUnsafe(4)
+  payload.writeUInt32BE(bytes)
+  return payload
+}
+
 /** Returns a decoder that takes pieces of any size and returns the complete frames. It throws on anything else. */
 export function frameDecoder(): (data: Buffer) => Frame[] {
   let pieces: Buffer[] = []

@@ -1,9 +1,8 @@
+import { z } from 'zod'
+
 /** A network in the engine. */
-export interface EngineNetwork {
-  name: string
-  labels: Record<string, string>
-  subnets: string[]
-}
+export const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: z.array(z.string()) })
+export type EngineNetwork = z.infer<typeof EngineNetwork>
 
 export interface NewNetwork {
   name: string

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'no
 import { join } from 'node:path'
 import { z } from 'zod'
 import { LOG_BATCH_LINES, LogAccess, type LogLine, LogSource } from '../../host-protocol/logs.ts'
-import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
+import { parseJson, readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 
 /** A line that has no number yet. */
 export type NewLine = Pick<LogLine, 'at' | 'source' | 'line'>
@@ -233,14 +233,8 @@ export class LogSpool {
 }
 
 function parseChunks(text: string): Chunk[] {
-  return text.split('\n').flatMap((line) => {
-    try {
-      return [Chunk.parse(JSON.parse(line))]
-    } catch {
-      // Incomplete after a crash of the machine or the process: its lines are read from the source again.
-      return []
-    }
-  })
+  // A line that is incomplete after a crash of the machine or the process is left out: its lines are read from the source again.
+  return text.split('\n').flatMap((line) => Chunk.safeParse(parseJson(line)).data ?? [])
 }
 
 function linesOf({ first, lines }: Chunk): LogLine[] {

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readTextFile } from '../../node/text-file.ts'
 
 const ROOT = '/sys/fs/cgroup'
 /** Maximum number of threads to read; in a larger container they are a sufficient sample. */
@@ -10,12 +10,10 @@ const THREADS_MAX = 256
  * control group, or, where the kernel has none (cgroup version 1), the sum over its live threads. Undefined where neither can be read.
  */
 export function readCpuWaitNanos(pid: number, root = ROOT): number | undefined {
-  try {
-    const groups = parseGroups(readFileSync(`/proc/${pid}/cgroup`, 'utf8'))
-    return pressureOf(root, groups) ?? waitingOf(root, groups)
-  } catch {
-    return undefined
-  }
+  const text = readTextFile(`/proc/${pid}/cgroup`)
+  if (text === undefined) return undefined
+  const groups = parseGroups(text)
+  return pressureOf(root, groups) ?? waitingOf(root, groups)
 }
 
 /** Control group paths of a process by controller; that of version 2 has an empty name. */
@@ -30,7 +28,7 @@ export function parseGroups(text: string): Map<string, string> {
 
 function pressureOf(root: string, groups: ReadonlyMap<string, string>): number | undefined {
   const path = groups.get('')
-  const text = path === undefined ? undefined : readText(join(root, path, 'cpu.pressure'))
+  const text = path === undefined ? undefined : readTextFile(join(root, path, 'cpu.pressure'))
   const micros = /^some .*\btotal=(\d+)/m.exec(text ?? '')?.[1]
   return micros === undefined ? undefined : Number(micros) * 1_000
 }
@@ -43,18 +41,10 @@ function waitingOf(root: string, groups: ReadonlyMap<string, string>): number | 
   const unified = groups.get('')
   const lists = [...own, ...(unified === undefined ? [] : [join(root, unified, 'cgroup.threads')])]
   const threads = lists
-    .map(readText)
+    .map(readTextFile)
     .find((text) => text !== undefined)
     ?.trim()
     .split('\n')
     .slice(0, THREADS_MAX)
-  return threads?.reduce((sum, thread) => sum + Number(readText(`/proc/${thread}/schedstat`)?.split(' ')[1] ?? 0), 0)
-}
-
-function readText(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
+  return threads?.reduce((sum, thread) => sum + Number(readTextFile(`/proc/${thread}/schedstat`)?.split(' ')[1] ?? 0), 0)
 }

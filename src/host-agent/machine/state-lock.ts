@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { lockFile } from '../../node/exclusive-file.ts'
 import { errorText, hasCode, OperatorError } from '../../node/fail.ts'
+import { parseJson } from '../../node/json-file.ts'
 import { identifyProcess, isAlive } from '../../node/process-identity.ts'
 
 const Owner = z.object({ pid: z.number().int(), startTime: z.string() })
@@ -56,15 +57,7 @@ function inUse(stateDir: string, by: string): OperatorError {
 }
 
 function refuseLiveOwner(path: string, stateDir: string): void {
-  const owner = Owner.safeParse(parse(readFileSync(path, 'utf8')))
+  const owner = Owner.safeParse(parseJson(readFileSync(path, 'utf8')))
   if (!owner.success || !isAlive(owner.data)) return
   throw inUse(stateDir, `process ${owner.data.pid}`)
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,7 @@
-import { readFileSync, statfsSync } from 'node:fs'
+import { statfsSync } from 'node:fs'
 import { cpus, freemem, totalmem } from 'node:os'
 import type { MachineStats } from '../../host-protocol/messages.ts'
+import { readTextFile } from '../../node/text-file.ts'
 import type { Traffic } from '../runtime.ts'
 import { ratesOf } from '../workloads/stats.ts'
 
@@ -33,7 +34,11 @@ export function createMachineReader(path: string, now: () => number): () => Mach
 }
 
 function readCounters(atMs: number): Previous {
-  return { times: cpuTimes(), traffic: { ...parseNetworks(read('/proc/net/dev')), ...parseDisks(read('/proc/diskstats')) }, atMs }
+  return {
+    times: cpuTimes(),
+    traffic: { ...parseNetworks(readTextFile('/proc/net/dev')), ...parseDisks(readTextFile('/proc/diskstats')) },
+    atMs,
+  }
 }
 
 function cpuTimes(): { busy: number; total: number } {
@@ -76,12 +81,4 @@ export function parseDisks(text: string | undefined): Pick<Traffic, 'read' | 'wr
     total.written += Number(cells[9] ?? 0) * SECTOR_BYTES
   }
   return total
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return undefined
-  }
 }

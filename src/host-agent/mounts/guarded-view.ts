@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { mkdirSync, rmdirSync } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { errorText } from '../../node/fail.ts'
+import { findMount, readMounts } from '../machine/mount-list.ts'
 
 /** Directory of the views; empty after a restart of the machine. */
 const VIEWS = '/run/podplane'
@@ -12,14 +13,6 @@ const WANTED = ['nosuid', 'nodev']
 const PROBLEM_MAX_CHARS = 150
 
 const run = promisify(execFile)
-
-/** A line of the kernel's list of mounts. */
-export interface MountLine {
-  point: string
-  /** The directory of its file system that is mounted. */
-  root: string
-  options: readonly string[]
-}
 
 /**
  * Views of volume directories for containers, mounted `nosuid,nodev`: set-user-id programs and device files in them have no effect, neither
@@ -114,31 +107,4 @@ async function sweep(): Promise<void> {
       // Another agent has removed it, or a process still uses it.
       .catch(() => {})
   }
-}
-
-function readMounts(): MountLine[] {
-  return parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
-}
-
-export function parseMounts(text: string): MountLine[] {
-  return text.split('\n').flatMap((line) => {
-    const [, , , root, point, options] = line.split(' ')
-    return root === undefined || point === undefined
-      ? []
-      : [{ point: decode(point), root: decode(root), options: options?.split(',') ?? [] }]
-  })
-}
-
-/** The mount that a path lies on: the one with the longest mount point, and of several at one point the last. */
-export function findMount(mounts: readonly MountLine[], path: string): MountLine | undefined {
-  const around = mounts.filter(({ point }) => point === '/' || path === point || path.startsWith(`${point}/`))
-  return around.reduce<MountLine | undefined>(
-    (best, next) => (best === undefined || next.point.length >= best.point.length ? next : best),
-    undefined,
-  )
-}
-
-/** Decodes three octal digits after a backslash, in which the kernel writes white space. */
-function decode(word: string): string {
-  return word.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
 }

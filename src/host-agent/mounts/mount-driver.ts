@@ -1,6 +1,7 @@
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import type { EngineMount } from '../engine/engine.ts'
 import { StartError } from '../runtime.ts'
+import { SAFE_ID } from '../volumes/volume-home.ts'
 
 /** Prepares one kind of mount on this machine. */
 export interface MountDriver {
@@ -10,8 +11,6 @@ export interface MountDriver {
 
 export type MountDrivers = { readonly [kind in WorkloadMount['kind']]: MountDriver }
 
-/** Ids become names of directories; the plane makes them, but a host validates its input. */
-const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those must not reach the engine
 const CONTROL = /[\u0000-\u001f\u007f]/
 

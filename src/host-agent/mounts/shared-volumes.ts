@@ -23,19 +23,14 @@ export interface HeldVolumes {
 }
 
 /** Volumes in a bucket that the agent mounts: one sub-directory per volume (HOST-115). */
-export class BucketVolumes implements MountDriver {
-  private readonly mount: BucketMount
-  private readonly volumes: DirectoryVolumes
-
-  constructor(mount: BucketMount, held: HeldVolumes) {
-    this.mount = mount
-    this.volumes = new DirectoryVolumes({ root: mount.path, label: 'the mounted object store', owner: null }, held)
-  }
-
-  async provide(mount: WorkloadMount): Promise<EngineMount> {
-    const { problem } = this.mount
-    if (problem !== null) throw new StartError(`the object store of global volumes cannot be used on this host: ${problem}`)
-    return await this.volumes.provide(mount)
+export function bucketVolumes(bucket: BucketMount, held: HeldVolumes): MountDriver {
+  const volumes = new DirectoryVolumes({ root: bucket.path, label: 'the mounted object store', owner: null }, held)
+  return {
+    async provide(mount) {
+      const { problem } = bucket
+      if (problem !== null) throw new StartError(`the object store of global volumes cannot be used on this host: ${problem}`)
+      return await volumes.provide(mount)
+    },
   }
 }
 
@@ -70,38 +65,21 @@ export class DirectoryVolumes implements MountDriver {
  * Volumes on an NFS server, mounted by the container engine: one directory of the export per volume, which the operator of the server
  * creates.
  */
-export class NfsVolumes implements MountDriver {
-  private readonly nfs: NfsExport
-
-  constructor(nfs: NfsExport) {
-    this.nfs = nfs
-  }
-
-  async provide({ id, path }: WorkloadMount): Promise<EngineMount> {
-    const { server, directory } = this.nfs
-    const device = `:${directory}/${id}`
-    const options = { type: 'nfs', o: `addr=${server},rw,nosuid,nodev`, device }
-    // The engine retains the settings with which a named volume was first made, so another server or other options need another name.
-    const name = `podplane-nfs-${createHash('sha256').update(`${options.o}${device}`).digest('hex').slice(0, 16)}`
-    // Without `NoCopy` the first container would fill an empty volume with the files of its image at that path.
-    return {
-      Type: 'volume',
-      Source: name,
-      Target: path,
-      VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: options } },
-    }
+export function nfsVolumes({ server, directory }: NfsExport): MountDriver {
+  return {
+    async provide({ id, path }) {
+      const device = `:${directory}/${id}`
+      const options = { type: 'nfs', o: `addr=${server},rw,nosuid,nodev`, device }
+      // The engine retains the settings with which a named volume was first made, so another server or other options need another name.
+      const name = `podplane-nfs-${createHash('sha256').update(`${options.o}${device}`).digest('hex').slice(0, 16)}`
+      // Without `NoCopy` the first container would fill an empty volume with the files of its image at that path.
+      const settings = { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: options } }
+      return { Type: 'volume', Source: name, Target: path, VolumeOptions: settings }
+    },
   }
 }
 
 /** Refuses mounts of a kind of volume that the operator has not configured. */
-export class NoVolumes implements MountDriver {
-  private readonly text: string
-
-  constructor(text: string) {
-    this.text = text
-  }
-
-  async provide(): Promise<EngineMount> {
-    throw new StartError(this.text)
-  }
+export function noVolumes(text: string): MountDriver {
+  return { provide: () => Promise.reject(new StartError(text)) }
 }

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import type { Isolation, PortRange } from '../../host-protocol/messages.ts'
+import { readTextFile } from '../../node/text-file.ts'
 import type { DockerEngine } from '../engine/engine.ts'
 import { engineText } from '../engine/engine-errors.ts'
 import { HOST_LABEL } from '../engine/labels.ts'
@@ -9,7 +9,7 @@ import { StartError } from '../runtime.ts'
 import { AccountNetworks } from './account-networks.ts'
 import { loadAgentKey } from './agent-key.ts'
 import { boundsOf } from './connection-bounds.ts'
-import { parseNameServers, RESOLVER_FILES } from './dns/resolvers.ts'
+import { parseNameServers, readResolverFiles } from './dns/resolvers.ts'
 import { bridgeName } from './names.ts'
 import { NFT, type Nft } from './nft.ts'
 import { PacketFilter } from './packet-filter.ts'
@@ -81,7 +81,7 @@ export class HostNetwork {
   static async open(deps: HostNetworkDeps): Promise<HostNetwork> {
     const { engine, log, options, nft = NFT } = deps
     const key = loadAgentKey(options.stateDir)
-    const networks = new AccountNetworks({ key, engine, log, routes: () => parseRoutes(readText('/proc/net/route')) })
+    const networks = new AccountNetworks({ key, engine, log, routes: () => parseRoutes(readTextFile('/proc/net/route') ?? '') })
     const filter = new PacketFilter(key, nft, log)
     const hindrance = await findHindrance(deps, { key, networks, filter })
     if (hindrance !== null) log.warn('the containers of several accounts are not isolated on this host', { reason: hindrance })
@@ -155,10 +155,10 @@ export class HostNetwork {
     return {
       relay: this.relay,
       names: this.names,
-      nameServers: parseNameServers(RESOLVER_FILES.map(readText)).toSorted(),
+      nameServers: parseNameServers(readResolverFiles()).toSorted(),
       allowed: allowNetworks,
       published: isOwnPublic(publicIp) ? { address: publicIp, ...portRange } : undefined,
-      connections: boundsOf(readText(CONNECTIONS_MAX)),
+      connections: boundsOf(readTextFile(CONNECTIONS_MAX) ?? ''),
     }
   }
 
@@ -214,13 +214,6 @@ async function findHindrance(
 }
 
 function isInterface(name: string): boolean {
-  return readText('/proc/net/dev').includes(` ${name}:`) || readText('/proc/net/dev').includes(`\n${name}:`)
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+  const lines = (readTextFile('/proc/net/dev') ?? '').split('\n')
+  return lines.some((line) => line.trimStart().startsWith(`${name}:`))
 }

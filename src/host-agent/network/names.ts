@@ -21,21 +21,17 @@ export function bridgePrefix(key: string): string {
 
 /** The interface of an account's network. */
 export function bridgeName(key: string, account: string): string {
-  return `${bridgePrefix(key)}${accountPart(key, account)}`
+  return `${bridgePrefix(key)}${namePart(key, account)}`
 }
 
 /** Name of an account's network in the container engine. */
 export function networkName(key: string, account: string): string {
-  return `podplane-${key}-${accountPart(key, account)}`
+  return `podplane-${key}-${namePart(key, account)}`
 }
 
 /** Table of an agent's packet filter rules. */
 export function tableName(key: string): string {
   return `podplane-${key}`
-}
-
-function accountPart(key: string, account: string): string {
-  return namePart(key, account)
 }
 
 /** Short hash of a text, as part of the names of an agent. */

@@ -4,7 +4,8 @@ import { boundsOf } from './connection-bounds.ts'
 import { MaintainedTables } from './maintained-tables.ts'
 import { tableName } from './names.ts'
 import type { Nft } from './nft.ts'
-import { buildRemoval, buildRules, type Reach } from './rules.ts'
+import { removeTable } from './nft-text.ts'
+import { buildRules, filterTable, type Reach } from './rules.ts'
 
 /** Maintains one agent's rules in the machine's packet filter. */
 export class PacketFilter {
@@ -56,7 +57,7 @@ export class PacketFilter {
       connections: undefined,
       ...part,
     })
-    await this.nft.apply(`${rules}${buildRemoval(probe)}`)
+    await this.nft.apply(`${rules}${removeTable(filterTable(probe))}`)
   }
 
   /** Sets the rules unless they are in place unchanged. One check at a time: each caller waits for a check that began after its call. */
@@ -73,7 +74,7 @@ export class PacketFilter {
     await this.checking.catch(() => {})
     this.tables.discard('inet', tableName(this.key))
     await this.nft
-      .apply(buildRemoval(this.key))
+      .apply(removeTable(filterTable(this.key)))
       .catch((error: unknown) => this.log.warn('the isolation rules for containers could not be removed', { error: errorText(error) }))
   }
 }

@@ -2,6 +2,7 @@ import { VXLAN_PORT } from '../../host-protocol/overlays.ts'
 import { boundBegun, boundReceived, type ConnectionBounds, declareBounds } from './connection-bounds.ts'
 import { declarePace, leadToNames, letNamesIn } from './dns/rules.ts'
 import { ANY_BRIDGE, bridgePrefix, tableName } from './names.ts'
+import { chain, replaceTable } from './nft-text.ts'
 import { NOT_PUBLIC } from './not-public.ts'
 
 /** Destinations that containers reach in addition to the public internet. */
@@ -32,21 +33,18 @@ const REFUSE = 'reject with icmpx type admin-prohibited'
  * that a new network is covered before it exists.
  */
 export function buildRules(key: string, reach: Reach): string {
-  const table = `inet ${tableName(key)}`
   const ours = `"${bridgePrefix(key)}*"`
-  return [
-    `table ${table} {}`,
-    `delete table ${table}`,
-    `table ${table} {`,
+  return replaceTable(filterTable(key), [
     ...(reach.connections === undefined ? [] : declareBounds().map((line) => `  ${line}`)),
     ...(reach.names === undefined ? [] : declarePace().map((line) => `  ${line}`)),
-    ...hook('input', `type filter hook input priority ${PRIORITY}; policy accept;`, [`iifname ${ours} jump to_host`]),
-    ...hook('forward', `type filter hook forward priority ${PRIORITY}; policy accept;`, [
+    ...chain('input', [`type filter hook input priority ${PRIORITY}; policy accept;`, `iifname ${ours} jump to_host`]),
+    ...chain('forward', [
+      `type filter hook forward priority ${PRIORITY}; policy accept;`,
       `iifname ${ours} jump outward`,
       `oifname ${ours} jump inward`,
     ]),
-    ...hook('begin', '', reach.connections === undefined ? [] : boundBegun(reach.connections, REFUSE)),
-    ...hook('to_host', '', [
+    ...chain('begin', reach.connections === undefined ? [] : boundBegun(reach.connections, REFUSE)),
+    ...chain('to_host', [
       ...REPLIES,
       NEW_BEGUN,
       ...toRelay(reach),
@@ -56,7 +54,7 @@ export function buildRules(key: string, reach: Reach): string {
       ...toPublished(reach),
       REFUSE,
     ]),
-    ...hook('outward', '', [
+    ...chain('outward', [
       ...REPLIES,
       NEW_BEGUN,
       // Containers have no IPv6 address of their own.
@@ -69,17 +67,15 @@ export function buildRules(key: string, reach: Reach): string {
       `ip daddr { ${NOT_PUBLIC.join(', ')} } ${REFUSE}`,
     ]),
     // Only published ports are open to others: a neighbour of this machine could have a route to the container itself.
-    ...hook('inward', '', ['ct state established,related accept', 'ct status dnat jump receive', 'drop']),
-    ...hook('receive', '', [...(reach.connections === undefined ? [] : boundReceived(reach.connections)), 'accept']),
+    ...chain('inward', ['ct state established,related accept', 'ct status dnat jump receive', 'drop']),
+    ...chain('receive', [...(reach.connections === undefined ? [] : boundReceived(reach.connections)), 'accept']),
     ...redirected(reach, ours),
-    '}',
-    '',
-  ].join('\n')
+  ])
 }
 
-/** Script that removes the rules of an agent; missing rules are no error. */
-export function buildRemoval(key: string): string {
-  return `table inet ${tableName(key)} {}\ndelete table inet ${tableName(key)}\n`
+/** Family and name of the table of an agent's rules. */
+export function filterTable(key: string): string {
+  return `inet ${tableName(key)}`
 }
 
 /** Replies only: a connection that a container began while the rules were missing does not continue. */
@@ -113,9 +109,5 @@ function redirected({ published: ports, names }: Reach, ours: string): string[] 
       ? []
       : [`iifname ${ours} ip daddr ${ports.address} tcp dport ${ports.from}-${ports.to} dnat ip to ${ports.address}`]),
   ]
-  return rules.length === 0 ? [] : hook('published', `type nat hook prerouting priority ${NAT_PRIORITY}; policy accept;`, rules)
-}
-
-function hook(name: string, head: string, rules: readonly string[]): string[] {
-  return [`  chain ${name} {`, ...(head === '' ? [] : [`    ${head}`]), ...rules.map((rule) => `    ${rule}`), '  }']
+  return rules.length === 0 ? [] : chain('published', [`type nat hook prerouting priority ${NAT_PRIORITY}; policy accept;`, ...rules])
 }

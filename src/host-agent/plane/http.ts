@@ -1,4 +1,5 @@
 import { OperatorError } from '../../node/fail.ts'
+import { parseJson } from '../../node/json-file.ts'
 import type { PlaneClock } from './clock-offset.ts'
 
 const TIMEOUT_MS = 20_000
@@ -59,14 +60,6 @@ export function parsePlaneUrl(text: string, insecure = false): string {
 
 function isThisMachine(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function detailOf(body: unknown, text: string): string {

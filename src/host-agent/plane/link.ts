@@ -11,6 +11,7 @@ import {
 import type { Overlay } from '../../host-protocol/overlays.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
+import { parseJson } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
 import { DesiredParts } from './desired-parts.ts'
@@ -127,7 +128,7 @@ export class Link {
       beat(FIRST_BEAT)
     })
     socket.on('message', (data) => {
-      const message = parsePlaneMessage(String(data))
+      const message = PlaneMessage.safeParse(parseJson(String(data))).data
       if (message === undefined) return this.deps.log.warn('ignored a message of the plane that this agent does not understand')
       if (message.type !== 'beatAck') return this.receive(message, parts)
       acknowledged = true
@@ -170,12 +171,4 @@ export class Link {
 
 function send(socket: WebSocket, message: AgentMessage): void {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
-}
-
-function parsePlaneMessage(text: string): PlaneMessage | undefined {
-  try {
-    return PlaneMessage.safeParse(JSON.parse(text)).data
-  } catch {
-    return undefined
-  }
 }

@@ -39,7 +39,7 @@ export class ProcessOutput {
       const { generation, offset } = this.position
       const isCurrent = generation >= current
       const path = isCurrent ? join(this.dir, 'output.log') : rotatedPath(join(this.dir, 'output.log'), generation)
-      const data = await readPart(path, offset)
+      const data = await readPart(path, offset, READ_BYTES)
       // The file was rotated during the read: these bytes may belong to either file.
       if (isCurrent && currentGeneration(this.dir) !== current) continue
       const chunk = this.split(data, isOver || !isCurrent, lost)
@@ -67,11 +67,12 @@ function currentGeneration(dir: string): number {
   return Math.max(-1, ...rotated) + 1
 }
 
-async function readPart(path: string, offset: number): Promise<Buffer> {
+/** Returns at most `bytes` of a file from `offset` on; nothing of a file that does not exist. */
+export async function readPart(path: string, offset: number, bytes: number): Promise<Buffer> {
   try {
     const file = await open(path)
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(READ_BYTES), 0, READ_BYTES, offset)
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, offset)
       return buffer.subarray(0, bytesRead)
     } finally {
       await file.close()

@@ -1,9 +1,9 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { readJsonFile, writeLosableJsonFile } from '../../node/json-file.ts'
 import type { ProcessIdentity } from '../../node/process-identity.ts'
+import { readPart } from './output.ts'
 
 const Identity = z.object({ pid: z.number().int().min(2), startTime: z.string() })
 const RelayKey = z.object({ hash: z.string() })
@@ -81,19 +81,9 @@ export class ProcessRecord {
   }
 
   async readOutputTail(): Promise<string[]> {
-    try {
-      const file = await open(this.outputPath)
-      try {
-        const { size } = await file.stat()
-        const start = Math.max(0, size - TAIL_BYTES)
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL_BYTES), 0, TAIL_BYTES, start)
-        return buffer.toString('utf8', 0, bytesRead).split('\n')
-      } finally {
-        await file.close()
-      }
-    } catch {
-      return []
-    }
+    const size = statSync(this.outputPath, { throwIfNoEntry: false })?.size ?? 0
+    const tail = await readPart(this.outputPath, Math.max(0, size - TAIL_BYTES), TAIL_BYTES).catch(() => Buffer.alloc(0))
+    return tail.toString('utf8').split('\n')
   }
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
+import { readTextFile } from '../../node/text-file.ts'
 
 /** Limits and features of the machine's kernel. */
 export interface KernelFacts {
@@ -24,10 +25,6 @@ export function readKernelFacts(): KernelFacts {
 }
 
 function readNumber(path: string): number | undefined {
-  try {
-    const value = Number(readFileSync(path, 'utf8'))
-    return Number.isSafeInteger(value) && value > 0 ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = Number(readTextFile(path))
+  return Number.isSafeInteger(value) && value > 0 ? value : undefined
 }

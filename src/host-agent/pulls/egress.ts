@@ -1,4 +1,5 @@
-import { type LookupAddress, lookup } from 'node:dns'
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as requestHttp } from 'node:http'
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
@@ -50,7 +51,7 @@ export class Egress {
   private readonly inside = new HttpsAgent(CONNECTIONS)
   private readonly outside: HttpsAgent
 
-  constructor(allowed: AllowedRegistries, resolve: Resolve = resolveAll) {
+  constructor(allowed: AllowedRegistries, resolve: Resolve = (host) => lookup(host, { all: true })) {
     this.allowed = allowed
     this.outside = new HttpsAgent({ ...CONNECTIONS, lookup: publicLookup(resolve) })
   }
@@ -150,10 +151,4 @@ function notPublic(host: string, address: string): PullError {
 
 function withoutCredentials(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'authorization'))
-}
-
-function resolveAll(host: string): Promise<LookupAddress[]> {
-  return new Promise((resolve, reject) => {
-    lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
-  })
 }

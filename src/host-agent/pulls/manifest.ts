@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { parseJson } from '../../node/json-file.ts'
 import { PullError } from './pull-error.ts'
 
 /** The maximum that the engines' storage drivers accept. */
@@ -37,7 +38,7 @@ export type ManifestDocument = { kind: 'image'; manifest: Manifest } | { kind: '
 
 /** Parses a manifest as a registry returned it. From a list it selects the entry for this platform. Throws a `PullError`. */
 export function readManifest(bytes: Buffer, mediaType: string, platform: string): ManifestDocument {
-  const json = parseJson(bytes)
+  const json = readJson(bytes)
   const stated = typeof json === 'object' && json !== null && 'mediaType' in json ? String(json.mediaType) : mediaType
   if (INDEX_TYPES.includes(stated)) return { kind: 'index', digest: chooseOf(parse(Index, json).manifests, platform) }
   if (MANIFEST_TYPES.includes(stated)) return { kind: 'image', manifest: parse(Manifest, json) }
@@ -49,7 +50,7 @@ export function readManifest(bytes: Buffer, mediaType: string, platform: string)
  * platform. Engines in a virtual machine (Docker Desktop) emulate other platforms.
  */
 export function readConfig(bytes: Buffer, manifest: Manifest, platform: string): string[] {
-  const { architecture, os, rootfs } = parse(Config, parseJson(bytes))
+  const { architecture, os, rootfs } = parse(Config, readJson(bytes))
   if (rootfs.diff_ids.length !== manifest.layers.length) throw new PullError('unusable', 'manifest and configuration do not fit each other')
   const isOurs = (os ?? 'linux') === 'linux' && (process.platform !== 'linux' || (architecture ?? platform) === platform)
   if (!isOurs) throw new PullError('unusable', `for ${os}/${architecture}, and this machine is linux/${platform}`)
@@ -78,10 +79,8 @@ function parse<T>(schema: z.ZodType<T>, json: unknown): T {
   return data
 }
 
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString())
-  } catch {
-    throw new PullError('unusable', 'what should be JSON is none')
-  }
+function readJson(bytes: Buffer): unknown {
+  const json = parseJson(bytes.toString())
+  if (json === undefined) throw new PullError('unusable', 'what should be JSON is none')
+  return json
 }

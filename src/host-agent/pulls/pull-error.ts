@@ -49,29 +49,19 @@ export function overShare(bytes: number, maxBytes: number): PullError {
 
 /** The images of an account would exceed their maximum number on a host (SHR-34). */
 export function tooMany(images: number, maxImages: number): PullError {
-  return new PullError(
-    'overShare',
-    `the account has ${images} images of ${maxImages}`,
-    `: with it they are ${images} of at most ${maxImages}`,
-  )
+  const numbers = `: with it they are ${images} of at most ${maxImages}`
+  return new PullError('overShare', `the account has ${images} images of ${maxImages}`, numbers)
 }
 
 /** The image did not arrive in the time that a start may wait, which includes earlier pulls of the account (SHR-36). */
 export function tooLong(maxMs: number): PullError {
   const hours = maxMs / 3_600_000
-  return new PullError(
-    'tooLong',
-    `not all of it came within ${hours} h`,
-    `: a start waits ${hours} h for it, turns of other pulls of this account counted`,
-  )
+  const numbers = `: a start waits ${hours} h for it, turns of other pulls of this account counted`
+  return new PullError('tooLong', `not all of it came within ${hours} h`, numbers)
 }
 
 /** The same registry was too slow for this account a short time ago (SHR-37). */
 export function waitsAfterStall(host: string, waitMs: number): PullError {
-  const minutes = Math.ceil(waitMs / 60_000)
-  return new PullError(
-    'tooSlow',
-    `${host} was too slow, and is asked again in ${waitMs} ms`,
-    `: ${host} did so lately; try again in ${minutes} min`,
-  )
+  const numbers = `: ${host} did so lately; try again in ${Math.ceil(waitMs / 60_000)} min`
+  return new PullError('tooSlow', `${host} was too slow, and is asked again in ${waitMs} ms`, numbers)
 }

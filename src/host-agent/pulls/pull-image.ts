@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LayerFile, SavedImage } from '../engine/engine.ts'
+import { inParallel } from '../in-parallel.ts'
 import { type FetchedLayer, fetchLayer, type Layer } from './layers/fetch-layer.ts'
 import { type Descriptor, digestOf, type Manifest, machinePlatform, readConfig } from './manifest.ts'
 import { pulledName } from './names.ts'
@@ -210,19 +211,4 @@ function newBytes(layers: readonly Layer[], pulled: PulledImages): number {
   const known = pulled.layerBytes()
   const added = new Map(layers.map(({ diffId, unpackedBytes }) => [diffId, unpackedBytes]))
   return [...added].reduce((sum, [diffId, bytes]) => (known.has(diffId) ? sum : sum + bytes), 0)
-}
-
-/** Runs `act` on all items, at most `width` at a time. The first failure cancels the rest and is thrown. */
-async function inParallel<T>(items: readonly T[], width: number, act: (item: T) => Promise<void>): Promise<void> {
-  const rest = [...items]
-  const one = async (): Promise<void> => {
-    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await act(item)
-  }
-  const lanes = Array.from({ length: Math.min(width, items.length) }, one)
-  try {
-    await Promise.all(lanes)
-  } finally {
-    rest.length = 0
-    await Promise.allSettled(lanes)
-  }
 }

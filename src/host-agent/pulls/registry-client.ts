@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Workload } from '../../host-protocol/messages.ts'
+import { parseJson } from '../../node/json-file.ts'
 import { type Challenge, isItsTokenService, parseChallenge } from './challenge.ts'
 import type { Answer, Call, Egress } from './egress.ts'
 import { ACCEPTED_TYPES, digestOf, type ManifestDocument, readManifest } from './manifest.ts'
@@ -9,13 +11,6 @@ import type { Reference } from './reference.ts'
 const MANIFEST_MAX_BYTES = 4 * 2 ** 20
 const TOKEN_MAX_BYTES = 64 * 2 ** 10
 
-/** A login and the host of the registry that it belongs to. */
-export interface RegistryLogin {
-  username: string
-  password: string
-  host?: string | undefined
-}
-
 // Exactly these names: a service that returns a token under another name is no token service.
 const TokenAnswer = z
   .object({ token: z.string().min(1).optional(), access_token: z.string().min(1).optional() })
@@ -24,7 +19,8 @@ const TokenAnswer = z
 export interface RegistryClientDeps {
   egress: Egress
   reference: Reference
-  login: RegistryLogin | undefined
+  /** A login and the host of the registry that it belongs to. */
+  login: Workload['registryAuth']
   /** Measures the speed of the registry. */
   pace: PullPace
   signal: AbortSignal
@@ -135,10 +131,8 @@ export class RegistryClient {
 }
 
 function readToken(bytes: Buffer, url: URL): string {
-  try {
-    const token = TokenAnswer.parse(JSON.parse(bytes.toString()))
-    if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token
-  } catch {}
+  const token = TokenAnswer.safeParse(parseJson(bytes.toString())).data
+  if (token !== undefined && /^[\x21-\x7e]+$/.test(token)) return token
   throw new PullError('unreachable', `${url.host} gives no token`)
 }
 

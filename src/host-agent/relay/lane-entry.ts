@@ -1,3 +1,4 @@
+import { parseJson } from '../../node/json-file.ts'
 import type { PostOutcome } from './offer-post.ts'
 import type { Post } from './post-spool.ts'
 
@@ -45,10 +46,6 @@ export function kindOf(verb: string, body: Buffer): PostKind {
 
 function isProgress(body: Buffer): boolean {
   if (body.length > UPDATE_MAX_BYTES) return false
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'))
-    return typeof value === 'object' && value !== null && 'status' in value && value.status === 'IN_PROGRESS'
-  } catch {
-    return false
-  }
+  const value = parseJson(body.toString('utf8'))
+  return typeof value === 'object' && value !== null && 'status' in value && value.status === 'IN_PROGRESS'
 }

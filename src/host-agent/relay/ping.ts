@@ -1,4 +1,4 @@
-import { backoffMs, sleep } from '../../node/backoff.ts'
+import { backoffMs, sleep, within } from '../../node/backoff.ts'
 import type { RelayBounds } from './bounds.ts'
 import type { Upstream } from './upstream.ts'
 
@@ -37,9 +37,7 @@ export class PingRelay {
     this.newest.get(caller)?.over.resolve()
     this.newest.set(caller, ping)
     if (!this.busy.has(caller)) void this.run(caller)
-    const enough = new AbortController()
-    await Promise.race([ping.over.promise, sleep(this.context.bounds.spoolAfterMs, enough.signal)])
-    enough.abort()
+    await within(this.context.bounds.spoolAfterMs, ping.over.promise)
   }
 
   private async run(caller: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { TLSSocket } from 'node:tls'
-import { WorkloadSlots } from './admission/workload-slots.ts'
+import { Slots } from '../slots.ts'
 import type { RelayBounds } from './bounds.ts'
 
 /** Longer than any long poll of the worker protocol (a worker times out after 90 s). */
@@ -66,7 +66,7 @@ export function shareUpstream(
   countCallers: () => number,
 ): Upstream {
   const share = () => Math.min(callerMaxUpstream, Math.max(LEAST_UPSTREAM, Math.floor(maxUpstream / Math.max(1, countCallers()))))
-  const places = new WorkloadSlots(share)
+  const places = new Slots(share)
   return {
     ...upstream,
     async send(request) {

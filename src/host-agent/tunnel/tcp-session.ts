@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import { overConnection } from '../engine/exec-stream.ts'
-import { type ExecOutput, ExecRefused, type ExecSession, type Place } from '../runtime.ts'
+import { asStdout, overConnection } from '../engine/exec-stream.ts'
+import { ExecRefused, type ExecSession, type Place } from '../runtime.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
 /**
@@ -50,7 +50,7 @@ function dial({ host, port }: Place): Promise<Socket | null> {
 function overSocket(socket: Socket): ExecSession {
   const { output, write, endInput, close } = overConnection(socket)
   return {
-    output: stdoutOf(output),
+    output: asStdout({ output }),
     write,
     endInput,
     resize: async () => undefined,
@@ -58,8 +58,4 @@ function overSocket(socket: Socket): ExecSession {
     exitCode: async () => 0,
     end: async () => close(),
   }
-}
-
-async function* stdoutOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<ExecOutput> {
-  for await (const bytes of pieces) yield { channel: 'stdout', bytes }
 }

@@ -10,6 +10,7 @@ export interface Ended {
 }
 
 const COMPLAINT_MAX_CHARS = 300
+const FOUND_WITHIN_MS = 10_000
 
 /**
  * Runs a command on files that may be on an unavailable server. A process that waits for such a file cannot be killed, so the command is
@@ -38,4 +39,13 @@ export function boundedRun(
     child.once('error', () => end(undefined))
     child.once('close', (code) => end(code === null ? undefined : { code, stdout: out.text(), stderr: complaint.text().trim() }))
   })
+}
+
+/** Returns the reason when one of these programs is not installed, with the packages that have them; null: all are. */
+export async function missingTool(tools: readonly string[], packages: string): Promise<string | null> {
+  for (const tool of tools) {
+    const found = await boundedRun('sh', ['-c', 'command -v "$0"', tool], { withinMs: FOUND_WITHIN_MS })
+    if (found?.code !== 0) return `${tool} is not installed (packages ${packages})`
+  }
+  return null
 }

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { accessSync, constants, mkdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { Log } from '../log.ts'
-import { boundedRun } from './bounded-run.ts'
+import { readMounts } from '../machine/mount-list.ts'
+import { boundedRun, missingTool } from './bounded-run.ts'
 import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
 import { readBucketLogin } from './bucket-login.ts'
 
@@ -31,10 +32,8 @@ const REASONS: readonly [RegExp, string][] = [
 /** Returns the reason why this machine cannot mount a bucket; null: it can. */
 export async function findMountProblem(): Promise<string | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'the agent is not root on Linux'
-  for (const tool of TOOLS) {
-    const found = await boundedRun('sh', ['-c', 'command -v "$0"', tool], { withinMs: CHECK_WITHIN_MS })
-    if (found?.code !== 0) return `${tool} is not installed (packages rclone and fuse3)`
-  }
+  const missing = await missingTool(TOOLS, 'rclone and fuse3')
+  if (missing !== null) return missing
   try {
     accessSync('/dev/fuse', constants.R_OK | constants.W_OK)
     return null
@@ -159,34 +158,11 @@ export class BucketMount {
   }
 
   private spawnMount(): void {
-    const options = [
-      '--allow-other',
-      '--option',
-      'nosuid',
-      '--option',
-      'nodev',
-      '--umask',
-      '0',
-      // It is mounted over the file system of `layGround`.
-      '--allow-non-empty',
-      '--dir-cache-time',
-      '5s',
-      '--poll-interval',
-      '0',
-    ]
-    const cache = [
-      '--vfs-cache-mode',
-      'writes',
-      '--vfs-write-back',
-      '1s',
-      '--cache-dir',
-      this.cacheDir,
-      '--timeout',
-      '30s',
-      '--contimeout',
-      '10s',
-    ]
-    const child = spawn(RCLONE, ['mount', ...options, ...cache, remoteOf(this.bucket), this.path], {
+    const view = ['--allow-other', '--option=nosuid', '--option=nodev', '--umask=0', '--dir-cache-time=5s', '--poll-interval=0']
+    const cache = ['--vfs-cache-mode=writes', '--vfs-write-back=1s', `--cache-dir=${this.cacheDir}`, '--timeout=30s', '--contimeout=10s']
+    // It is mounted over the file system of `layGround`.
+    const options = [...view, ...cache, '--allow-non-empty']
+    const child = spawn(RCLONE, ['mount', ...options, remoteOf(this.bucket), this.path], {
       stdio: 'ignore',
       detached: true,
       env: { ...process.env, ...rcloneEnv(this.bucket) },
@@ -216,8 +192,7 @@ export class BucketMount {
 
 /** Returns the types of the file systems that are mounted at a path, the topmost last. */
 function mountedAt(path: string): string[] {
-  const lines = readFileSync('/proc/self/mountinfo', 'utf8').split('\n')
-  return lines.filter((line) => line.split(' ')[4] === path).map((line) => line.split(' - ')[1]?.split(' ')[0] ?? '')
+  return readMounts().flatMap(({ point, type }) => (point === path ? [type] : []))
 }
 
 function isMounted(path: string): boolean {

@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { parseJson } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
 import { type Bucket, rcloneEnv, remoteOf } from './bucket.ts'
-import type { VolumeHome, WipeOutcome } from './volume-home.ts'
+import { SAFE_ID, type VolumeHome, type WipeOutcome } from './volume-home.ts'
 
 const LIST_WITHIN_MS = 60_000
 const REMOVED_WITHIN_MS = 600_000
-const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 const ONCE = ['--retries', '1', '--low-level-retries', '3']
 const Size = z.object({ bytes: z.number().int().min(0) })
 
@@ -51,13 +51,5 @@ export class BucketRoot implements VolumeHome {
 
   private rclone(args: readonly string[], withinMs: number) {
     return boundedRun('rclone', [...args, ...ONCE], { withinMs, env: rcloneEnv(this.bucket) })
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

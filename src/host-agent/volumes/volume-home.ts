@@ -1,3 +1,6 @@
+/** Ids become names of directories; the plane makes them, but a host validates its input. */
+export const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
+
 /** Result of wiping a volume. */
 export type WipeOutcome = 'gone' | 'later'
 

@@ -4,14 +4,12 @@ import { z } from 'zod'
 import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 import type { Log } from '../log.ts'
 import { boundedRun } from './bounded-run.ts'
-import type { VolumeHome, WipeOutcome } from './volume-home.ts'
+import { SAFE_ID, type VolumeHome, type WipeOutcome } from './volume-home.ts'
 
 /** A file with the directory's id, so that an empty directory below a missing mount is not mistaken for it. */
 const MARKER = '.podplane-volumes'
 /** Prefix of directories that are being removed; no volume id can begin with it. */
 const TRASH_PREFIX = '.wiped-'
-/** The plane creates the ids, but a host does not trust its input. */
-const SAFE_ID = /^[A-Za-z0-9_-]{1,64}$/
 const ANSWER_WITHIN_MS = 20_000
 const REMOVED_WITHIN_MS = 600_000
 const CHECK_WITHIN_MS = 300_000

@@ -56,7 +56,8 @@ export class WorkloadLifecycle {
     return this.tracked
   }
 
-  private runtimeOf(id: string): Runtime | undefined {
+  /** The runtime of a tracked workload. */
+  runtimeOf(id: string): Runtime | undefined {
     const name = this.tracked.get(id)?.runtime
     return this.deps.runtimes.find((candidate) => candidate.name === name)
   }

@@ -38,7 +38,15 @@ const INTERRUPTED = 'the host agent was interrupted while it started this worklo
 const CRASHED = 'the host agent ended twice while it started this workload, and does not retry'
 /** A start that the end of an agent process interrupted is tried once more. */
 const MAX_ATTEMPTS = 2
-const NEVER_STARTED = 'stopped before it was started'
+/** Why a workload that is to be held has no container, by its recorded state; null: its end is reported already. */
+const HELD_WITHOUT_CONTAINER: Readonly<Record<WorkloadRecord['state'], string | null>> = {
+  pulling: 'stopped before it was started',
+  starting: INTERRUPTED,
+  running: VANISHED,
+  exited: null,
+  error: null,
+  gone: null,
+}
 
 /**
  * Compares desired and observed state and returns the actions for the difference. Level-triggered: the same inputs always give the same
@@ -129,19 +137,8 @@ function planHeld(
   now: number,
 ): Action | undefined {
   if (actual !== undefined) return actual.phase === 'held' ? undefined : planDown(workload, actual, now)
-  switch (record?.state) {
-    case undefined:
-    case 'pulling':
-      return { type: 'reportExited', id: workload.id, reason: NEVER_STARTED }
-    case 'starting':
-      return { type: 'reportExited', id: workload.id, reason: INTERRUPTED }
-    case 'running':
-      return { type: 'reportExited', id: workload.id, reason: VANISHED }
-    case 'exited':
-    case 'error':
-    case 'gone':
-      return undefined
-  }
+  const reason = HELD_WITHOUT_CONTAINER[record?.state ?? 'pulling']
+  return reason === null ? undefined : { type: 'reportExited', id: workload.id, reason }
 }
 
 function planStopped(

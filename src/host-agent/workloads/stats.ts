@@ -1,7 +1,8 @@
 import type { MachineStats, WorkloadStats } from '../../host-protocol/messages.ts'
-import { sleep } from '../../node/backoff.ts'
+import { within } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { GpuUse } from '../gpus/vendor.ts'
+import { inParallel } from '../in-parallel.ts'
 import type { Log } from '../log.ts'
 import type { Traffic, Usage } from '../runtime.ts'
 
@@ -81,7 +82,7 @@ export class StatsCollector {
   private async readAll(): Promise<void> {
     const running = this.deps.running().slice(0, STATS_MAX)
     const readings = new Map<string, Reading>()
-    await eachOf(running, CONCURRENCY, async ({ id, read }) => {
+    await inParallel(running, CONCURRENCY, async ({ id, read }) => {
       const usage = await this.readOnce(read)
       if (usage !== undefined) readings.set(id, { usage, atMs: this.deps.now() })
     })
@@ -102,12 +103,11 @@ export class StatsCollector {
     return this.deps.now() - this.collectedAtMs > STALE_MS
   }
 
-  private async readOnce(read: Measured['read']): Promise<Usage | undefined> {
-    const enough = new AbortController()
-    const tooLong = sleep(this.deps.readWithinMs ?? READ_WITHIN_MS, enough.signal).then(() => undefined)
-    const usage = await Promise.race([read().catch(() => undefined), tooLong])
-    enough.abort()
-    return usage
+  private readOnce(read: Measured['read']): Promise<Usage | undefined> {
+    return within(
+      this.deps.readWithinMs ?? READ_WITHIN_MS,
+      read().catch(() => undefined),
+    )
   }
 }
 
@@ -166,13 +166,4 @@ type Rates = Record<'receivedPerSecond' | 'sentPerSecond' | 'readPerSecond' | 'w
 
 function percent(share: number): number {
   return Math.min(100, Math.max(0, Math.round(100 * share)))
-}
-
-/** Calls `step` for each value, at most `limit` at a time. */
-async function eachOf<T>(values: readonly T[], limit: number, step: (value: T) => Promise<void>): Promise<void> {
-  const queue = values.values()
-  const lane = async () => {
-    for (const value of queue) await step(value)
-  }
-  await Promise.all(Array.from({ length: limit }, lane))
 }

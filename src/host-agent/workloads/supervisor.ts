@@ -169,9 +169,10 @@ export class Supervisor {
   /** Returns the running workloads with their number of vCPUs (0: all of the machine). */
   running(): RunningWorkload[] {
     return (this.desired ?? []).flatMap(({ id, kind, resources }) => {
-      const { phase, runtime: name } = this.lifecycle.actual.get(id) ?? {}
-      const runtime = this.deps.runtimes.find((candidate) => candidate.name === name)
-      return phase === 'running' && runtime !== undefined ? [{ id, kind, vcpus: resources.vcpus, runtime }] : []
+      const runtime = this.lifecycle.runtimeOf(id)
+      return this.lifecycle.actual.get(id)?.phase === 'running' && runtime !== undefined
+        ? [{ id, kind, vcpus: resources.vcpus, runtime }]
+        : []
     })
   }
 
@@ -191,9 +192,8 @@ export class Supervisor {
 
   /** Returns the address of a port of a served workload or a running pod; undefined for any other workload. */
   async place(id: string, port: number): Promise<Place | undefined> {
-    const name = this.lifecycle.actual.get(id)?.runtime
     const isReached = this.runningPod(id) !== undefined || this.served().some((served) => served.id === id)
-    return isReached ? await this.deps.runtimes.find((candidate) => candidate.name === name)?.place(id, port) : undefined
+    return isReached ? await this.lifecycle.runtimeOf(id)?.place(id, port) : undefined
   }
 
   /** Starts a command in a running pod; undefined for any other workload: owners cannot run commands in workers (HOST-130). */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { hostText } from '../host-text.ts'
+import { writeCount, writeJson } from './frames.ts'
 
 /**
  * Messages on a stream to a command: binary, the first byte is the channel. The first five channels and the last are those of Kubernetes'
@@ -109,14 +110,11 @@ function bodyOf(message: ChannelMessage): Uint8Array {
     case 'stderr':
       return message.bytes
     case 'status':
-      return new TextEncoder().encode(JSON.stringify(message.status))
+      return writeJson(message.status)
     case 'resize':
-      return new TextEncoder().encode(JSON.stringify({ Width: message.cols, Height: message.rows }))
-    case 'credit': {
-      const bytes = new Uint8Array(4)
-      new DataView(bytes.buffer).setUint32(0, message.bytes)
-      return bytes
-    }
+      return writeJson({ Width: message.cols, Height: message.rows })
+    case 'credit':
+      return writeCount(message.bytes)
     case 'signal':
       return new TextEncoder().encode(message.signal)
     case 'close':

@@ -195,7 +195,8 @@ function payloadOf(frame: Frame): Uint8Array {
   }
 }
 
-function writeJson(value: unknown): Uint8Array {
+/** Encodes a value as JSON in UTF-8. */
+export function writeJson(value: unknown): Uint8Array {
   return new TextEncoder().encode(JSON.stringify(value))
 }
 
@@ -207,7 +208,8 @@ function readJson<T>(bytes: Uint8Array, schema: z.ZodType<T>): T {
   }
 }
 
-function writeCount(count: number): Uint8Array {
+/** Encodes a count in four bytes, big-endian. */
+export function writeCount(count: number): Uint8Array {
   const bytes = new Uint8Array(4)
   new DataView(bytes.buffer).setUint32(0, count)
   return bytes

@@ -7,7 +7,6 @@ import { endpointStub } from '../stubs.ts'
 /** A worker of an endpoint, and the period for which its log may have lines. */
 export interface OwnWorkerSpan extends Omit<WorkerSpan, 'workerId'> {
   worker: Owned<'worker', null>
-  isKnown: boolean
 }
 
 /** Present and recent workers of an endpoint; with a job, the workers of its attempts and their periods. Null: no such job. */
@@ -21,7 +20,7 @@ export async function ownWorker(
   env: Env,
   endpoint: Owned<'endpoint'>,
   workerId: string,
-): Promise<{ worker: Owned<'worker', null>; isKnown: boolean }> {
+): Promise<Pick<OwnWorkerSpan, 'worker' | 'isKnown'>> {
   const trace = await endpointStub(env, endpoint).recallWorker(workerId)
   if (trace === null) throw new Problem('notFound')
   return { worker: Owned.prove('worker', workerId, null), isKnown: trace === 'present' }

@@ -1,6 +1,6 @@
 import { PROBLEMS, Problem, type ProblemKey } from '../../contract/problems.ts'
 import type { Env } from '../../env.ts'
-import { logEvent } from '../../platform/log.ts'
+import { tryLogged } from '../../platform/log.ts'
 import { type Caller, withCaller } from '../caller.ts'
 import type { SlotRef } from '../host-tunnel.ts'
 import type { Owned } from '../owned.ts'
@@ -42,9 +42,8 @@ export async function takeSlot(
 
 /** Releases the slot of a request that may not have reached its worker's tunnel. Releasing a free slot does nothing. Never throws. */
 export async function giveBackSlot(env: Env, endpoint: Owned<'endpoint'>, lease: string): Promise<void> {
-  await endpointStub(env, endpoint)
-    .giveBackSlot(lease)
-    .catch((error: unknown) => logEvent('warn', 'a slot could not be given back', { endpointId: endpoint.id, error }))
+  const endpointId = endpoint.id
+  await tryLogged('warn', 'a slot could not be given back', { endpointId }, () => endpointStub(env, endpoint).giveBackSlot(lease))
 }
 
 function keyOf(status: number): ProblemKey {

@@ -4,7 +4,7 @@ import { PlaneClock } from '../../../src/host-agent/plane/clock-offset.ts'
 import { enrol } from '../../../src/host-agent/plane/enrolment.ts'
 import { HostKey } from '../../../src/host-agent/plane/host-key.ts'
 import { Link } from '../../../src/host-agent/plane/link.ts'
-import { createReportSender } from '../../../src/host-agent/plane/send-reports.ts'
+import { createReportSender } from '../../../src/host-agent/plane/senders.ts'
 import {
   type Inventory,
   PROTOCOL_VERSION,
@@ -52,7 +52,7 @@ export async function startIdleHost(options: IdleHostOptions): Promise<IdleHost>
   if ('retry' in enrolled) throw new Error(enrolled.retry)
   const tokens = new AccessTokens({ planeUrl, key, identity: enrolled.identity, clock })
   tokens.accept(enrolled.answer)
-  const containers = new Containers(options, createReportSender(planeUrl, tokens, clock, log))
+  const containers = new Containers(options, createReportSender({ planeUrl, tokens, clock, log }))
   const link = new Link({
     planeUrl,
     tokens,

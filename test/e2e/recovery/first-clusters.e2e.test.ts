@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { connectDocker } from '../../../src/host-agent/docker/engine/client.ts'
-import { SandboxImage } from '../../../src/host-agent/docker/sandbox-image.ts'
+import { sandboxImage } from '../../../src/host-agent/docker/sandbox-image.ts'
 import type { DockerEngine } from '../../../src/host-agent/engine/engine.ts'
 import { busyboxImage } from '../support/agent/worker-image.ts'
 import { MachineRow } from '../support/machines/machine-row.ts'
@@ -31,13 +31,13 @@ test('[HOST-171] fifty times from zero: four concurrent starts get the image tha
       },
     }
     const tag = `podplane-sandbox:first-${process.pid}-${round}`
-    const image = new SandboxImage({ engine, key: `first-${process.pid}-${round}`, stateDir })
+    const provide = sandboxImage({ engine, key: `first-${process.pid}-${round}`, stateDir })
     try {
-      expect(await Promise.all(Array.from({ length: MEMBERS }, () => image.provide()))).toEqual(Array(MEMBERS).fill(tag))
+      expect(await Promise.all(Array.from({ length: MEMBERS }, () => provide()))).toEqual(Array(MEMBERS).fill(tag))
       expect([loads, (await real.imageFacts(tag))?.layers.length]).toEqual([1, 1])
       // An image removed by hand is loaded again.
       await real.removeImage(tag)
-      expect(await image.provide()).toBe(tag)
+      expect(await provide()).toBe(tag)
     } finally {
       await real.removeImage(tag)
       rmSync(stateDir, { recursive: true })

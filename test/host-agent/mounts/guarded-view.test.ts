@@ -2,7 +2,8 @@ import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from
 import { join } from 'node:path'
 import { describe, test } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
-import { findMount, GuardedViews, parseMounts } from '../../../src/host-agent/mounts/guarded-view.ts'
+import { findMount, parseMounts } from '../../../src/host-agent/machine/mount-list.ts'
+import { GuardedViews } from '../../../src/host-agent/mounts/guarded-view.ts'
 import { PersistentVolumes } from '../../../src/host-agent/mounts/persistent-volumes.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -25,6 +26,8 @@ describe('the list of mounts', () => {
       point: '/run/podplane/1',
       root: '/var/lib/a/volumes//deleted',
       options: ['rw', 'nosuid', 'nodev'],
+      type: 'ext4',
+      systemOptions: ['rw'],
     })
   })
 })

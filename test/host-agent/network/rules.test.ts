@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { boundsOf } from '../../../src/host-agent/network/connection-bounds.ts'
 import { containerResolvers, parseNameServers } from '../../../src/host-agent/network/dns/resolvers.ts'
 import { agentKey, bridgeName, networkName } from '../../../src/host-agent/network/names.ts'
-import { buildRemoval, buildRules, type Reach } from '../../../src/host-agent/network/rules.ts'
+import { removeTable } from '../../../src/host-agent/network/nft-text.ts'
+import { buildRules, filterTable, type Reach } from '../../../src/host-agent/network/rules.ts'
 
 const NOTHING: Reach = { relay: undefined, nameServers: [], allowed: [], published: undefined, connections: boundsOf('262144') }
 const REFUSE = 'reject with icmpx type admin-prohibited'
@@ -30,7 +31,10 @@ describe('[HOST-82] the rules of an agent', () => {
       'oifname "pp-abcde*" jump inward',
     ])
     expect(text).not.toContain('chain published')
-    expect(buildRemoval('abcde').split('\n').slice(0, 2)).toEqual(['table inet podplane-abcde {}', 'delete table inet podplane-abcde'])
+    expect(removeTable(filterTable('abcde')).split('\n').slice(0, 2)).toEqual([
+      'table inet podplane-abcde {}',
+      'delete table inet podplane-abcde',
+    ])
   })
 
   test('open nothing of the host by themselves', () => {

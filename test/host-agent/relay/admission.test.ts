@@ -7,11 +7,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
 import { RelayCallers } from '../../../src/host-agent/relay/admission/callers.ts'
 import { WorkloadRates } from '../../../src/host-agent/relay/admission/workload-rates.ts'
-import { WorkloadSlots } from '../../../src/host-agent/relay/admission/workload-slots.ts'
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { Pacer } from '../../../src/host-agent/relay/pacer.ts'
 import { startRelay } from '../../../src/host-agent/relay/relay.ts'
 import { RelayRoom } from '../../../src/host-agent/relay/room.ts'
+import { Slots } from '../../../src/host-agent/slots.ts'
 import { waitUntil } from '../../support/time.ts'
 import { admitOne, admitted, keyOf } from '../support/callers.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -208,7 +208,7 @@ describe('the bounds of a caller', () => {
   })
 
   test('[HOST-76] a place goes to the next of the same workload, and not to one that has given up', async () => {
-    const places = new WorkloadSlots(() => 1)
+    const places = new Slots(() => 1)
     const never = new AbortController().signal
     const first = await places.enter('w1', never)
     const gone = new AbortController()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { silentLog } from '../../../src/host-agent/log.ts'
+import { findMount, parseMounts } from '../../../src/host-agent/machine/mount-list.ts'
 import { type ProjectQuotas, parseReport, projectOfInode } from '../../../src/host-agent/volumes/project-quotas.ts'
-import { fileSystemOf, problemOf } from '../../../src/host-agent/volumes/quota-support.ts'
+import { problemOf } from '../../../src/host-agent/volumes/quota-support.ts'
 import { VolumeSizes } from '../../../src/host-agent/volumes/volume-sizes.ts'
 import type { Workload } from '../../../src/host-protocol/messages.ts'
 
@@ -19,13 +20,13 @@ describe('[HOST-112] whether a file system keeps volumes to their sizes', () => 
     ['/srv/volumes/nfs/x', '/srv/volumes/nfs', 'its file system is nfs4; project quotas are of ext4 and XFS'],
     ['/srv/volumes2', '/', 'its ext4 is mounted without prjquota'],
   ])('%s lies on %s: %s', (path, point, problem) => {
-    const system = fileSystemOf(MOUNTS, path)
+    const system = findMount(parseMounts(MOUNTS), path)
     expect([system?.point, problemOf(system)]).toEqual([point, problem])
   })
 
   test('is false when it only counts, or is unknown', () => {
-    expect(problemOf({ point: '/', type: 'xfs', options: ['pqnoenforce'] })).toBe('its xfs is mounted without prjquota')
-    expect(problemOf(fileSystemOf('', '/srv'))).toBe('its file system is not known')
+    expect(problemOf({ type: 'xfs', systemOptions: ['pqnoenforce'] })).toBe('its xfs is mounted without prjquota')
+    expect(problemOf(findMount(parseMounts(''), '/srv'))).toBe('its file system is not known')
   })
 })
 

@@ -18,8 +18,8 @@ import { ImageShares, type ImageUse } from '../../pulls/space/image-shares.ts'
 import { ImageSpace } from '../../pulls/space/image-space.ts'
 import { type PulledImage, PulledImages } from '../../pulls/space/pulled-images.ts'
 import { Stalls } from '../../pulls/stalls.ts'
-import { Turns } from '../../pulls/turns.ts'
 import { StartError, type StartHooks } from '../../runtime.ts'
+import { Slots } from '../../slots.ts'
 import { DISK_REPOSITORY, isNamed, repositoryOf } from '../engine/image-names.ts'
 import { payerByLabels, payerOf } from './container-spec.ts'
 
@@ -71,8 +71,8 @@ export class ContainerImages {
   private readonly pulled: PulledImages
   private readonly space: ImageSpace
   private readonly shares: ImageShares
-  private readonly oneEach = new Turns(1)
-  private readonly ofAccounts = new Turns(PULLS_PER_ACCOUNT)
+  private readonly oneEach = new Slots(() => 1)
+  private readonly ofAccounts = new Slots(() => PULLS_PER_ACCOUNT)
   private readonly stalls: Stalls
   private readonly spoolDir: string
   private readonly now: () => number
@@ -100,7 +100,7 @@ export class ContainerImages {
       if (RESERVED.includes(repositoryOf(image))) throw new PullError('reserved', image)
       return (await this.findHere(workload, hooks)) ?? (await this.pullInTurn(workload, hooks))
     } catch (error) {
-      const { reason, detail, message } = asPullError(error)
+      const { reason, detail, message } = error instanceof PullError ? error : new PullError('notStored', engineText(error))
       if (!hooks.signal.aborted) this.deps.log.warn('an image cannot be obtained', { workload: workload.id, image, reason, error: detail })
       throw new StartError(`image pull failed: ${image}: ${message}`)
     }
@@ -238,9 +238,4 @@ export class ContainerImages {
 function useOf(images: readonly ImageFacts[]): ImageUse {
   const names = images.flatMap((image) => image.names).filter((name) => repositoryOf(name) === PULLED_REPOSITORY)
   return { layers: images.flatMap(({ layers }) => layers), digests: names.map(digestOfName) }
-}
-
-function asPullError(error: unknown): PullError {
-  if (error instanceof PullError) return error
-  return new PullError('notStored', engineText(error))
 }

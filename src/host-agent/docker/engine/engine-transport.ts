@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { parseJson } from '../../../node/json-file.ts'
 
 /** Limit of an answer that is read as a whole; answers that can be larger are read as streams. */
 export const MAX_ANSWER_BYTES = 32 * 2 ** 20
@@ -120,12 +121,4 @@ async function readUpTo(response: IncomingMessage, maxBytes: number): Promise<{ 
     if (left < 0) return { bytes: Buffer.concat(pieces), cut: true }
   }
   return { bytes: Buffer.concat(pieces), cut: false }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

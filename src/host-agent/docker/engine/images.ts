@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
+import { parseJson } from '../../../node/json-file.ts'
 import type { ContainerConfig, DockerEngine, SavedImage } from '../../engine/engine.ts'
 import { ignoring, orUndefined } from '../../engine/engine-errors.ts'
 import { imageEntries, tarOf } from '../../pulls/layers/archive.ts'
@@ -94,10 +95,7 @@ export async function readProgress(progress: NodeJS.ReadableStream): Promise<voi
 
 function failureOf(line: string): string | undefined {
   if (line.trim() === '') return undefined
-  try {
-    const event: unknown = JSON.parse(line)
-    return typeof event === 'object' && event !== null && 'error' in event ? String(event.error) : undefined
-  } catch {
-    return "the engine's progress cannot be read"
-  }
+  const event = parseJson(line)
+  if (event === undefined) return "the engine's progress cannot be read"
+  return typeof event === 'object' && event !== null && 'error' in event ? String(event.error) : undefined
 }

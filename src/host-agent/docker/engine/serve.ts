@@ -5,7 +5,7 @@ import { CALL_RULES, CallMessage, type Failure, isCallName, STREAM_WINDOW_BYTES 
 import type { DockerEngine } from '../../engine/engine.ts'
 import { engineText, statusOf } from '../../engine/engine-errors.ts'
 import type { ExecStream } from '../../engine/exec-stream.ts'
-import { encodeFrame, type Frame, type FrameKind, frameDecoder } from '../../engine/frames.ts'
+import { countPayload, encodeFrame, type Frame, type FrameKind, frameDecoder } from '../../engine/frames.ts'
 import { connectDocker } from './client.ts'
 import { withSignal } from './engine-transport.ts'
 
@@ -64,11 +64,9 @@ export class EngineServer {
   }
 
   private passInput(number: number, input: ExecStream, payload: Buffer): void {
-    const length = Buffer.allocUnsafe(4)
-    length.writeUInt32BE(payload.length)
     // Input that an ended command did not take is dropped.
     input.write(payload).then(
-      () => this.send('taken', number, length),
+      () => this.send('taken', number, countPayload(payload.length)),
       () => undefined,
     )
   }

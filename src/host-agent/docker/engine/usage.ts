@@ -12,16 +12,12 @@ export async function readUsage(docker: Docker, name: string): Promise<Container
   const cache = detail?.inactive_file ?? detail?.total_inactive_file ?? 0
   return {
     cpuNanos: stats.cpu_stats.cpu_usage.total_usage,
-    throttledNanos: throttledOf(stats.cpu_stats),
+    // An engine in a virtual machine may omit this field, although its declared type does not.
+    throttledNanos: stats.cpu_stats.throttling_data?.throttled_time,
     memoryBytes: Math.max(0, usage - cache),
     memoryLimitBytes: limit,
     traffic: trafficOf(stats),
   }
-}
-
-/** An engine in a virtual machine may omit this field, although its declared type does not. */
-function throttledOf({ throttling_data: data }: { throttling_data?: { throttled_time?: number } }): number | undefined {
-  return data?.throttled_time
 }
 
 interface EngineTraffic {

@@ -55,7 +55,8 @@ export class HostPorts {
       if (numbers.length > before) this.requireShare(account, numbers.length)
       // Reserved before the first await, so that two concurrent starts cannot choose the same ports.
       this.inUse.set(id, { account, ports: numbers })
-      const taken = await filterAsync(numbers, async (port) => !(await (this.options.isFree ?? canListen)(port)))
+      const isFree = this.options.isFree ?? canListen
+      const taken = (await Promise.all(numbers.map(async (port) => ((await isFree(port)) ? [] : port)))).flat()
       if (taken.length === 0) return chosen
       for (const port of taken) refused.add(port)
       this.inUse.delete(id)
@@ -86,11 +87,6 @@ export class HostPorts {
   release(id: string): void {
     this.inUse.delete(id)
   }
-}
-
-async function filterAsync<T>(values: readonly T[], test: (value: T) => Promise<boolean>): Promise<T[]> {
-  const decisions = await Promise.all(values.map(test))
-  return values.filter((_, index) => decisions[index])
 }
 
 // Tries both address families at once, as the engine publishes; a machine without IPv6 has IPv4 only.

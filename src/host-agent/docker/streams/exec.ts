@@ -3,7 +3,7 @@ import type { Signal } from '../../../host-protocol/tunnel/channels.ts'
 import { sleep } from '../../../node/backoff.ts'
 import type { DockerEngine } from '../../engine/engine.ts'
 import { statusOf } from '../../engine/engine-errors.ts'
-import type { ExecStream } from '../../engine/exec-stream.ts'
+import { asStdout, type ExecStream } from '../../engine/exec-stream.ts'
 import { type ExecOutput, ExecRefused, type ExecRequest, type ExecSession } from '../../runtime.ts'
 import { failureText } from '../engine/failure-text.ts'
 import { EXEC_MARK, HANGUP_SCRIPT, LOGIN_SHELL, SIGNAL_SCRIPT } from './exec-script.ts'
@@ -61,7 +61,7 @@ export class ContainerExecs {
       return true
     }
     return {
-      output: tty ? plain(stream) : apart(stream),
+      output: tty ? asStdout(stream) : apart(stream),
       write: stream.write,
       endInput: stream.endInput,
       resize: (rows, cols) => size.change(rows, cols),
@@ -119,10 +119,6 @@ export class ContainerExecs {
   discard(name: string): void {
     this.swept.delete(name)
   }
-}
-
-async function* plain({ output }: ExecStream): AsyncGenerator<ExecOutput> {
-  for await (const bytes of output) yield { channel: 'stdout', bytes }
 }
 
 async function* apart({ output }: ExecStream): AsyncGenerator<ExecOutput> {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import type { Overlay } from '../../../host-protocol/overlays.ts'
 import { errorText } from '../../../node/fail.ts'
+import { readTextFile } from '../../../node/text-file.ts'
 import type { Log } from '../../log.ts'
 import type { HostOverlays } from '../overlay/host-overlays.ts'
 import { NameServer } from './name-server.ts'
-import { type ContainerResolvers, containerResolvers, ENGINE_FILE, RESOLVER_FILES } from './resolvers.ts'
+import { type ContainerResolvers, containerResolvers, ENGINE_FILE, readResolverFiles } from './resolvers.ts'
 import { type Zone, zoneOf } from './zone.ts'
 
 export interface ContainerNamesDeps {
@@ -43,13 +43,5 @@ export async function openContainerNames({ overlays, address, log }: ContainerNa
 }
 
 function resolversFor(domain: string): ContainerResolvers | undefined {
-  return containerResolvers(domain, RESOLVER_FILES.map(readText), readText(ENGINE_FILE))
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch {
-    return ''
-  }
+  return containerResolvers(domain, readResolverFiles(), readTextFile(ENGINE_FILE))
 }

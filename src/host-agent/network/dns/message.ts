@@ -49,12 +49,7 @@ export function answerMessage(packet: Buffer, transport: Transport, zones: reado
 /** Parses the one question of a message and its EDNS record; undefined: the message is malformed. */
 function read(packet: Buffer) {
   // Checked before decoding: a count alone would make the decoder allocate lists of that length.
-  const [questions, answers, authorities, additionals] = [4, 6, 8, 10].map((at) => packet.readUInt16BE(at)) as [
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [questions = 0, answers = 0, authorities = 0, additionals = 0] = [4, 6, 8, 10].map((at) => packet.readUInt16BE(at))
   if (questions !== 1 || answers > 0 || authorities > 0 || additionals > ADDITIONALS_MAX) return undefined
   const message = tryDecode(packet)
   const [first] = message?.questions ?? []

@@ -1,9 +1,16 @@
 import { isIPv4 } from 'node:net'
 import { z } from 'zod'
+import { parseJson } from '../../../node/json-file.ts'
+import { readTextFile } from '../../../node/text-file.ts'
 import { NAME_SERVER } from './rules.ts'
 
 /** Resolver files of this machine. With systemd-resolved the first file names a local stub only, and the second the servers behind it. */
-export const RESOLVER_FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']
+const RESOLVER_FILES = ['/etc/resolv.conf', '/run/systemd/resolve/resolv.conf']
+
+/** Returns the contents of the resolver files of this machine; a missing one is empty. */
+export function readResolverFiles(): string[] {
+  return RESOLVER_FILES.map((path) => readTextFile(path) ?? '')
+}
 
 /**
  * IPv4 name servers of resolver files, in the order of the files. Those on loopback are left out: the engine queries them itself, from the
@@ -17,7 +24,7 @@ export function parseNameServers(texts: readonly string[]): string[] {
 
 /** Configuration of an engine on this machine, which may name other name servers. */
 export const ENGINE_FILE = '/etc/docker/daemon.json'
-const EngineNames = z.object({ dns: z.array(z.string()).default([]), 'dns-search': z.array(z.string()).default([]) })
+const EngineNames = z.object({ dns: z.array(z.string()), 'dns-search': z.array(z.string()) }).partial()
 
 /** Name server settings for containers of private networks. */
 export interface ContainerResolvers {
@@ -55,14 +62,9 @@ export function containerResolvers(domain: string, files: readonly string[], eng
 
 /** Lines of a resolver file equivalent to the engine's `daemon.json`; empty where that names no servers. */
 function readEngine(text: string): string[] {
-  try {
-    const { dns, 'dns-search': search } = EngineNames.parse(JSON.parse(text))
-    return dns.length === 0
-      ? []
-      : [...dns.map((server) => `nameserver ${server}`), ...(search.length > 0 ? [`search ${search.join(' ')}`] : [])]
-  } catch {
-    return []
-  }
+  const { dns = [], 'dns-search': search = [] } = EngineNames.safeParse(parseJson(text)).data ?? {}
+  if (dns.length === 0) return []
+  return [...dns.map((server) => `nameserver ${server}`), ...(search.length > 0 ? [`search ${search.join(' ')}`] : [])]
 }
 
 function isReached(address: string): boolean {

@@ -3,13 +3,14 @@ import { errorText } from '../../../node/fail.ts'
 import type { Log } from '../../log.ts'
 import { MaintainedTables } from '../maintained-tables.ts'
 import type { Nft } from '../nft.ts'
+import { removeTable } from '../nft-text.ts'
 import type { Attachment } from './attachment.ts'
 import { writeNames } from './container-names.ts'
 import type { IpTools } from './ip-tools.ts'
 import { memberName, memberPrefix, overlaysTable, overlayTable, tableOfTunnel, tunnelName, tunnelPrefix } from './names.ts'
 import { NetworkNamespace } from './network-namespace.ts'
 import { type Attached, localOverlay, OverlayDevices, type WantedOverlay } from './overlay-devices.ts'
-import { buildMachineRules, buildOverlayRules, buildRemoval } from './overlay-rules.ts'
+import { buildMachineRules, buildOverlayRules } from './overlay-rules.ts'
 import { peersOf } from './peers.ts'
 import type { Underlay } from './underlay.ts'
 
@@ -232,13 +233,13 @@ export class HostOverlays {
     // An interface that is already gone, with its container for example, is no error.
     for (const { ifname } of left) await tools.apply([`link delete ${ifname}`]).catch(() => {})
     for (const table of left.flatMap(({ ifname }) => tableOfTunnel(key, ifname) ?? [])) {
-      await nft.apply(buildRemoval('netdev', table))
+      await nft.apply(removeTable(`netdev ${table}`))
       this.tables.discard('netdev', table)
     }
     // A container that was attached when this pass began and has ended since is left to the next pass.
     this.tidied = wanted.length === 0 && this.attachments.size === 0
     if (!this.tidied) return
-    await nft.apply(buildRemoval('inet', overlaysTable(key)))
+    await nft.apply(removeTable(`inet ${overlaysTable(key)}`))
     this.tables.discard('inet', overlaysTable(key))
     clearInterval(this.timer)
     this.timer = undefined

@@ -1,5 +1,5 @@
 import { VXLAN_PORT } from '../../../host-protocol/overlays.ts'
-import type { TableFamily } from '../nft.ts'
+import { chain, replaceTable } from '../nft-text.ts'
 import { wireDevice } from './encryption/wire-names.ts'
 import { memberPrefix, overlaysTable, overlayTable, tunnelPrefix } from './names.ts'
 
@@ -33,27 +33,16 @@ const VNI = '@th,96,24'
  * member. Frames without the member's own addresses are dropped.
  */
 export function buildOverlayRules(key: string, { id, tunnel, members }: LocalOverlay): string {
-  const table = `netdev ${overlayTable(key, id)}`
   const own = members.map(({ device, mac, address }) => `"${device}" . ${mac} . ${address}`)
   const toMembers = members.map(({ device, mac }) => `ether daddr ${mac} fwd to "${device}"`)
-  return [
-    `table ${table} {}`,
-    `delete table ${table}`,
-    `table ${table} {`,
+  return replaceTable(`netdev ${overlayTable(key, id)}`, [
     ...chain('onward', [...toMembers, `fwd to "${tunnel}"`]),
     ...chain('of_members', [
       `type filter hook ingress devices = { ${members.map(({ device }) => `"${device}"`).join(', ')} } priority 0; policy drop;`,
       `iifname . ether saddr . ip saddr { ${own.join(', ')} } goto onward`,
     ]),
     ...chain('of_others', [`type filter hook ingress device "${tunnel}" priority 0; policy drop;`, ...toMembers]),
-    '}',
-    '',
-  ].join('\n')
-}
-
-/** Script that removes a table; a missing table is no error. */
-export function buildRemoval(family: TableFamily, table: string): string {
-  return `table ${family} ${table} {}\ndelete table ${family} ${table}\n`
+  ])
 }
 
 /**
@@ -61,13 +50,9 @@ export function buildRemoval(family: TableFamily, table: string): string {
  * the agent's.
  */
 export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]): string {
-  const table = `inet ${overlaysTable(key)}`
   const devices = [memberPrefix(key), tunnelPrefix(key)].map((prefix) => `"${prefix}*"`)
   const wire = `"${wireDevice(key)}"`
-  return [
-    `table ${table} {}`,
-    `delete table ${table}`,
-    `table ${table} {`,
+  return replaceTable(`inet ${overlaysTable(key)}`, [
     ...chain('input', [
       `type filter hook input priority ${PRIORITY}; policy accept;`,
       ...devices.map((device) => `iifname ${device} drop`),
@@ -80,9 +65,7 @@ export function buildMachineRules(key: string, overlays: readonly LocalOverlay[]
       `type filter hook forward priority ${PRIORITY}; policy accept;`,
       ...[...devices, wire].flatMap((device) => [`iifname ${device} drop`, `oifname ${device} drop`]),
     ]),
-    '}',
-    '',
-  ].join('\n')
+  ])
 }
 
 /** Admits tunnel packets of a network from its hosts only, and from encrypting hosts only through the WireGuard interface (HOST-161). */
@@ -93,8 +76,4 @@ function tunnelRules({ vni, encrypted, plain }: LocalOverlay): string[] {
     `${number}${hosts.length > 0 ? ` ip saddr != { ${hosts.join(', ')} }` : ''} drop`,
     ...(encrypted.peers.length > 0 ? [`iifname != "${encrypted.device}" ${number} ip saddr { ${encrypted.peers.join(', ')} } drop`] : []),
   ]
-}
-
-function chain(name: string, rules: readonly string[]): string[] {
-  return [`  chain ${name} {`, ...rules.map((rule) => `    ${rule}`), '  }']
 }

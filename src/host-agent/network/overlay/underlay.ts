@@ -3,11 +3,12 @@ import type { OverlayInventory } from '../../../host-protocol/overlays.ts'
 import { VXLAN_PORT } from '../../../host-protocol/overlays.ts'
 import { errorText } from '../../../node/fail.ts'
 import type { Nft } from '../nft.ts'
+import { removeTable } from '../nft-text.ts'
 import type { EncryptionMode, findEncryption } from './encryption/find-encryption.ts'
 import { WIREGUARD_BYTES, type WireGuard } from './encryption/wireguard.ts'
 import type { IpTools } from './ip-tools.ts'
 import { overlayTable, tunnelPrefix } from './names.ts'
-import { buildOverlayRules, buildRemoval } from './overlay-rules.ts'
+import { buildOverlayRules } from './overlay-rules.ts'
 
 /** The interface and address over which the tunnels of this machine lead. */
 export interface Underlay {
@@ -94,7 +95,7 @@ async function tryOut({ key, tools, nft }: UnderlayDeps, address: string): Promi
   try {
     await nft.apply(
       buildOverlayRules(key, { id: PROBE, vni, tunnel, members: [member], encrypted: { device: '', peers: [] }, plain: [] }) +
-        buildRemoval('netdev', overlayTable(key, PROBE)),
+        removeTable(`netdev ${overlayTable(key, PROBE)}`),
     )
   } finally {
     await tools.apply([`link delete ${tunnel}`])

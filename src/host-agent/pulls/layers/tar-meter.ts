@@ -84,8 +84,10 @@ export class TarMeter {
 
   private beginExtension(header: TarHeader): void {
     const { records, names } = this.extended
-    const isRepeated = header.type === 'x' ? records !== undefined : header.type === 'g' ? !isEmpty(this.extended) : names.has(header.type)
-    if (isRepeated) throw odd('two headers for one entry')
+    // A header for all entries must not stand between an entry and its own headers.
+    const isMisplaced = header.type === 'g' && (records !== undefined || names.size > 0)
+    const isRepeated = header.type === 'x' ? records !== undefined : names.has(header.type)
+    if (isMisplaced || isRepeated) throw odd('two headers for one entry')
     this.extension = { header, content: [], left: header.bytes }
     if (header.bytes === 0) this.endExtension(header, Buffer.alloc(0))
   }
@@ -138,8 +140,4 @@ function paddingOf(bytes: number): number {
 
 function nothingExtended(): Extended {
   return { records: undefined, names: new Map() }
-}
-
-function isEmpty({ records, names }: Extended): boolean {
-  return records === undefined && names.size === 0
 }

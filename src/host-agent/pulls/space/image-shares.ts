@@ -1,6 +1,6 @@
 import { fairCount, fairRoom } from '../../../host-protocol/fair-room.ts'
+import { Slots } from '../../slots.ts'
 import { overShare, tooMany } from '../pull-error.ts'
-import { Turns } from '../turns.ts'
 import { bytesOf, FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
 
 /** Maximum number of images on a host, of any size; the last `RETAINED_IMAGES` of them are for accounts that have none. */
@@ -57,7 +57,7 @@ export class ImageShares {
   private readonly deps: ImageSharesDeps
   /** Images from which containers are about to be created, with the time in ms at which they were taken, by account. */
   private readonly taken = new Map<string, Map<string, number>>()
-  private readonly oneEach = new Turns(1)
+  private readonly oneEach = new Slots(() => 1)
 
   constructor(deps: ImageSharesDeps) {
     this.deps = deps

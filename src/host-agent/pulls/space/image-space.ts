@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts'
 import { overShare, tooLarge } from '../pull-error.ts'
 import { IMAGES_MAX, type ImageRoom } from './image-shares.ts'
-import { FRESH_MS, type PulledImage, type PulledImages } from './pulled-images.ts'
+import { FRESH_MS, type PulledImages } from './pulled-images.ts'
 import { removalOrder } from './removal-order.ts'
 
 export interface ImageSpaceDeps {
@@ -52,7 +52,9 @@ export class ImageSpace {
     const images = pulled.all()
     const isFull = this.takenBytes() + bytes > maxBytes
     const scene = { account, images, layerBytes: pulled.layerBytes(), max: isFull ? { bytes: maxBytes } : { images: IMAGES_MAX } }
-    for (const image of this.hasRoom(bytes) ? [] : removalOrder(scene, images.filter(isStale(now())))) {
+    const freshFromMs = now() - FRESH_MS
+    const removable = images.filter(({ usedAtMs }) => usedAtMs <= freshFromMs)
+    for (const image of this.hasRoom(bytes) ? [] : removalOrder(scene, removable)) {
       if (this.hasRoom(bytes)) return
       if (!(await remove(image.digest))) continue
       pulled.discard(image.digest)
@@ -81,9 +83,4 @@ export class ImageSpace {
   private takenBytes(): number {
     return this.spooled() + this.deps.pulled.usedBytes()
   }
-}
-
-/** Returns a predicate for images that may be removed: not used within `FRESH_MS`. */
-function isStale(nowMs: number): (image: PulledImage) => boolean {
-  return ({ usedAtMs }) => usedAtMs <= nowMs - FRESH_MS
 }

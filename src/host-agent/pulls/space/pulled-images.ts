@@ -82,7 +82,8 @@ export class PulledImages {
 
   /** Returns the bytes of all layers, each counted once. */
   usedBytes(): number {
-    return sumOf(this.layerBytes())
+    const known = this.layerBytes()
+    return bytesOf(known.keys(), known)
   }
 
   /** Records an image. Throws when the file cannot be written: an unrecorded image is never removed. */
@@ -157,8 +158,4 @@ function remember(known: readonly string[], text: string): string[] {
 /** Returns the bytes of layers, each counted once. Layers that were not pulled do not count. */
 export function bytesOf(layers: Iterable<string>, known: ReadonlyMap<string, number>): number {
   return [...new Set(layers)].reduce((sum, diffId) => sum + (known.get(diffId) ?? 0), 0)
-}
-
-function sumOf(known: ReadonlyMap<string, number>): number {
-  return [...known.values()].reduce((sum, bytes) => sum + bytes, 0)
 }

@@ -13,7 +13,7 @@ import { PlaneClock } from '../../../../src/host-agent/plane/clock-offset.ts'
 import { enrol } from '../../../../src/host-agent/plane/enrolment.ts'
 import { HostKey } from '../../../../src/host-agent/plane/host-key.ts'
 import { Link } from '../../../../src/host-agent/plane/link.ts'
-import { createReportSender } from '../../../../src/host-agent/plane/send-reports.ts'
+import { createReportSender } from '../../../../src/host-agent/plane/senders.ts'
 import type { ExecSession } from '../../../../src/host-agent/runtime.ts'
 import { Tunnel } from '../../../../src/host-agent/tunnel/tunnel.ts'
 import { type Inventory, PROTOCOL_VERSION, type Workload } from '../../../../src/host-protocol/messages.ts'
@@ -88,7 +88,7 @@ export class ServingHost {
     const place = async () => ({ host: '127.0.0.1', port: (this.server.address() as AddressInfo).port })
     const exec = async () => this.command()
     const tunnel = new Tunnel({ planeUrl, tokens, log, place, exec, accountOf: () => undefined })
-    const send = createReportSender(planeUrl, tokens, clock, log)
+    const send = createReportSender({ planeUrl, tokens, clock, log })
     const report = (workloads: Workload[]) => {
       const fresh = workloads.filter(({ id, desired }) => desired === 'running' && !this.reported.has(id))
       for (const { id } of fresh) this.reported.add(id)

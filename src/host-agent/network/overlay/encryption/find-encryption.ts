@@ -35,7 +35,7 @@ export async function findEncryption(deps: EncryptionDeps): Promise<WireGuard | 
     if (previous !== undefined) return previous.linkinfo?.info_kind === 'wireguard' ? 'kernel' : 'program'
     const reasons: string[] = []
     for (const kind of mode === 'require' ? (['kernel', 'program'] as const) : (['kernel'] as const)) {
-      const reason = await tryOut({ kind, device: probeDevice(key), hostKey: loadHostKey(stateDir), run })
+      const reason = await tryOut(run, kind, probeDevice(key), loadHostKey(stateDir))
       if (reason === null) return kind
       reasons.push(reason)
     }
@@ -45,17 +45,7 @@ export async function findEncryption(deps: EncryptionDeps): Promise<WireGuard | 
 
 const NAMES = { kernel: 'the kernel has no WireGuard', program: 'wireguard-go does not work either' }
 
-async function tryOut({
-  kind,
-  device,
-  hostKey,
-  run,
-}: {
-  kind: WireKind
-  device: string
-  hostKey: HostKey
-  run: RunProgram
-}): Promise<string | null> {
+async function tryOut(run: RunProgram, kind: WireKind, device: string, hostKey: HostKey): Promise<string | null> {
   try {
     await makeWire(run, kind, device)
   } catch (error) {

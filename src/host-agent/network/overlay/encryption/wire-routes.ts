@@ -21,16 +21,7 @@ const SHUT_METRIC = 4_000
  * path filter (`rp_filter`), which checks whether an answer would leave through the same interface: an answer comes from that port.
  */
 export function rulesOf(key: string): string[][] {
-  const rule = (end: string) => [
-    'priority',
-    String(RULE_PRIORITY),
-    'ipproto',
-    'udp',
-    end,
-    String(VXLAN_PORT),
-    'lookup',
-    String(routeTable(key)),
-  ]
+  const rule = (end: string) => `priority ${RULE_PRIORITY} ipproto udp ${end} ${VXLAN_PORT} lookup ${routeTable(key)}`.split(' ')
   return [rule('dport'), rule('sport')]
 }
 

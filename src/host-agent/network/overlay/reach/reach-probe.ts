@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { z } from 'zod'
+import { inParallel } from '../../../in-parallel.ts'
 
 /** Usually without a listener; a refused connection is an answer too. */
 const PORT = 9
@@ -14,11 +15,9 @@ const AT_A_TIME = 64
 export async function runReachProbe(): Promise<void> {
   const addresses = z.array(z.ipv4()).parse(await json(process.stdin))
   const silent: string[] = []
-  const queue = [...addresses]
-  const work = async () => {
-    for (let address = queue.shift(); address !== undefined; address = queue.shift()) if (!(await answers(address))) silent.push(address)
-  }
-  await Promise.all(Array.from({ length: AT_A_TIME }, work))
+  await inParallel(addresses, AT_A_TIME, async (address) => {
+    if (!(await answers(address))) silent.push(address)
+  })
   process.stdout.write(JSON.stringify(silent))
 }
 
