@@ -50,8 +50,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
       const fresh = linesAfter(lines, before)
       const last = fresh.at(-1)
       if (!last) return before
-      this.store.append(fresh, this.archive.keptFactor)
-      this.store.setTaken(workloadId, last.seq, this.now())
+      this.store.append(fresh, { workloadId, seq: last.seq, atMs: this.now() }, this.archive.keptFactor)
       return last.seq
     })
     this.followers.wake()

@@ -1,4 +1,4 @@
-import { BACKLOG_FACTOR, isSegmentDue, SEGMENT_LINES, type StoredLine, segmentEnd } from '../../src/domain/text/log-stream.ts'
+import { BACKLOG_FACTOR, isSegmentDue, nextAfter, SEGMENT_LINES, type StoredLine, segmentEnd } from '../../src/domain/text/log-stream.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { ArchiveRoom } from './archive-room.ts'
 import type { LogStore } from './log-store.ts'
@@ -59,10 +59,14 @@ export class LogArchive {
   }
 
   private async writeNext(): Promise<boolean> {
-    const [oldest] = this.store.oldest(1)
+    const newest = this.store.newest()
+    // Needs no look at the lines of a log that is far from its limits.
+    if (!this.bucket || !isSegmentDue(nextAfter(this.store.dropped()), newest)) return false
+    const oldest = this.store.oldest(SEGMENT_LINES)
+    const [first] = oldest
     const prefix = this.store.objectPrefix()
-    if (!this.bucket || !oldest || prefix === null || !isSegmentDue(oldest, this.store.newest())) return false
-    const lastN = segmentEnd(this.store.oldest(SEGMENT_LINES)) ?? oldest.n
+    if (!first || prefix === null || !isSegmentDue(first, newest)) return false
+    const lastN = segmentEnd(oldest) ?? first.n
     const lines = this.store.upTo(lastN)
     const body = encoder.encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
     const latestAtMs = Math.max(...lines.map(({ atMs }) => atMs))

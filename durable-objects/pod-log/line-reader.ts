@@ -76,7 +76,7 @@ export class LineReader {
   }
 
   private oldestN(): number {
-    return this.archive.segmentAfter(0)?.firstN ?? this.store.oldest(1)[0]?.n ?? this.store.newest().n + 1
+    return this.archive.segmentAfter(0)?.firstN ?? this.store.dropped().n + 1
   }
 
   /** The number of the line before the first one of the filter's period. */
@@ -88,7 +88,7 @@ export class LineReader {
   private lastBefore(untilMs: number): number {
     const inTail = this.store.lastBefore(untilMs)
     if (inTail !== null) return inTail
-    return this.archive.segmentSince(untilMs)?.lastN ?? (this.store.oldest(1)[0]?.n ?? 1) - 1
+    return this.archive.segmentSince(untilMs)?.lastN ?? this.store.dropped().n
   }
 
   /** Lines before line `n`, newest first. `reachedN`: the number down to which there are none, if `lines` is empty. */

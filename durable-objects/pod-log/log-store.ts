@@ -1,24 +1,12 @@
 import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
 import type { ArchivedLog } from '../../src/db/logs/log-archives.ts'
-import { type LinePosition, lastToDrop, type StoredLine } from '../../src/domain/text/log-stream.ts'
+import { isJoined, type LinePack, linesOf, packLines, positionsOf } from '../../src/domain/logs/line-pack.ts'
+import { type LinePosition, lastToDrop, nextAfter, type StoredLine } from '../../src/domain/text/log-stream.ts'
 import { SECRETS_WRITER } from '../../src/effects/pods/pod-notes.ts'
 import type { LogKind, LogLine } from '../../src/host-protocol/logs.ts'
 import { applySchema } from '../sql-migrations.ts'
-
-/**
- * Schema of one log.
- * streams: highest line number accepted from each workload that writes this log.
- * lines: the tail. `end_byte` counts the bytes of the log up to this line, dropped ones included, so that no sum is ever needed.
- * segments: older lines in the bucket; `latest_at` is the latest of their times, which need not rise from line to line.
- */
-const SCHEMA: readonly string[] = [
-  `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-   CREATE TABLE streams (workload_id TEXT PRIMARY KEY, taken_seq INTEGER NOT NULL, taken_at INTEGER NOT NULL) WITHOUT ROWID;
-   CREATE TABLE lines (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, source TEXT NOT NULL, line TEXT NOT NULL, end_byte INTEGER NOT NULL);`,
-  'CREATE TABLE segments (last_n INTEGER PRIMARY KEY, first_n INTEGER NOT NULL, latest_at INTEGER NOT NULL);',
-  // Segments written before this step count with the size limit of a segment.
-  'ALTER TABLE segments ADD COLUMN bytes INTEGER NOT NULL DEFAULT 262144;',
-]
+import { POD_LOG_SCHEMA } from './log-schema.ts'
+import { type Mark, type NewestPack, PackStore } from './pack-store.ts'
 
 /** Owner of a log: see `LogAccess` of the host protocol. */
 export interface LogOwner {
@@ -26,23 +14,23 @@ export interface LogOwner {
   ownerId: string
 }
 
-/** Number of the oldest lines read per step of trimming the tail. */
-const TRIM_STEP = 512
 /** A pod that restarts repeatedly writes its log under a new workload each time; only late repeats of the last ones matter. */
 const MAX_STREAMS = 64
-const encoder = new TextEncoder()
+const NO_LINE: LinePosition = { n: 0, endByte: 0 }
 
 /** Rows of one log. Tables are created by the first line, so that a read of a log that does not exist stores nothing. */
 export class LogStore {
   private readonly storage: DurableObjectStorage
   private readonly sql: SqlStorage
+  private readonly packs: PackStore
   private hasTables: boolean
 
   constructor(storage: DurableObjectStorage) {
     this.storage = storage
     this.sql = storage.sql
+    this.packs = new PackStore(storage.sql)
     this.hasTables = this.sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'lines'").toArray().length > 0
-    if (this.hasTables) applySchema(storage, SCHEMA)
+    if (this.hasTables) applySchema(storage, POD_LOG_SCHEMA)
   }
 
   /** The owner of this log; null before its first line. */
@@ -75,106 +63,147 @@ export class LogStore {
 
   /** The highest line number accepted from a workload; 0 when none was. */
   takenSeq(workloadId: string): number {
-    return Number(this.sql.exec('SELECT taken_seq FROM streams WHERE workload_id = ?', workloadId).toArray()[0]?.taken_seq ?? 0)
+    const mark = this.packs.newest()?.mark
+    if (mark?.workloadId === workloadId) return mark.seq
+    return Number(this.sql.exec('SELECT taken_seq FROM marks WHERE workload_id = ?', workloadId).toArray()[0]?.taken_seq ?? 0)
   }
 
-  setTaken(workloadId: string, seq: number, nowMs: number): void {
-    if (this.takenSeq(workloadId) === 0) this.deleteOldStreams()
-    this.sql.exec('INSERT OR REPLACE INTO streams (workload_id, taken_seq, taken_at) VALUES (?, ?, ?)', workloadId, seq, nowMs)
+  /** The newest pack will have the mark of this workload, so that of the workload before it needs a row. */
+  private keepMark(last: Mark | null, workloadId: string): void {
+    if (last?.workloadId === workloadId) return
+    const isNew = this.takenSeq(workloadId) === 0
+    if (last) {
+      const query = 'INSERT OR REPLACE INTO marks (workload_id, taken_seq, taken_at) VALUES (?, ?, ?)'
+      this.sql.exec(query, last.workloadId, last.seq, last.atMs)
+    }
+    if (isNew) this.deleteOldMarks()
   }
 
-  private deleteOldStreams(): void {
+  private deleteOldMarks(): void {
     this.sql.exec(
-      'DELETE FROM streams WHERE workload_id NOT IN (SELECT workload_id FROM streams ORDER BY taken_at DESC LIMIT ?)',
+      'DELETE FROM marks WHERE workload_id NOT IN (SELECT workload_id FROM marks ORDER BY taken_at DESC LIMIT ?)',
       MAX_STREAMS - 1,
     )
   }
 
-  /** The workload that wrote last, and when. */
-  lastTaken(): { workloadId: string; atMs: number } | null {
+  /** The workload that wrote last, and when. The plane's own lines come last: a log is not named after their writer. */
+  lastTaken(): Pick<Mark, 'workloadId' | 'atMs'> | null {
     if (!this.hasTables) return null
-    // The plane's own lines come last: a log is not named after their writer.
-    const sql = 'SELECT workload_id, taken_at FROM streams ORDER BY workload_id = ?, taken_at DESC LIMIT 1'
-    const row = this.sql.exec(sql, SECRETS_WRITER).toArray()[0]
-    return row ? { workloadId: String(row.workload_id), atMs: Number(row.taken_at) } : null
+    const last = this.packs.newest()?.mark ?? null
+    const sql = 'SELECT workload_id, taken_at FROM marks WHERE workload_id <> ? ORDER BY workload_id = ?, taken_at DESC LIMIT 1'
+    const row = this.sql.exec(sql, last?.workloadId ?? '', SECRETS_WRITER).toArray()[0]
+    const other = row ? { workloadId: String(row.workload_id), atMs: Number(row.taken_at) } : null
+    if (!last || !other) return last ?? other
+    if (last.workloadId === SECRETS_WRITER) return other
+    return other.workloadId !== SECRETS_WRITER && other.atMs > last.atMs ? other : last
   }
 
-  /** Adds lines, and drops the oldest beyond `keptFactor` times the limits of a log. */
-  append(lines: readonly LogLine[], keptFactor: number): void {
-    let { n, endByte } = this.newest()
-    for (const { at, source, line } of lines) {
-      n += 1
-      endByte += encoder.encode(line).byteLength
-      this.sql.exec('INSERT INTO lines (n, at, source, line, end_byte) VALUES (?, ?, ?, ?, ?)', n, at, source, line, endByte)
+  /** Adds lines of one workload, and drops the oldest beyond `keptFactor` times the limits of a log. */
+  append(lines: readonly LogLine[], mark: Mark, keptFactor: number): void {
+    const before = this.packs.newest()
+    const packs = packLines(lines, positionOf(before))
+    const newest = packs.at(-1)
+    if (!newest) return
+    this.keepMark(before?.mark ?? null, mark.workloadId)
+    const dropped = this.droppedFor(before, packs, positionOf(newest), keptFactor)
+    for (const pack of packs) {
+      if (pack === packs[0] && before && isJoined(before, pack)) this.packs.join(before.firstN, pack, dropped, mark)
+      else if (pack === newest || pack.lastN > dropped.n) this.packs.insert(pack, dropped, mark)
     }
-    this.trim({ n, endByte }, keptFactor)
+    if (dropped.n > (before?.dropped.n ?? 0)) this.packs.deleteBefore(dropped.n + 1)
   }
 
-  private trim(newest: LinePosition, keptFactor: number): void {
-    for (;;) {
-      const last = lastToDrop(this.oldest(TRIM_STEP), newest, keptFactor)
-      if (last === null) return
-      this.drop(last)
-    }
+  /** Position of the last line to drop, when `packs` follow the stored ones and end at `newest`. */
+  private droppedFor(before: NewestPack | null, packs: readonly LinePack[], newest: LinePosition, keptFactor: number): LinePosition {
+    const dropped = before?.dropped ?? NO_LINE
+    if (lastToDrop([nextAfter(dropped)], newest, keptFactor) === null) return dropped
+    const stored = lastToDrop(this.positionsAfter(dropped.n), newest, keptFactor) ?? dropped
+    const isWhole = stored.n === (before?.lastN ?? 0)
+    return (isWhole ? lastToDrop(packs.flatMap(positionsOf), newest, keptFactor) : null) ?? stored
+  }
+
+  private *positionsAfter(n: number): Generator<LinePosition> {
+    for (const pack of this.packs.from(n + 1)) for (const position of positionsOf(pack)) if (position.n > n) yield position
   }
 
   /** Positions of the oldest lines of the tail. */
   oldest(limit: number): LinePosition[] {
-    if (!this.hasTables) return []
-    const rows = this.sql.exec('SELECT n, end_byte FROM lines ORDER BY n LIMIT ?', limit).toArray()
-    return rows.map((row) => ({ n: Number(row.n), endByte: Number(row.end_byte) }))
+    return this.hasTables ? take(limit, this.positionsAfter(this.dropped().n)) : []
   }
 
-  /** Removes the oldest lines of the tail, up to and including `lastN`. */
+  /** Removes the oldest lines of the tail, up to and including `lastN`, which is not its newest. Lines that are gone already stay so. */
   drop(lastN: number): void {
-    this.sql.exec('DELETE FROM lines WHERE n <= ?', lastN)
+    const newest = this.packs.newest()
+    if (!newest || lastN <= newest.dropped.n) return
+    const [last] = take(1, this.positionsAfter(lastN - 1))
+    if (!last) return
+    this.packs.setDropped(newest.firstN, last)
+    this.packs.deleteBefore(lastN + 1)
+  }
+
+  /** Position of the line before the oldest one of the tail; zeros when the tail has every line. */
+  dropped(): LinePosition {
+    return (this.hasTables ? this.packs.newest() : null)?.dropped ?? NO_LINE
   }
 
   /** Position of the newest line; zeros for an empty log. */
   newest(): LinePosition {
-    const row = this.hasTables ? this.sql.exec('SELECT n, end_byte FROM lines ORDER BY n DESC LIMIT 1').toArray()[0] : undefined
-    return { n: Number(row?.n ?? 0), endByte: Number(row?.end_byte ?? 0) }
+    return positionOf(this.hasTables ? this.packs.newest() : null)
   }
 
   /** Number of the line before the first one of `atMs` or later; the newest when there is none. */
   cursorBefore(atMs: number): number {
-    const row = this.hasTables ? this.sql.exec('SELECT n FROM lines WHERE at >= ? ORDER BY n LIMIT 1', atMs).toArray()[0] : undefined
-    return row ? Number(row.n) - 1 : this.newest().n
+    if (!this.hasTables) return 0
+    const { n } = this.dropped()
+    const first = this.packs
+      .since(atMs)
+      .flatMap(linesOf)
+      .find((line) => line.n > n && line.atMs >= atMs)
+    return first ? first.n - 1 : this.newest().n
   }
 
   /** Number of the line before the last `count` lines of a source; the start of the tail when it has fewer. */
   cursorOfTail(count: number, source: LogSourceParam | undefined): number {
-    if (!this.hasTables) return 0
-    const filter = source === undefined ? '' : 'WHERE source = ?'
-    const query = `SELECT n FROM lines ${filter} ORDER BY n DESC LIMIT 1 OFFSET ?`
-    const row = this.sql.exec(query, ...(source === undefined ? [] : [source]), count).toArray()[0]
-    return Number(row?.n ?? (this.oldest(1)[0]?.n ?? 1) - 1)
+    const [{ n: newestN }, { n: droppedN }] = [this.newest(), this.dropped()]
+    if (source === undefined) return Math.max(newestN - count, droppedN)
+    return take(count + 1, this.linesBefore(newestN + 1), (line) => line.source === source)[count]?.n ?? droppedN
   }
 
   /** Up to `limit` lines after a cursor, oldest first. */
   after(cursor: number, source: LogSourceParam | undefined, limit: number): StoredLine[] {
-    if (!this.hasTables) return []
-    const filter = source === undefined ? '' : 'AND source = ?'
-    const query = `SELECT n, at, source, line FROM lines WHERE n > ? ${filter} ORDER BY n LIMIT ?`
-    const rows = this.sql.exec(query, cursor, ...(source === undefined ? [] : [source]), limit).toArray()
-    return rows.map(toStoredLine)
+    return take(limit, this.linesAfter(cursor), (line) => source === undefined || line.source === source)
   }
 
   /** Up to `limit` lines of the tail before line `n`, newest first. */
   before(n: number, limit: number): StoredLine[] {
-    if (!this.hasTables) return []
-    return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n < ? ORDER BY n DESC LIMIT ?', n, limit).toArray().map(toStoredLine)
+    return take(limit, this.linesBefore(n))
+  }
+
+  private *linesAfter(cursor: number): Generator<StoredLine> {
+    if (!this.hasTables) return
+    const n = Math.max(cursor, this.dropped().n)
+    for (const pack of this.packs.from(n + 1)) for (const line of linesOf(pack)) if (line.n > n) yield line
+  }
+
+  private *linesBefore(n: number): Generator<StoredLine> {
+    if (!this.hasTables) return
+    const dropped = this.dropped()
+    for (const pack of this.packs.before(n)) {
+      if (pack.lastN <= dropped.n) return
+      for (const line of linesOf(pack).reverse()) if (line.n < n && line.n > dropped.n) yield line
+    }
   }
 
   /** Number of the newest line of the tail that is older than a time; null when there is none. */
   lastBefore(atMs: number): number | null {
-    const row = this.hasTables ? this.sql.exec('SELECT n FROM lines WHERE at < ? ORDER BY n DESC LIMIT 1', atMs).toArray()[0] : undefined
-    return row ? Number(row.n) : null
+    const pack = this.hasTables ? this.packs.lastBefore(atMs) : null
+    const last = pack && linesOf(pack).findLast((line) => line.atMs < atMs)
+    return last && last.n > this.dropped().n ? last.n : null
   }
 
   /** The oldest lines of the tail, up to and including `lastN`. */
   upTo(lastN: number): StoredLine[] {
-    return this.sql.exec('SELECT n, at, source, line FROM lines WHERE n <= ? ORDER BY n', lastN).toArray().map(toStoredLine)
+    return this.after(0, undefined, lastN - this.dropped().n)
   }
 
   /** Deletes everything, including the tables. */
@@ -186,11 +215,23 @@ export class LogStore {
   /** Creates the tables. Must be called before the first write, outside its transaction. */
   makeTables(): void {
     if (this.hasTables) return
-    applySchema(this.storage, SCHEMA)
+    applySchema(this.storage, POD_LOG_SCHEMA)
     this.hasTables = true
   }
 }
 
-function toStoredLine(row: Record<string, SqlStorageValue>): StoredLine {
-  return { n: Number(row.n), atMs: Number(row.at), source: String(row.source) as LogSourceParam, line: String(row.line) }
+function positionOf(last: Pick<NewestPack, 'lastN' | 'endByte'> | null): LinePosition {
+  return last ? { n: last.lastN, endByte: last.endByte } : NO_LINE
+}
+
+/** The first `limit` items that are meant; reads no item after them. */
+function take<T>(limit: number, items: Iterable<T>, isMeant: (item: T) => boolean = () => true): T[] {
+  const taken: T[] = []
+  if (limit <= 0) return taken
+  for (const item of items) {
+    if (!isMeant(item)) continue
+    taken.push(item)
+    if (taken.length === limit) break
+  }
+  return taken
 }

@@ -192,7 +192,7 @@ export const SHARED_RESOURCES = {
     at: ['durable-objects/pod-log/archive.ts#LogArchive'],
     rules: ['LOG-35'],
     budgets: ['logBytes'],
-    tables: ['pod-log/lines', 'pod-log/streams'],
+    tables: ['pod-log/marks', 'pod-log/packs'],
   },
   'readers of logs': {
     charged: 'account',

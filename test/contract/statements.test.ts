@@ -14,7 +14,6 @@ const NOT_INSIDE = 'no test inside the runtime makes it'
 /** Functions with statements that no test makes, each with the reason. */
 const NOT_PASSED: Readonly<Record<string, string>> = {
   'durable-objects/host/pods/pod-intents.ts PodIntents.removeOlderThan': NOT_INSIDE,
-  'durable-objects/pod-log/log-store.ts LogStore.before': NOT_INSIDE,
   'durable-objects/webhook/delivery-store.ts DeliveryStore.move': NOT_INSIDE,
   'src/db/accounts/accounts.ts findTeamUser': NOT_INSIDE,
   'src/db/accounts/plans.ts findBudgetsTeam': NOT_INSIDE,

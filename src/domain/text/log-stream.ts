@@ -67,11 +67,19 @@ export interface LinePosition {
   endByte: number
 }
 
-/**
- * Number of the last of the `oldest` lines to drop, so that the log ending in `newest` stays within `factor` times its limits; null: none.
- */
-export function lastToDrop(oldest: readonly LinePosition[], newest: LinePosition, factor = 1): number | null {
-  return oldest.findLast((line) => isBeyond(line, newest, factor))?.n ?? null
+/** The last of the `oldest` lines to drop, so that the log ending in `newest` stays within `factor` times its limits; null: none. */
+export function lastToDrop(oldest: Iterable<LinePosition>, newest: LinePosition, factor = 1): LinePosition | null {
+  let last: LinePosition | null = null
+  for (const line of oldest) {
+    if (!isBeyond(line, newest, factor)) break
+    last = line
+  }
+  return last
+}
+
+/** The earliest position that the line after `last` can have: that of an empty line. */
+export function nextAfter({ n, endByte }: LinePosition): LinePosition {
+  return { n: n + 1, endByte }
 }
 
 /** Whether the log exceeds its limits by a whole segment of its oldest lines. */

@@ -49,14 +49,14 @@ describe('the tail', () => {
     const newest = (n: number) => row(n)
     expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES - 1))).toBeNull()
     expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES))).toBeNull()
-    expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES + 1))).toBe(1)
-    expect(lastToDrop([row(1), row(2), row(3)], newest(LOG_RETAINED_LINES + 2))).toBe(2)
+    expect(lastToDrop([row(1), row(2)], newest(LOG_RETAINED_LINES + 1))?.n).toBe(1)
+    expect(lastToDrop([row(1), row(2), row(3)], newest(LOG_RETAINED_LINES + 2))?.n).toBe(2)
   })
 
   it('[LOG-10] and at most so many bytes: a line goes when the lines after it fill the log', () => {
     expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES - 1))).toBeNull()
-    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES))).toBe(1)
-    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 20 + LOG_RETAINED_BYTES))).toBe(2)
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 10 + LOG_RETAINED_BYTES))?.n).toBe(1)
+    expect(lastToDrop([row(1, 10), row(2, 20)], row(3, 20 + LOG_RETAINED_BYTES))?.n).toBe(2)
   })
 
   it('[LOG-10] never drops the newest line itself', () => {
@@ -87,8 +87,8 @@ describe('segments for a bucket', () => {
   it('[LOG-20] lines that a bucket does not take are dropped at a multiple of the bounds', () => {
     const newest = (n: number) => row(n)
     expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES), BACKLOG_FACTOR)).toBeNull()
-    expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES + 1), BACKLOG_FACTOR)).toBe(1)
+    expect(lastToDrop([row(1)], newest(BACKLOG_FACTOR * LOG_RETAINED_LINES + 1), BACKLOG_FACTOR)?.n).toBe(1)
     expect(lastToDrop([row(1, 5)], row(2, 4 + BACKLOG_FACTOR * LOG_RETAINED_BYTES), BACKLOG_FACTOR)).toBeNull()
-    expect(lastToDrop([row(1, 5)], row(2, 5 + BACKLOG_FACTOR * LOG_RETAINED_BYTES), BACKLOG_FACTOR)).toBe(1)
+    expect(lastToDrop([row(1, 5)], row(2, 5 + BACKLOG_FACTOR * LOG_RETAINED_BYTES), BACKLOG_FACTOR)?.n).toBe(1)
   })
 })

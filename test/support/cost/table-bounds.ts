@@ -102,10 +102,11 @@ export const OBJECTS: Record<string, Record<string, Bound>> = {
     workloads: { each: 'workload of the machine' },
   },
   'pod-log': {
-    lines: { removed: 'durable-objects/pod-log/log-store.ts', by: 'DELETE FROM lines' },
+    lines: { rows: 0 },
+    marks: { removed: 'durable-objects/pod-log/log-store.ts', by: 'MAX_STREAMS' },
     meta: { each: 'name, which the code has' },
+    packs: { removed: 'durable-objects/pod-log/pack-store.ts', by: 'DELETE FROM packs' },
     segments: { budget: 'logBytes' },
-    streams: { removed: 'durable-objects/pod-log/log-store.ts', by: 'MAX_STREAMS' },
   },
   'rate-limiter.ts': { windows: { rows: 3 } },
   'sql-migrations.ts': { _migrations: { each: 'step of the schema' } },

@@ -35,12 +35,12 @@ const BUDGETS = {
   'report that it runs': { d1: [3, 3], objects: [8, 1] },
   'list pods': { d1: [20, 0], objects: [1, 0] },
   'beat of a host': { d1: [0, 0], objects: [2, 0] },
-  'ship 100 log lines': { d1: [0, 0], objects: [215, 101] },
-  'stop a pod': { d1: [10, 17], objects: [140, 7] },
+  'ship 100 log lines': { d1: [0, 0], objects: [25, 1] },
+  'stop a pod': { d1: [10, 17], objects: [40, 7] },
   'report that it ended': { d1: [20, 4], objects: [12, 1] },
-  'start a pod': { d1: [95, 13], objects: [140, 9] },
+  'start a pod': { d1: [95, 13], objects: [40, 8] },
   // The deletion beyond `formerPods` walks an index of the account's terminated pods, which that budget bounds.
-  'terminate a pod': { d1: [20 + 2 * FORMER_PODS, 16], objects: [145, 9] },
+  'terminate a pod': { d1: [20 + 2 * FORMER_PODS, 16], objects: [45, 8] },
 } as const satisfies Record<string, Budget>
 type Operation = keyof typeof BUDGETS
 
