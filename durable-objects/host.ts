@@ -83,7 +83,7 @@ export class HostObject extends PlaneObject implements HostRpc {
       silentSinceMs,
       idle,
     })
-    this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
+    this.reports = new HostReports(ctx, env, store, { podReported: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, history: this.history, alarms, now, lastHeardMs })
     const housekeeping = new Housekeeping({ env, store, alarms, now })
@@ -122,16 +122,16 @@ export class HostObject extends PlaneObject implements HostRpc {
   async recordPodIntent(hostId: string, podId: string): Promise<PodIntent> {
     this.store.setHostId(hostId)
     await this.silence.settle(hostId)
-    await this.pods.mark(podId)
+    await this.pods.recordIntent(podId)
     return { takesMore: this.takesMore(), silentSinceMs: this.presenceOf.silentSinceMs() }
   }
 
   async clearPodIntent(podId: string): Promise<void> {
-    this.pods.unmark(podId)
+    this.pods.clearIntent(podId)
   }
 
   async syncPod(hostId: string, podId: string): Promise<void> {
-    await this.pods.settle(hostId, podId)
+    await this.pods.sync(hostId, podId)
   }
 
   async overlaysChanged(hostId: string): Promise<void> {
@@ -139,7 +139,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     if (await this.overlays.refresh(hostId, false)) await this.desired.broadcast()
   }
 
-  async podChanged(podId: string, timeoutMs: number): Promise<void> {
+  async waitForPodChange(podId: string, timeoutMs: number): Promise<void> {
     await this.pods.waitForChange(podId, timeoutMs)
   }
 

@@ -84,7 +84,7 @@ export const FOR_THE_PLANE: Readonly<Record<string, readonly string[]>> = {
   'src/effects/overlays/notify-hosts.ts': ['places work'],
   'src/effects/capacity.ts': ['capacity appeared'],
   'src/effects/preempt.ts': ['makes room'],
-  'src/effects/pods/marked-pod.ts': ['places work'],
+  'src/effects/pods/with-pod-intents.ts': ['places work'],
   'src/effects/explain/snapshot.ts': ['explains'],
   'src/effects/explain/holders.ts': ['explains'],
   'src/effects/workers/place-worker.ts': ['places work'],

@@ -12,7 +12,7 @@ import type { WorkloadStore } from './workload-store.ts'
 
 export interface HostReportsDeps {
   /** Called for every pod whose report was passed on, before the report counts as accepted. */
-  podChanged(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void>
+  podReported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void>
   /** Last sign of life of a host that is silent; null while it beats. */
   silentSinceMs(): number | null
 }
@@ -101,6 +101,6 @@ export class HostReports {
     const areOthersDown = others.every(({ state }) => isDown(state))
     const source = { hostId, podId, isLast: others.length === 0, areOthersDown, silentSinceMs: this.deps.silentSinceMs() }
     await applyPodReport(this.env, source, report)
-    await this.deps.podChanged(hostId, podId, report.state)
+    await this.deps.podReported(hostId, podId, report.state)
   }
 }

@@ -57,7 +57,7 @@ export class HostTimers {
   private async fire(timer: string): Promise<void> {
     const { store, pods, silence, removal, presence, gpuHealth, housekeeping, overlays, desired } = this.deps
     const hostId = store.hostId()
-    if (timer === INTENTS_TIMER && hostId !== null) await pods.reconcileMarked(hostId)
+    if (timer === INTENTS_TIMER && hostId !== null) await pods.syncPending(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
     if (timer === DEADLINES_TIMER && hostId !== null) await pods.checkDeadlines(hostId)
     if (timer === IDLE_TIMER && hostId !== null) await pods.checkIdle(hostId)
