@@ -121,7 +121,7 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   async recordPodIntent(hostId: string, podId: string): Promise<PodIntent> {
     this.store.setHostId(hostId)
-    await this.silence.settle(hostId)
+    await this.silence.exclude(hostId)
     await this.pods.recordIntent(podId)
     return { takesMore: this.takesMore(), silentSinceMs: this.presenceOf.silentSinceMs() }
   }
@@ -206,7 +206,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   }
 
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
-    await this.silence.settle(hostId)
+    await this.silence.exclude(hostId)
     await this.reports.passOn(hostId, reports)
   }
 

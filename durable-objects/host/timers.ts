@@ -61,7 +61,7 @@ export class HostTimers {
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
     if (timer === DEADLINES_TIMER && hostId !== null) await pods.checkDeadlines(hostId)
     if (timer === IDLE_TIMER && hostId !== null) await pods.checkIdle(hostId)
-    if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
+    if (timer === SILENCE_TIMER && hostId !== null) await silence.exclude(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.check(hostId)
     if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.check(hostId))) await desired.broadcast()
     if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.run()

@@ -116,7 +116,7 @@ export class Load {
   }
 
   /** Repeats every key, and waits until all acknowledged jobs have ended. */
-  async settle(limitMs: number): Promise<Outcome> {
+  async waitForEnds(limitMs: number): Promise<Outcome> {
     const startedAt = performance.now()
     for (const [key, { number }] of this.keys) await this.submit(number, key)
     const outcome: Outcome = {

@@ -25,9 +25,9 @@ export class Turns {
     const waiting = this.waiting.get(name) ?? new Set()
     this.waiting.set(name, waiting)
     return new Promise((resolve, reject) => {
-      const leave = () => settle(() => reject(signal.reason))
-      const wake = () => settle(resolve)
-      const settle = (then: () => void) => {
+      const leave = () => end(() => reject(signal.reason))
+      const wake = () => end(resolve)
+      const end = (then: () => void) => {
         waiting.delete(wake)
         if (waiting.size === 0) this.waiting.delete(name)
         signal.removeEventListener('abort', leave)

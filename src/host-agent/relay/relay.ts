@@ -39,7 +39,7 @@ export interface Relay {
   /** Receives the desired workloads of this host, with their keys. */
   update(workloads: readonly Workload[]): void
   /** Waits, for a limited time, until the plane has all posts of these workers; undefined when there are none. */
-  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
+  delivered(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -103,7 +103,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     address: options.address,
     port,
     update: (workloads) => callers.update(workloads),
-    settled: (workerIds) => posts.settled(workerIds),
+    delivered: (workerIds) => posts.delivered(workerIds),
     close: async () => {
       closing.abort()
       await posts.close()

@@ -2,7 +2,7 @@ import type { HostEvent } from '../../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../../domain/host/presence.ts'
 import { holdLease, resumeLease } from '../../domain/job/lease.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
-import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '../transitions.ts'
+import { applyJobDeadlines, drainWorker, failWorker, HOST_LOST, silenceLimitMs } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { applyWorkerEvent } from '../worker-rows.ts'
 
@@ -48,7 +48,7 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
   const waits = held.map(({ startedAtMs }) => untilMs(startedAtMs))
   applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
   for (const { seq } of held) {
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, holdLease(job, untilMs(job.startedAtMs)))
   }
@@ -60,7 +60,7 @@ function releaseWork(tx: Tx, worker: Worker): void {
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)
   applyWorkerEvent(tx, worker.id, { kind: 'host heard', untilMs })
   for (const { seq } of tx.state.jobs.heldBy(worker.id)) {
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, resumeLease(job, untilMs))
   }

@@ -154,7 +154,7 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
   const now = { name: volume.name, size: String(volume.size) }
   const [{ name, size }, setText] = useState(now)
   const wanted = readNumber(size)
-  const settled = readNumber(useDebounced(size))
+  const debounced = readNumber(useDebounced(size))
   const body = { ...(name !== volume.name && { name }), ...(wanted !== undefined && wanted !== volume.size && { size: wanted }) }
   return (
     <FormDialog
@@ -179,8 +179,8 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
             hint="It can only grow."
             onChange={({ target }) => setText({ name, size: target.value })}
           />
-          {settled !== undefined && settled !== volume.size && (
-            <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: settled } }} />
+          {debounced !== undefined && debounced !== volume.size && (
+            <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: debounced } }} />
           )}
         </>
       )}
