@@ -5,7 +5,7 @@ import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
 
 /** The log that a workload writes to, and its owner. */
-export interface LogOwner {
+export interface LogWriter {
   kind: LogKind
   /** Id of a worker's endpoint, or of the pod. */
   ownerId: string
@@ -20,11 +20,11 @@ const MAX_VERIFIED = 20_000
  * Returns the proof that a host was assigned a workload (HOST-10). It is derived, so that a batch of log lines needs neither D1 nor the
  * host object. It contains the host's id and is therefore worthless to another host.
  */
-export async function grantLog(env: Env, hostId: string, owner: LogOwner): Promise<LogAccess> {
+export async function grantLog(env: Env, hostId: string, owner: LogWriter): Promise<LogAccess> {
   return { kind: owner.kind, ownerId: owner.ownerId, grant: await logGrant(masterSecrets(env)[0], hostId, owner) }
 }
 
-function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }: LogOwner): Promise<string> {
+function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }: LogWriter): Promise<string> {
   return keyedDigest(secret, ['log', hostId, kind, ownerId, workloadId].join('\n'))
 }
 
