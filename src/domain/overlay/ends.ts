@@ -1,4 +1,4 @@
-import type { NetworkMember, NetworkOnHost } from './host-overlays.ts'
+import type { NetworkMember, NetworkOnHost } from './networks-on-host.ts'
 
 /** Tunnel endpoints of hosts. Each host reports its own, and the plane has no other source to verify them. Pure. */
 

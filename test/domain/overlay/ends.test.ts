@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resolveTunnelEnds } from '../../../src/domain/overlay/ends.ts'
-import type { NetworkMember, NetworkOnHost } from '../../../src/domain/overlay/host-overlays.ts'
+import type { NetworkMember, NetworkOnHost } from '../../../src/domain/overlay/networks-on-host.ts'
 
 const KEYS = { self: 'key-self', victim: 'key-victim', thief: 'key-thief' }
 
