@@ -83,7 +83,7 @@ export class HostReports {
 
   private async notifyEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
     await this.chargeWorker(hostId, report)
-    await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host says so')).workloadReport(report)
+    await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host reports it')).workloadReport(report)
   }
 
   // Times in reports are capped at the present, and those of a silent host at its last sign of life (BIL-10, BIL-18).

@@ -8,7 +8,7 @@ import { logEvent } from '../platform/log.ts'
 export async function notifyCluster(env: Env, clusterId: string | null): Promise<void> {
   if (clusterId === null) return
   try {
-    await clusterStub(env, asPlane('cluster', clusterId, 'a host says so')).memberChanged(clusterId)
+    await clusterStub(env, asPlane('cluster', clusterId, 'a host reports it')).memberChanged(clusterId)
   } catch (error) {
     logEvent('warn', 'a cluster could not be notified of a member', { clusterId, error })
   }

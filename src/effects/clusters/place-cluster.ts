@@ -83,7 +83,7 @@ async function createOn(
   each: Parameters<typeof insertCluster>[3]['each'],
   together: readonly Statement[],
 ): Promise<'done' | ClusterRefusal | string[]> {
-  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places work'))
+  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places a workload'))
   await object.expect(cluster.id)
   const seats = members.map((member) => ({ member, host: podHost(env, member.hostId) }))
   const accepted = await Promise.all(seats.map(({ member, host }) => recordIntentOn(host, member.id)))

@@ -70,7 +70,7 @@ export function clusterEffects(env: Env): ClusterEffects {
 // A host without a link receives this with its next one.
 async function askHost(env: Env, hostId: string): Promise<void> {
   try {
-    await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)
+    await hostStub(env, asPlane('host', hostId, 'places a workload')).overlaysChanged(hostId)
   } catch (error) {
     logEvent('warn', 'a host could not be asked whether members reach one another', { hostId, error })
   }

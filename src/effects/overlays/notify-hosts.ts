@@ -10,7 +10,7 @@ import { logEvent } from '../../platform/log.ts'
 export async function notifyHostsOfOverlays(env: Env, hostIds: readonly string[]): Promise<void> {
   const notify = async (hostId: string) => {
     try {
-      await hostStub(env, asPlane('host', hostId, 'places work')).overlaysChanged(hostId)
+      await hostStub(env, asPlane('host', hostId, 'places a workload')).overlaysChanged(hostId)
     } catch (error) {
       logEvent('warn', 'a host could not be notified of a private network', { hostId, error })
     }

@@ -26,7 +26,7 @@ export async function noteUnknownSecrets(
   const line = `env refers to secrets that the account does not have; each is replaced by an empty string: ${names.slice(0, MAX_NAMES).join(', ')}${more}`
   try {
     const writer = { kind: log.kind, ownerId: log.ownerId, workloadId: SECRETS_WRITER }
-    await podLogStub(env, asPlane(log.kind, log.id, 'notes what it did')).append(writer, [
+    await podLogStub(env, asPlane(log.kind, log.id, 'writes a system line')).append(writer, [
       { seq: log.start, at: Date.now(), source: 'system', line },
     ])
   } catch (error) {
@@ -43,7 +43,7 @@ export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, lin
   if (line === null) return
   try {
     const writer = { kind: 'pod', ownerId: pod.id, workloadId: PLANE_WRITER } as const
-    await podLogStub(env, asPlane('pod', pod.id, 'notes what it did')).append(writer, [
+    await podLogStub(env, asPlane('pod', pod.id, 'writes a system line')).append(writer, [
       { seq: pod.version, at: Date.now(), source: 'system', line },
     ])
   } catch (error) {

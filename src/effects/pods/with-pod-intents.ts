@@ -17,7 +17,7 @@ export interface PodHost {
 
 /** Returns a host as the rest of the plane reaches it. */
 export function podHost(env: Env, hostId: string): PodHost {
-  const object = hostStub(env, asPlane('host', hostId, 'places work'))
+  const object = hostStub(env, asPlane('host', hostId, 'places a workload'))
   return {
     hostId,
     recordIntent: async (podId) => object.recordPodIntent(hostId, podId),
