@@ -118,6 +118,6 @@ function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
   // A worker that serves requests, or was still starting, has no pings or takes to miss.
   if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return
   applyWorkerEvent(tx, worker.id, { kind: 'ping' })
-  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs })
+  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) applyWorkerEvent(tx, worker.id, { kind: 'host silent', untilMs })
   if (worker.phase === 'READY') applyWorkerEvent(tx, worker.id, { kind: 'take' })
 }

@@ -46,7 +46,7 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
   const held = tx.state.jobs.heldBy(worker.id)
   // The worker is excused as long as any of its jobs: one with an earlier deadline must not end the others.
   const waits = held.map(({ startedAtMs }) => untilMs(startedAtMs))
-  applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
+  applyWorkerEvent(tx, worker.id, { kind: 'host silent', untilMs: Math.max(untilMs(null), ...waits) })
   for (const { seq } of held) {
     applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
@@ -58,7 +58,7 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
 function releaseWork(tx: Tx, worker: Worker): void {
   if (!isExcused(worker, tx.nowMs)) return
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)
-  applyWorkerEvent(tx, worker.id, { kind: 'host heard', untilMs })
+  applyWorkerEvent(tx, worker.id, { kind: 'host returned', untilMs })
   for (const { seq } of tx.state.jobs.heldBy(worker.id)) {
     applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
