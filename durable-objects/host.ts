@@ -160,7 +160,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     if (!this.store.get(workload.id)) {
       if (!this.takesMore()) return false
       this.store.setHostId(hostId)
-      await this.desired.want(this.ctx.storage, workload, ownerId)
+      await this.desired.setWorkload(this.ctx.storage, workload, ownerId)
     }
     await this.desired.broadcast()
     return true
@@ -174,7 +174,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     const known = this.ctx.storage.transactionSync(() => {
       const row = this.store.get(workloadId)
       if (row && !(row.workload.desired === 'stopped' && row.workload.stopGraceMs <= graceMs)) {
-        this.store.want({ ...row.workload, desired: 'stopped', stopGraceMs: graceMs }, row.ownerId)
+        this.store.setWorkload({ ...row.workload, desired: 'stopped', stopGraceMs: graceMs }, row.ownerId)
       }
       return row !== null
     })

@@ -189,7 +189,7 @@ export class HostPods {
     // Before the workloads, so that the host never receives a workload without its networks.
     const isNetworked = pod?.clusterIp != null || pod?.globalIp != null || this.deps.overlays.has(podId)
     const hasNetworks = isNetworked && (await this.deps.overlays.refresh(hostId, true))
-    if ((await this.workloads.want(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
-    await this.workloads.returnUnused(hostId, podId, row, known)
+    if ((await this.workloads.setDesired(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
+    await this.workloads.releaseUnsent(hostId, podId, row, known)
   }
 }

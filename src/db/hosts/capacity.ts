@@ -143,21 +143,21 @@ export type ReservationRefusal = (typeof REFUSALS)[number]
  * Reserves capacity in one batch that fails as a whole: 'done', or why nothing was reserved. A second reservation under the same id is a
  * caller's error: check for the allocation first.
  */
-export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<'done' | ReservationRefusal> {
+export async function reserveCapacity(db: Database, need: Reservation, nowMs: number): Promise<'done' | ReservationRefusal> {
   const conditions: Record<Exclude<ReservationRefusal, 'capacity'>, SQL> = {
-    host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(want.hostId, want.teamId)})`,
-    inactive: isActive(want.teamId),
-    gpus: withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0),
-    spend: withinSpend(want.teamId, want.spend ?? NO_DEMAND),
+    host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${need.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
+      AND ${takesAccount(need.hostId, need.teamId)})`,
+    inactive: isActive(need.teamId),
+    gpus: withinBudget(need.teamId, 'gpus', need.gpu?.count ?? 0),
+    spend: withinSpend(need.teamId, need.spend ?? NO_DEMAND),
   }
   // Columns in the order of the table.
-  const insert = db.insert(allocations).select(sql`SELECT ${want.id}, ${want.teamId}, ${want.hostId}, ${want.kind}, ${want.ownerId},
-    ${want.gpu?.typeId ?? null}, ${want.gpu?.count ?? 0}, ${want.vcpus}, ${want.memoryMb}, ${want.diskGb}, ${nowMs}, NULL,
-    ${want.rates.gpuNanosPerHour}, ${want.rates.cpuNanosPerHour}, ${want.rates.diskNanosPerHour}
+  const insert = db.insert(allocations).select(sql`SELECT ${need.id}, ${need.teamId}, ${need.hostId}, ${need.kind}, ${need.ownerId},
+    ${need.gpu?.typeId ?? null}, ${need.gpu?.count ?? 0}, ${need.vcpus}, ${need.memoryMb}, ${need.diskGb}, ${nowMs}, NULL,
+    ${need.rates.gpuNanosPerHour}, ${need.rates.cpuNanosPerHour}, ${need.rates.diskNanosPerHour}
     WHERE ${required(conditions)}`)
-  const mount = want.volumeId === undefined ? [] : [noteMount(db, { ...want, volumeId: want.volumeId }, nowMs)]
-  return outcomeOf(db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount]), REFUSALS)
+  const mount = need.volumeId === undefined ? [] : [noteMount(db, { ...need, volumeId: need.volumeId }, nowMs)]
+  return outcomeOf(db.batch([insert, ...recomputeFree(db, need.hostId, (left) => left), ...mount]), REFUSALS)
 }
 
 /** Releases a workload's capacity; the charge of a worker ends at `endedAtMs`. Idempotent. */

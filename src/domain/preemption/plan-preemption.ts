@@ -35,7 +35,7 @@ export interface CapacitySearch {
 export type PreemptionPlan =
   | { kind: 'none' }
   /** Enough workers are leaving already: the request waits for their capacity. */
-  | { kind: 'coming' }
+  | { kind: 'pending' }
   | { kind: 'displace'; workers: { endpointId: string; workerId: string }[] }
 
 interface Candidate {
@@ -60,7 +60,7 @@ export function planPreemption(search: CapacitySearch): PreemptionPlan {
   let best: Candidate[] | null = null
   for (const host of search.hosts) {
     const held = byHost.get(host.id) ?? []
-    if (fits(search.request, host, held, leaving)) return { kind: 'coming' }
+    if (fits(search.request, host, held, leaving)) return { kind: 'pending' }
     const chosen = chooseOn(search, host, held, leaving)
     if (chosen && (best === null || isBetter(chosen, best))) best = chosen
   }

@@ -135,9 +135,9 @@ function reserve(
 ): Promise<'done' | ReservationRefusal> {
   const spend = spendDemand(env, totalNanos(held.rates))
   const whose = { id: workerId, teamId: config.teamId, ownerId: config.id, volumeId: config.volumeAt?.[dataCenterId] }
-  const want = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }
+  const reservation = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }
   // The charge begins with the reservation of this host, which follows tries on others.
-  return reserveCapacity(openDatabase(env.DB), want, Date.now())
+  return reserveCapacity(openDatabase(env.DB), reservation, Date.now())
 }
 
 async function assign(env: Env, placement: FilledPlacement, candidate: Candidate): Promise<Placed> {

@@ -43,7 +43,7 @@ function inStore<T>(host: FakeHost, act: (store: WorkloadStore, sql: SqlStorage)
 
 async function wantMany(host: FakeHost, count: number, change: Partial<Workload> = {}): Promise<void> {
   await inStore(host, (store) => {
-    for (let index = 0; index < count; index += 1) store.want(workload(`pod${index}-1`, change), `pod${index}`)
+    for (let index = 0; index < count; index += 1) store.setWorkload(workload(`pod${index}-1`, change), `pod${index}`)
   })
 }
 
@@ -66,7 +66,7 @@ describe('the desired state of a host', () => {
     await wantMany(host, MANY / 2, { desired: 'held' })
     await inStore(host, (store) => {
       for (let index = MANY / 2; index < MANY; index += 1)
-        store.want(workload(`pod${index}-1`, { desired: 'stopped', wipe: true }), `pod${index}`)
+        store.setWorkload(workload(`pod${index}-1`, { desired: 'stopped', wipe: true }), `pod${index}`)
     })
     await host.link()
     expect(host.desired()).toHaveLength(MANY)
