@@ -66,8 +66,8 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
 
 /** Files that may create a proof of ownership (AUT-21), and what each proves it by. */
 export const PROVERS: Readonly<Record<string, string>> = {
-  'src/objects/ownership/own.ts': "a row of the asker's team",
-  'src/objects/ownership/own-queue.ts': "a row of the asker's team, as far as an isolate remembers it",
+  'src/objects/ownership/own.ts': "a row of the caller's team",
+  'src/objects/ownership/own-queue.ts': "a row of the caller's team, as cached by the isolate",
   'src/objects/ownership/own-worker.ts': 'an endpoint that is owned',
   'src/effects/workers/worker-token.ts': "a worker's key",
   'src/effects/log-access.ts': "a host's grant for a log",

@@ -69,7 +69,7 @@ export function planPreemption(search: CapacitySearch): PreemptionPlan {
 }
 
 /**
- * Whether a workload of one account may preempt idle workers of another on this host (PREEMPT-4): only if the asker has less than an equal
+ * Whether a workload of one account may preempt idle workers of another on this host (PREEMPT-4): only if its account has less than an equal
  * share of the host, and the giver more.
  */
 export function mayDisplace(seeker: string, giver: string, host: PlacementHost, held: readonly HeldCapacity[]): boolean {
