@@ -4,11 +4,11 @@ import type { AppEnv } from '../app-env.ts'
 
 /** Response headers of a route whose answers carry an ETag (HIS-9), for the OpenAPI document. */
 export const ETAG_HEADER = {
-  ETag: { description: 'Of this answer, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } },
+  ETag: { description: 'Tag of this response, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } },
 }
 
 /** The 304 response of such a route, for the OpenAPI document. */
-export const NOT_MODIFIED = { description: 'The answer is the one that `If-None-Match` names.' }
+export const NOT_MODIFIED = { description: 'The response has not changed since the one that `If-None-Match` names.' }
 
 /** Returns the ETag of a body: the first 12 bytes of its SHA-256, in quotes. */
 export async function tagOf(body: BufferSource): Promise<string> {

@@ -12,7 +12,7 @@ const endpointParam = {
 const EndpointParams = z.object(endpointParam)
 const JobParams = z.object({
   ...endpointParam,
-  jobId: z.string().meta({ param: { name: 'jobId', in: 'path' }, description: 'Job id, as `/run` answered it.' }),
+  jobId: z.string().meta({ param: { name: 'jobId', in: 'path' }, description: 'Job id, as `/run` returned it.' }),
 })
 
 const RouteParams = z.object({
@@ -24,7 +24,9 @@ const RouteParams = z.object({
 
 const BulkParams = z.object({
   ...endpointParam,
-  bulkId: z.string().meta({ param: { name: 'bulkId', in: 'path' }, description: 'As the call that began it answered.' }),
+  bulkId: z
+    .string()
+    .meta({ param: { name: 'bulkId', in: 'path' }, description: 'The bulk change, as in the response of the call that started it.' }),
 })
 
 const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = { job: JobParams, bulk: BulkParams, rest: RouteParams }
@@ -98,7 +100,7 @@ function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBod
 }
 
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
-  400: 'The request cannot be done as it stands.',
+  400: 'The request is not valid.',
   401: 'The key is missing, wrong or lacks the scope.',
   403: 'The account is suspended by the operator.',
   404: 'No such endpoint or job, or the job has been deleted.',
@@ -107,7 +109,7 @@ const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   413: 'The body is too large.',
   422: 'The `Idempotency-Key` was used with another request.',
   429: 'Too many requests, or the queue is full.',
-  500: 'The worker failed. It may name another status between 400 and 599.',
+  500: 'The worker failed. It may choose another status between 400 and 599.',
   504: 'No answer within an hour.',
   default: 'Any other problem: 500 for a fault of the plane, 503 if it is temporarily unavailable.',
 }

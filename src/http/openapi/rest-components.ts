@@ -49,7 +49,7 @@ export function json<Schema extends z.ZodType>(schema: Schema) {
   return { required: true, content: { 'application/json': { schema } } }
 }
 
-const WITH_DRY_RUN = 'With `dryRun`: what would happen.'
+const WITH_DRY_RUN = 'With `dryRun`: the effects of the change.'
 
 /** The answer to `dryRun` of a verb whose success has another status (DRY-5). */
 export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)

@@ -36,7 +36,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listClusters',
   summary: 'List all clusters, newest first',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   ...scoped(READ, []),
   responses: { 200: ok('The clusters.', ListClustersResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -46,13 +46,13 @@ const createClusterRoute = createRoute({
   method: 'post',
   path: PATH,
   operationId: 'createCluster',
-  summary: 'Create a cluster: all its members at once, in one data center',
+  summary: 'Create a cluster: all members at once, in one data center',
   description:
-    'Its members start together when they can reach one another. With `dryRun` nothing is created and the response contains the placement. A repeated `Idempotency-Key` gives the cluster that the first call made.',
+    'Its members start together when they can reach one another. With `dryRun` nothing is created and the response contains the placement. A repeated `Idempotency-Key` returns the cluster of the first call.',
   ...scoped(WRITE, [strictJson, refuseMember('registry', NO_REGISTRY)]),
   request: { body: json(CreateClusterRequest), query: CreateClusterQuery, headers: CreateHeaders },
   responses: {
-    200: plannedOrMade('ClusterOrPlacementPreview', 'With `dryRun`: where the cluster would go.', ClusterPlacementPreview, Cluster),
+    200: plannedOrMade('ClusterOrPlacementPreview', 'With `dryRun`: the placement of the cluster.', ClusterPlacementPreview, Cluster),
     201: ok('The cluster.', Cluster),
     ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -65,7 +65,7 @@ const getRoute = createRoute({
   operationId: 'getCluster',
   etagOf: 'cluster',
   summary: 'Read a cluster',
-  description: 'How many members have which status, its network and its primary. It has no status of its own.',
+  description: 'The number of members by status, its network and its primary. A cluster has no status of its own.',
   ...scoped(READ, []),
   request: { params: Params },
   responses: { 200: ok('The cluster.', Cluster), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
@@ -82,7 +82,7 @@ const updateRoute = createRoute({
   ...scoped(WRITE, [strictJson]),
   request: { params: Params, body: json(UpdateClusterRequest) },
   responses: {
-    200: ok('The cluster as it is now.', Cluster),
+    200: ok('The changed cluster.', Cluster),
     ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -94,7 +94,7 @@ const deleteRoute = createRoute({
   operationId: 'deleteCluster',
   etagOf: 'cluster',
   summary: 'Delete a cluster: every member is terminated',
-  description: 'In whatever state it is. Network volumes keep their data.',
+  description: 'Possible in every state. Network volumes keep their data.',
   ...scoped(WRITE, []),
   request: { params: Params, query: DryRunQuery },
   responses: {
@@ -110,7 +110,7 @@ const podsRoute = createRoute({
   path: '/v2/clusters/{id}/pods',
   operationId: 'listClusterPods',
   summary: 'List the members of a cluster, by rank',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   ...scoped(READ, []),
   request: { params: Params },
   responses: { 200: ok('The members.', ListClusterPodsResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },

@@ -27,7 +27,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listGlobalVolumes',
   summary: 'List all global volumes, newest first',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   ...scoped('volumes:read', []),
   responses: { 200: ok('The volumes.', ListGlobalVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -69,7 +69,7 @@ const updateRoute = createRoute({
   ...scoped('volumes:write', [strictJson]),
   request: { params: Params, body: json(UpdateGlobalVolumeRequest) },
   responses: {
-    200: ok('The global volume as it is now.', GlobalVolume),
+    200: ok('The changed global volume.', GlobalVolume),
     ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -81,7 +81,7 @@ const deleteRoute = createRoute({
   operationId: 'deleteGlobalVolume',
   etagOf: 'volume',
   summary: 'Delete a global volume that no pod mounts',
-  description: '400 while a live pod mounts it. Its data is not brought back.',
+  description: '400 while a live pod mounts it. Its data cannot be restored.',
   ...scoped('volumes:write', []),
   request: { params: Params, query: DryRunQuery },
   responses: {

@@ -29,7 +29,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listNetworkVolumes',
   summary: 'List all network volumes, newest first',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   ...scoped('volumes:read', []),
   responses: { 200: ok('The volumes.', ListNetworkVolumesResponse), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
@@ -42,7 +42,7 @@ const createNetworkVolumeRoute = createRoute({
   etagOf: 'volume',
   summary: 'Create a network volume',
   description:
-    'It lies in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` gives the volume that the first call made.',
+    'It is in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` returns the volume of the first call.',
   ...scoped('volumes:write', [strictJson]),
   request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
   responses: {
@@ -70,12 +70,12 @@ const updateRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'updateNetworkVolume',
   etagOf: 'volume',
-  summary: 'Rename a network volume or let it grow',
+  summary: 'Rename or enlarge a network volume',
   description: 'At least one of `name` and `size`; a volume never shrinks.',
   ...scoped('volumes:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateNetworkVolumeRequest) },
   responses: {
-    200: okOrPlan('The network volume as it is now.', NetworkVolumeOrChangePlan),
+    200: okOrPlan('The changed network volume.', NetworkVolumeOrChangePlan),
     ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -87,7 +87,7 @@ const deleteRoute = createRoute({
   operationId: 'deleteNetworkVolume',
   etagOf: 'volume',
   summary: 'Delete a network volume that nothing uses',
-  description: '400 while a live pod or an endpoint uses it. Its data is not brought back.',
+  description: '400 while a live pod or an endpoint uses it. Its data cannot be restored.',
   ...scoped('volumes:write', []),
   request: { params: Params, query: DryRunQuery },
   responses: {

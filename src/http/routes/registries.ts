@@ -22,7 +22,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listRegistries',
   summary: 'List all registry credentials, oldest first',
-  description: 'User names and passwords are never shown. The list is whole: it has no pages.',
+  description: 'User names and passwords are never shown. The list is complete and has no pages.',
   ...scoped('registries:read', []),
   responses: {
     200: ok('The credentials, without user names and passwords.', ListRegistriesResponse),
@@ -37,7 +37,7 @@ const createRegistryRoute = createRoute({
   operationId: 'createRegistry',
   summary: 'Store a credential for private images',
   description:
-    'It is kept sealed, and pods, endpoints and templates name it by its id. A repeated `Idempotency-Key` gives the credential that the first call made.',
+    'It is stored encrypted, and pods, endpoints and templates refer to it by its id. A repeated `Idempotency-Key` returns the credential of the first call.',
   ...scoped('registries:write', [strictJson]),
   request: { body: json(CreateRegistryRequest), headers: CreateHeaders },
   responses: { 201: ok('The credential.', Registry), ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS) },
@@ -62,7 +62,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deleteRegistry',
   etagOf: 'credential',
-  summary: 'Delete a credential that nothing pulls with; templates forget it',
+  summary: 'Delete an unused credential; templates lose their reference to it',
   description: '400 while a live pod or an endpoint pulls with it.',
   ...scoped('registries:write', []),
   request: { params: Params, query: DryRunQuery },

@@ -23,7 +23,7 @@ const listRoute = createRoute({
   method: 'get',
   path: PATH,
   operationId: 'listAccountKeys',
-  summary: 'API keys of the account, or one’s own',
+  summary: 'List the API keys of the account, or your own',
   description: 'A caller without `account:write` sees only its own keys. Secrets are not shown again.',
   // Listing ends nothing, but it may use the reserve: a user must be able to find a stolen key (SHR-44).
   middleware: [ENDS] as const,
@@ -35,12 +35,12 @@ const createKeyRoute = createRoute({
   method: 'post',
   path: PATH,
   operationId: 'createAccountKey',
-  summary: 'Make an API key for the account',
+  summary: 'Create an API key for the account',
   description: 'The key is shown only in this response. It has no scope that its creator lacks.',
   middleware: [strictJson] as const,
   request: { body: json(CreateKeyRequest), headers: CreateHeaders },
   responses: {
-    201: ok('The key, shown this once.', CreatedAccountKey),
+    201: ok('The key, shown only once.', CreatedAccountKey),
     ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -55,8 +55,8 @@ const rotateRoute = createRoute({
   middleware: [strictJson] as const,
   request: { params: Params, query: DryRunQuery, body: json(RotateKeyRequest) },
   responses: {
-    200: plannedOrMade('CreatedAccountKeyOrChangePlan', 'With `dryRun`: what would happen.', ChangePlan, CreatedAccountKey),
-    201: ok('The new key, shown this once.', CreatedAccountKey),
+    200: plannedOrMade('CreatedAccountKeyOrChangePlan', 'With `dryRun`: the effects of the change.', ChangePlan, CreatedAccountKey),
+    201: ok('The new key, shown only once.', CreatedAccountKey),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -66,8 +66,8 @@ const revokeRoute = createRoute({
   method: 'delete',
   path: `${PATH}/{id}`,
   operationId: 'revokeAccountKey',
-  summary: 'Revoke a key: at once here, within 60 s everywhere',
-  description: 'Streams that it holds open end with it.',
+  summary: 'Revoke a key; it is refused everywhere within 60 s',
+  description: 'Open streams of the key end.',
   request: { params: Params, query: DryRunQuery },
   responses: {
     200: PLANNED,

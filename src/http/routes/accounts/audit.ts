@@ -16,7 +16,7 @@ const listRoute = createRoute({
   path: '/v2/account/audit',
   operationId: 'listAudit',
   summary: 'List changes, newest first',
-  description: 'All changes of the account with `account:write`, else those that your own user has made. A page has at most 200.',
+  description: 'With `account:write` all changes of the account, otherwise the changes of your own user. A page has at most 200.',
   request: { query: ListAuditQuery },
   responses: { 200: ok('A page of changes.', ListAuditResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -27,9 +27,9 @@ const stateRoute = createRoute({
   path: '/v2/account/audit/state',
   operationId: 'getAuditState',
   summary: 'Read a pod, an endpoint or a template as of a time',
-  description: 'Derived from its changes. Takes the scope that reads such a thing now, too.',
+  description: 'Derived from its changes. It also needs the scope that reads such a resource.',
   request: { query: AuditStateQuery },
-  responses: { 200: ok('What it was.', AuditStateResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('The resource at that time.', AuditStateResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
 
 const eventsRoute = createRoute({
@@ -38,7 +38,7 @@ const eventsRoute = createRoute({
   path: '/v2/events',
   operationId: 'listEvents',
   summary: 'List events as sentences, newest first',
-  description: 'The changes of `/v2/account/audit` as sentences, without what was before and after. A page has at most 200.',
+  description: 'The changes of `/v2/account/audit` as sentences, without the previous and the new values. A page has at most 200.',
   request: { query: ListEventsQuery },
   responses: { 200: ok('A page of events.', ListEventsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })

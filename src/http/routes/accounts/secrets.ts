@@ -31,7 +31,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listSecrets',
   summary: 'List all secrets, newest first, or the one of a name; values are never shown',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   ...scoped('account:read', []),
   request: { query: ListSecretsQuery },
   responses: {
@@ -45,8 +45,8 @@ const createSecretRoute = createRoute({
   method: 'post',
   path: PATH,
   operationId: 'createSecret',
-  summary: 'Store a value that the env of pods and workers can name',
-  description: 'The env of a pod, template or endpoint names it as `{{ RUNPOD_SECRET_<name> }}`; the value is kept sealed.',
+  summary: 'Create a secret that the env of pods and workers can refer to',
+  description: 'The env of a pod, template or endpoint refers to it as `{{ RUNPOD_SECRET_<name> }}`; the value is stored encrypted.',
   ...scoped('account:write', [secretBody, strictJson]),
   request: { body: json(CreateSecretRequest), headers: CreateHeaders },
   responses: {
@@ -79,7 +79,7 @@ const updateRoute = createRoute({
   ...scoped('account:write', [secretBody, strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateSecretRequest) },
   responses: {
-    200: okOrPlan('The secret as it is now, without its value.', SecretOrChangePlan),
+    200: okOrPlan('The changed secret, without its value.', SecretOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -91,7 +91,7 @@ const deleteRoute = createRoute({
   operationId: 'deleteSecret',
   etagOf: 'secret',
   summary: 'Delete a secret; later starts that refer to it get an empty string',
-  description: 'Nothing that runs is stopped.',
+  description: 'Running containers continue.',
   ...scoped('account:write', []),
   request: { params: Params, query: DryRunQuery },
   responses: {

@@ -18,7 +18,7 @@ const getRoute = createRoute({
   method: 'get',
   operationId: 'getSpendCeilings',
   summary: 'Read the spend ceilings of a user that differ from the default',
-  description: 'The user may set limits of the own below it.',
+  description: 'The user may set lower limits.',
   request: { params: Params },
   responses: { 200: { description: 'The ceilings.', content }, ...problemResponses([401, 404]) },
 })
@@ -32,7 +32,7 @@ const setRoute = createRoute({
   description: "The ceilings apply from the next request, independent of the user's own limits.",
   request: { params: Params, query: DryRunQuery, body: { required: true, content } },
   responses: {
-    200: operatorOkOrPlan('The ceilings as they are now.', SpendCeilingsOrChangePlan),
+    200: operatorOkOrPlan('The current ceilings.', SpendCeilingsOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })

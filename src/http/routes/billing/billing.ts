@@ -26,46 +26,46 @@ import { answerBill } from './answer-bill.ts'
 const PATH = '/v2/billing'
 const BillLines = z.string().meta({
   description:
-    'With `Accept: text/csv`: a line a record with the same columns, after one with their names; with INTERVALS a line an interval.',
+    'With `Accept: text/csv`: a heading line, then one line per record with the same columns; with INTERVALS one line per interval.',
   example: 'startTime,endTime,totalAmount\r\n2026-06-01T00:00:00Z,2026-06-02T00:00:00Z,0.44\r\n',
 })
 const ABOUT =
-  'One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.'
+  'One record per resource and bucket, oldest first; buckets without spend are omitted. Running workloads count up to the present. `totalAmount` is the sum of the other amounts.'
 
 const billingRoute = createRoute({
-  ...routeOf('', 'listBilling', 'What everything together was charged, by bucket', BillingQuery, ListBillingResponse),
-  description: 'The sum of the other lists. What still runs counts up to now; buckets without spend are left out.',
+  ...routeOf('', 'listBilling', 'Read the total charges, by bucket', BillingQuery, ListBillingResponse),
+  description: 'The sum of the other lists. Running workloads count up to the present; buckets without spend are omitted.',
 })
 const podsRoute = createRoute({
-  ...routeOf('/pods', 'listPodBilling', 'What pods were charged', PodBillingQuery, ListPodBillingResponse),
+  ...routeOf('/pods', 'listPodBilling', 'Read the charges of pods', PodBillingQuery, ListPodBillingResponse),
   description: ABOUT,
 })
 const serverlessRoute = createRoute({
   ...routeOf(
     '/serverless',
     'listServerlessBilling',
-    'What workers of endpoints were charged',
+    'Read the charges of endpoints',
     ServerlessBillingQuery,
     ListServerlessBillingResponse,
   ),
   description: ABOUT,
 })
 const endpointsRoute = createRoute({
-  ...routeOf('/endpoints', 'listEndpointBilling', 'What calls of public endpoints were charged', BillingQuery, ListEndpointBillingResponse),
+  ...routeOf('/endpoints', 'listEndpointBilling', 'Read the charges of public endpoints', BillingQuery, ListEndpointBillingResponse),
   description: 'Always empty: this plane has no public endpoints. Workers of your own endpoints are in `/v2/billing/serverless`.',
 })
 const volumesRoute = createRoute({
   ...routeOf(
     '/network-volumes',
     'listNetworkVolumeBilling',
-    'What network volumes were charged',
+    'Read the charges of network volumes',
     NetworkVolumeBillingQuery,
     ListNetworkVolumeBillingResponse,
   ),
   description: ABOUT,
 })
 const clustersRoute = createRoute({
-  ...routeOf('/clusters', 'listClusterBilling', 'What clusters were charged', ClusterBillingQuery, ListClusterBillingResponse),
+  ...routeOf('/clusters', 'listClusterBilling', 'Read the charges of clusters', ClusterBillingQuery, ListClusterBillingResponse),
   description: ABOUT,
 })
 

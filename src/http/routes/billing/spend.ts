@@ -28,10 +28,10 @@ const limitsRoute = createRoute({
   path: '/v2/billing/limits',
   operationId: 'getSpendLimits',
   etagOf: 'limits',
-  summary: 'The spend limits of the account',
+  summary: 'Read the spend limits of the account',
   description: 'New work above the limit is refused with 402; the webhook receives a warning before.',
   ...scoped('billing:read', []),
-  responses: { 200: ok('The limits in force.', SpendLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
+  responses: { 200: ok('The effective limits.', SpendLimits), ...problemResponses([401, 403, 429], RATE_HEADERS) },
 })
 
 const updateRoute = createRoute({
@@ -45,7 +45,7 @@ const updateRoute = createRoute({
   ...scoped('account:write', [strictJson]),
   request: { query: DryRunQuery, body: json(UpdateSpendLimitsRequest) },
   responses: {
-    200: okOrPlan('The limits in force.', SpendLimitsOrChangePlan),
+    200: okOrPlan('The effective limits.', SpendLimitsOrChangePlan),
     ...problemResponses([400, 401, 403, 413, 415, 422, 429], RATE_HEADERS),
   },
 })

@@ -16,7 +16,7 @@ const spendRoute = createRoute({
   description: 'Every pod, endpoint with workers, cluster and network volume with a cost: its rate and its cost so far.',
   ...scoped('billing:read', []),
   request: { query: SpendQuery },
-  responses: { 200: ok('What is spent.', Spend), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
+  responses: { 200: ok('The current spend.', Spend), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
 
 /** Registers `/v2/spend` (SPD-1, SPD-2). */

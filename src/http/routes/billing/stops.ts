@@ -21,11 +21,11 @@ const stopRoute = createRoute({
   operationId: 'stopSpend',
   summary: 'Stop costs of running workloads, reversibly',
   description:
-    'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. With endpoints the key needs `serverless:write` too.',
+    'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the response is the plan. For endpoints the key also needs `serverless:write`.',
   ...scoped('pods:write', [ENDS, strictJson]),
   request: { query: DryRunQuery, body: json(StopSpendRequest) },
   responses: {
-    200: ok('What was stopped. With `dryRun`: what would be.', SpendStopOrPlan),
+    200: ok('The stop. With `dryRun`: its plan.', SpendStopOrPlan),
     ...problemResponses([400, 401, 403, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -48,10 +48,10 @@ const undoRoute = createRoute({
   operationId: 'undoSpendStop',
   summary: 'Restore the items of a stop',
   description:
-    'An item that cannot be restored contains the reason; the next call retries it. With endpoints the key needs `serverless:write` too.',
+    'An item that cannot be restored contains the reason; the next call retries it. For endpoints the key also needs `serverless:write`.',
   ...scoped('pods:write', []),
   request: { params: Params },
-  responses: { 200: ok('What became of it.', SpendStop), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
+  responses: { 200: ok('The stop with the state of each item.', SpendStop), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
 
 /** Registers stops of spending (SPD-10 to SPD-12). */

@@ -38,7 +38,7 @@ const listGpusRoute = createRoute({
   operationId: 'listGpuTypes',
   summary: 'List the GPU types and their prices',
   description:
-    'With `include=AVAILABILITY` each says how many more could be placed now, where, and with which CUDA versions. Prices are USD for one GPU and hour.',
+    'With `include=AVAILABILITY` each item has the number that could be placed now, the data centers and the CUDA versions. Prices are USD for one GPU and hour.',
   request: { query: GpuCatalogQuery },
   responses: { 200: ok('The GPU types.', ListGpuTypesResponse), ...listProblems },
 })
@@ -48,7 +48,7 @@ const getGpuRoute = createRoute({
   path: '/v2/catalog/gpus/{id}',
   operationId: 'getGpuType',
   summary: 'Read a GPU type',
-  description: 'Its id holds spaces, which the path carries percent-encoded. The filters are those of the list.',
+  description: 'Spaces of the id are percent-encoded in the path. The filters are those of the list.',
   request: { params: Params, query: GpuCatalogQuery },
   responses: { 200: ok('The GPU type.', GpuType), ...itemProblems },
 })
@@ -58,7 +58,7 @@ const listCpusRoute = createRoute({
   path: '/v2/catalog/cpus',
   operationId: 'listCpuTypes',
   summary: 'List the CPU flavors and their prices',
-  description: 'With `include=AVAILABILITY` each says how many more could be placed now. Prices are USD for one vCPU and hour.',
+  description: 'With `include=AVAILABILITY` each item has the number that could be placed now. Prices are USD for one vCPU and hour.',
   request: { query: CpuCatalogQuery },
   responses: { 200: ok('The CPU flavors.', ListCpuTypesResponse), ...listProblems },
 })
@@ -78,7 +78,7 @@ const listDataCentersRoute = createRoute({
   path: '/v2/catalog/datacenters',
   operationId: 'listDataCenters',
   summary: 'List the data centers',
-  description: 'Those of the catalog, and those that machines have joined in. `include` adds which GPUs and CPUs are free there.',
+  description: 'Data centers of the catalog, and those that machines have joined. `include` adds the free GPUs and CPUs.',
   request: { query: DataCenterListQuery },
   responses: { 200: ok('The data centers.', ListDataCentersResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })
@@ -88,7 +88,7 @@ const getDataCenterRoute = createRoute({
   path: '/v2/catalog/datacenters/{id}',
   operationId: 'getDataCenter',
   summary: 'Read a data center',
-  description: '`include` adds which GPUs and CPUs are free there.',
+  description: '`include` adds the free GPUs and CPUs.',
   request: { params: Params, query: DataCenterQuery },
   responses: { 200: ok('The data center.', DataCenter), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -98,7 +98,7 @@ const listTemplatesRoute = createRoute({
   path: '/v2/catalog/templates',
   operationId: 'listPublicTemplates',
   summary: 'List public templates, newest first',
-  description: 'Official and verified ones are of accounts that the operator names; all others are of the community.',
+  description: 'Official and verified templates are of accounts that the operator lists; all others are of the community.',
   request: { query: TemplateCatalogQuery },
   responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
 })

@@ -19,7 +19,7 @@ const workersRoute = createRoute({
   path: '/v2/serverless/{id}/workers',
   operationId: 'listEndpointWorkers',
   summary: 'List the active workers of an endpoint',
-  description: 'Those that start, run, idle or are held back now, and a count of each kind.',
+  description: 'Workers that start, run, idle or are throttled, and the number of each kind.',
   request: { params: Params },
   responses: { 200: ok('The workers.', ListWorkersResponse), ...problemResponses([401, 403, 404, 429], RATE_HEADERS) },
 })
@@ -29,8 +29,8 @@ const releasesRoute = createRoute({
   method: 'get',
   path: '/v2/serverless/{id}/releases',
   operationId: 'listEndpointReleases',
-  summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
-  description: 'A release is one change of what workers run; `rollout` says how many workers have the newest.',
+  summary: 'List the releases of an endpoint, newest first, with the progress of the rollout',
+  description: 'A release is one configuration of the workers; `rollout` has the number of workers with the newest.',
   request: { params: Params, query: PageQuery },
   responses: { 200: ok('A page of releases.', ListReleasesResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })
@@ -40,8 +40,8 @@ const buildsRoute = createRoute({
   method: 'get',
   path: '/v2/serverless/{id}/builds',
   operationId: 'listEndpointBuilds',
-  summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
-  description: 'Kept for clients that ask; the list is always empty.',
+  summary: 'List the builds of an endpoint: always empty, because images are built elsewhere',
+  description: 'For compatibility with clients that call it.',
   request: { params: Params, query: BuildsQuery },
   responses: { 200: ok('An empty page.', ListBuildsResponse), ...problemResponses([401, 403, 404, 422, 429], RATE_HEADERS) },
 })

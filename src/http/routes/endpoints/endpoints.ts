@@ -50,11 +50,11 @@ const createEndpointRoute = createRoute({
   etagOf: 'endpoint',
   summary: 'Create an endpoint',
   description:
-    'No worker runs before the first job unless `workers.min` is above 0. With `dryRun` nothing is created and the response contains the placement of a worker. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
+    'No worker runs before the first job unless `workers.min` is above 0. With `dryRun` nothing is created and the response contains the placement of a worker. A repeated `Idempotency-Key` returns the endpoint of the first call.',
   ...scoped('serverless:write', [strictJson]),
   request: { body: json(CreateEndpointRequest), query: CreateEndpointQuery, headers: CreateHeaders },
   responses: {
-    200: plannedOrMade('EndpointOrPlacementPreview', 'With `dryRun`: where a worker would go.', EndpointPlacementPreview, Endpoint),
+    200: plannedOrMade('EndpointOrPlacementPreview', 'With `dryRun`: the placement of a worker.', EndpointPlacementPreview, Endpoint),
     201: ok('The endpoint.', Endpoint),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -85,7 +85,7 @@ const updateRoute = createRoute({
   ...scoped('serverless:write', [strictJson]),
   request: { params: Params, query: DryRunQuery, body: json(UpdateEndpointRequest) },
   responses: {
-    200: okOrPlan('The endpoint as it is now.', EndpointOrChangePlan),
+    200: okOrPlan('The changed endpoint.', EndpointOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -97,7 +97,7 @@ const deleteRoute = createRoute({
   operationId: 'deleteEndpoint',
   etagOf: 'endpoint',
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
-  description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
+  description: 'Waiting and running jobs are cancelled, and stored results are deleted. It cannot be undone.',
   ...scoped('serverless:write', []),
   request: { params: Params, query: DryRunQuery },
   responses: {

@@ -16,8 +16,8 @@ const metricsRoute = createRoute({
   method: 'get',
   path: '/v2/pods/{id}/metrics',
   operationId: 'getPodMetrics',
-  summary: 'What a pod has used: CPU, memory, network, disk and each of its GPUs over time',
-  description: 'Kept every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days, of terminated pods too.',
+  summary: 'Read the resource use of a pod over time: CPU, memory, network, disk and each GPU',
+  description: 'Stored every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days, also for terminated pods.',
   ...scoped('pods:read', [], 'id'),
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),

@@ -22,7 +22,7 @@ const createUserRoute = createRoute({
   path: '/admin/v1/users',
   operationId: 'createUser',
   summary: 'Create a user with a personal team',
-  description: 'Keys are made apart, and nothing is sent to the address.',
+  description: 'Keys are created separately, and no message is sent to the address.',
   request: { body: { required: true, content: { 'application/json': { schema: CreateUserRequest } } } },
   responses: {
     201: { description: 'The user.', content: { 'application/json': { schema: User } } },
@@ -36,7 +36,7 @@ const listUsersRoute = createRoute({
   path: '/admin/v1/users',
   operationId: 'listUsers',
   summary: 'Find users',
-  description: 'A page of all of them, or those that the query names.',
+  description: 'A page of all users, or the user with the address of the query.',
   request: { query: UserQuery },
   responses: {
     200: { description: 'At most 1000 users, by address.', content: { 'application/json': { schema: ListUsersResponse } } },
@@ -49,11 +49,11 @@ const createKeyRoute = createRoute({
   method: 'post',
   path: '/admin/v1/users/{id}/keys',
   operationId: 'createKey',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description: 'The key is shown only in this response.',
   request: { params: Params, body: { required: true, content: { 'application/json': { schema: CreateKeyRequest } } } },
   responses: {
-    201: { description: 'The key, shown this once.', content: { 'application/json': { schema: CreatedKey } } },
+    201: { description: 'The key, shown only once.', content: { 'application/json': { schema: CreatedKey } } },
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })
@@ -64,7 +64,7 @@ const listKeysRoute = createRoute({
   path: '/admin/v1/users/{id}/keys',
   operationId: 'listKeys',
   summary: "List a user's keys, without secrets",
-  description: 'Revoked and expired ones are among them.',
+  description: 'The list includes revoked and expired keys.',
   request: { params: Params },
   responses: {
     200: { description: 'Newest first.', content: { 'application/json': { schema: ListKeysResponse } } },
@@ -78,7 +78,7 @@ const revokeKeyRoute = createRoute({
   path: '/admin/v1/keys/{id}',
   operationId: 'revokeKey',
   summary: 'Revoke a key; it is refused everywhere within 60 seconds',
-  description: 'Streams that it holds open end with it.',
+  description: 'Open streams of the key end.',
   request: { params: Params, query: DryRunQuery },
   responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 422]) },
 })
@@ -88,11 +88,11 @@ const setQuotasRoute = createRoute({
   method: 'put',
   path: '/admin/v1/users/{id}/quotas',
   operationId: 'setQuotas',
-  summary: "Override a user's request quotas; felt within 60 seconds",
-  description: 'Requests of REST v2 a minute, an hour and a day; `exempt` lifts them and the limits of the job API.',
+  summary: "Override a user's request quotas; in force within 60 seconds",
+  description: 'Requests of REST v2 per minute, hour and day; `exempt` removes these quotas and the limits of the job API.',
   request: { params: Params, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: Quotas } } } },
   responses: {
-    200: operatorOkOrPlan('The quotas as they are now.', QuotasOrChangePlan),
+    200: operatorOkOrPlan('The current quotas.', QuotasOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })
@@ -102,10 +102,10 @@ const resetQuotasRoute = createRoute({
   method: 'delete',
   path: '/admin/v1/users/{id}/quotas',
   operationId: 'resetQuotas',
-  summary: "Forget a user's own request quotas: those of the plan hold again",
-  description: 'Felt within 60 seconds. Doing it again changes nothing.',
+  summary: "Remove a user's request quotas, so that those of the plan apply",
+  description: 'In force within 60 seconds. A repeated call changes nothing.',
   request: { params: Params, query: DryRunQuery },
-  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Forgotten.' }, ...problemResponses([401, 404, 422]) },
+  responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'The quotas are removed.' }, ...problemResponses([401, 404, 422]) },
 })
 
 /** Registers users, keys and quotas of the operator API (AUT-4a). */

@@ -17,8 +17,8 @@ const getRoute = createRoute({
   ...common,
   method: 'get',
   operationId: 'getBudgets',
-  summary: "A user's budgets that differ from the defaults",
-  description: 'The defaults are those of the plane, and what the account holds is under its own limits.',
+  summary: 'Read the budget overrides of a user',
+  description: 'Budgets without an override have the values of the plan or of the plane. `/admin/v1/users/{id}/limits` has the use.',
   request: { params: Params },
   responses: { 200: { description: 'The overrides.', content }, ...problemResponses([401, 404]) },
 })
@@ -32,7 +32,7 @@ const setRoute = createRoute({
   description: 'Resources in use stay, even above a lower budget.',
   request: { params: Params, query: DryRunQuery, body: { required: true, content } },
   responses: {
-    200: operatorOkOrPlan('The overrides as they are now.', BudgetOverridesOrChangePlan),
+    200: operatorOkOrPlan('The current overrides.', BudgetOverridesOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })

@@ -18,9 +18,9 @@ const listHostsRoute = createRoute({
   path: '/admin/v1/hosts',
   operationId: 'listHosts',
   summary: 'List machines',
-  description: 'Each with its health, what it offers and what is placed on it.',
+  description: 'Each machine with its health, its capacity and its workloads.',
   responses: {
-    200: { description: 'By name; removed ones are left out.', content: { 'application/json': { schema: ListHostsResponse } } },
+    200: { description: 'By name, without removed machines.', content: { 'application/json': { schema: ListHostsResponse } } },
     ...problemResponses([401]),
   },
 })
@@ -31,7 +31,7 @@ const getHostRoute = createRoute({
   path: '/admin/v1/hosts/{id}',
   operationId: 'getHost',
   summary: 'Read a machine',
-  description: 'Its health, what it offers and what is placed on it.',
+  description: 'Its health, its capacity and its workloads.',
   request: { params: Params },
   responses: {
     200: { description: 'The machine.', content: { 'application/json': { schema: Host } } },
@@ -63,7 +63,7 @@ const cordonHostRoute = createRoute({
   middleware: strictJson,
   request: { params: Params, query: DryRunQuery, body: cordonBody },
   responses: {
-    200: operatorOkOrPlan('What runs there stays.', HostOrChangePlan),
+    200: operatorOkOrPlan('Running workloads stay.', HostOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })
@@ -84,12 +84,13 @@ const drainHostRoute = createRoute({
   method: 'post',
   path: '/admin/v1/hosts/{id}/drain',
   operationId: 'drainHost',
-  summary: 'Drain a machine: cordon it and ask its workloads to leave',
-  description: 'Workers finish the jobs that they hold, then stop and are replaced elsewhere. `workloads` says what is left.',
+  summary: 'Drain a machine: cordon it and move or end its workloads',
+  description:
+    'Workers finish their running jobs, then stop and are replaced on other machines. `workloads` lists the remaining workloads.',
   middleware: strictJson,
   request: { params: Params, query: DryRunQuery, body: cordonBody },
   responses: {
-    200: operatorOkOrPlan('It is under way.', HostOrChangePlan),
+    200: operatorOkOrPlan('The drain has started.', HostOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422, 503]),
   },
 })

@@ -32,7 +32,7 @@ const setRoute = createRoute({
   description: 'Running containers are not affected.',
   request: { params: Params, query: DryRunQuery, body: { required: true, content } },
   responses: {
-    200: operatorOkOrPlan('The requirement as it is now.', AccountIsolationOrChangePlan),
+    200: operatorOkOrPlan('The current requirement.', AccountIsolationOrChangePlan),
     ...problemResponses([400, 401, 404, 413, 415, 422]),
   },
 })

@@ -17,12 +17,12 @@ const createJoinTokenRoute = createRoute({
   method: 'post',
   path: '/admin/v1/join-tokens',
   operationId: 'createJoinToken',
-  summary: 'Make a token with which one machine joins within 30 minutes',
-  description: 'It names the data center and the cloud of the machine, is good for one machine, and is shown in this answer alone.',
+  summary: 'Create a token with which one machine can join within 30 minutes',
+  description: 'It sets the data center and the cloud of the machine, is valid for one machine, and is shown only in this response.',
   middleware: strictJson,
   request: { body: { required: true, content: { 'application/json': { schema: CreateJoinTokenRequest } } } },
   responses: {
-    201: { description: 'The token, shown this once.', content: { 'application/json': { schema: NewJoinToken } } },
+    201: { description: 'The token, shown only once.', content: { 'application/json': { schema: NewJoinToken } } },
     ...problemResponses([400, 401, 413, 415, 422]),
   },
 })
@@ -33,10 +33,10 @@ const listJoinTokensRoute = createRoute({
   path: '/admin/v1/join-tokens',
   operationId: 'listJoinTokens',
   summary: 'List join tokens',
-  description: 'Used, expired and open ones; tokens themselves are not shown.',
+  description: 'Used, expired and unused tokens, without their secrets.',
   responses: {
     200: {
-      description: 'Newest first, used and expired ones of the last 30 days too; never the token itself. At most 1000.',
+      description: 'Newest first, including those used or expired within the last 30 days, without the secrets. At most 1000.',
       content: { 'application/json': { schema: ListJoinTokensResponse } },
     },
     ...problemResponses([401]),
@@ -49,7 +49,7 @@ const revokeJoinTokenRoute = createRoute({
   path: '/admin/v1/join-tokens/{id}',
   operationId: 'revokeJoinToken',
   summary: 'Revoke a join token that no machine has used',
-  description: '409 when a machine has joined with it.',
+  description: '409 if a machine has joined with it.',
   request: { params: Params, query: DryRunQuery },
   responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Revoked.' }, ...problemResponses([401, 404, 409, 422]) },
 })

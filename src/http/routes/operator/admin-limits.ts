@@ -12,12 +12,12 @@ const route = createRoute({
   method: 'get',
   path: '/admin/v1/users/{id}/limits',
   operationId: 'getUserLimits',
-  summary: "What a user's account holds and spends, and the most that it may",
+  summary: "Read the use and the limits of a user's account",
   description:
-    'Requests a window, budgets and spend in force, from the plane or from the operator, each with its use. What is set for the user alone is elsewhere.',
+    'The effective request windows, budgets and spend limits, each with its use. The overrides of the user have operations of their own.',
   request: { params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }) },
   responses: {
-    200: { description: 'Use and bounds.', content: { 'application/json': { schema: UserLimits } } },
+    200: { description: 'Use and limits.', content: { 'application/json': { schema: UserLimits } } },
     ...problemResponses([401, 404]),
   },
 })

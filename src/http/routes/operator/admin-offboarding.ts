@@ -14,15 +14,14 @@ const deleteRoute = createRoute({
   method: 'delete',
   path: '/admin/v1/users/{id}',
   operationId: 'deleteUser',
-  summary: 'End the work of a user and delete the account; usage stays for the bill',
-  description:
-    'It may be repeated until nothing is left. The only owner of an organization is 409: it is handed over first. It cannot be undone.',
+  summary: 'Delete a user: all work ends and the account is deleted; usage stays for the bill',
+  description: 'Repeat the call until nothing is left. 409 for the only owner of an organization: transfer it first. It cannot be undone.',
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'User id.' }) }),
     query: DryRunQuery,
   },
   responses: {
-    200: operatorOkOrPlan('What was done.', OffboardingOrChangePlan),
+    200: operatorOkOrPlan('The effects.', OffboardingOrChangePlan),
     ...problemResponses([401, 404, 409, 422]),
   },
 })

@@ -12,9 +12,9 @@ const getPlaneRoute = createRoute({
   path: '/admin/v1/plane',
   operationId: 'getPlane',
   summary: 'Read the health of the plane',
-  description: 'Its release, its migrations, and a verdict for each check.',
+  description: 'Its release, its migrations, and the result of each check.',
   responses: {
-    200: { description: 'As it is now.', content: { 'application/json': { schema: PlaneStatus } } },
+    200: { description: 'The current state.', content: { 'application/json': { schema: PlaneStatus } } },
     ...problemResponses([401]),
   },
 })

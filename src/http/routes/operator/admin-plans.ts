@@ -27,10 +27,10 @@ const listRoute = createRoute({
   method: 'get',
   path: '/admin/v1/plans',
   operationId: 'listPlans',
-  summary: 'Plans: limits that accounts have in common',
-  description: 'The plan `default` holds for every account that has none. What no plan says is the default of the plane.',
+  summary: 'List plans: limits that accounts share',
+  description: "The plan `default` applies to every account without a plan. Limits that no plan sets have the plane's defaults.",
   responses: {
-    200: { description: 'All of them, by name.', content: { 'application/json': { schema: ListPlansResponse } } },
+    200: { description: 'All plans, by name.', content: { 'application/json': { schema: ListPlansResponse } } },
     ...problemResponses([401]),
   },
 })
@@ -41,8 +41,8 @@ const setRoute = createRoute({
   method: 'put',
   path: '/admin/v1/plans/{name}',
   operationId: 'setPlan',
-  summary: 'Make a plan, or give one other limits; felt within 60 seconds',
-  description: 'What an account was given for itself goes before its plan. What is held already stays, even above a lower bound.',
+  summary: 'Create or change a plan; in force within 60 seconds',
+  description: 'Limits set for an account take precedence over its plan. Resources in use stay, even above a lower limit.',
   request: { params: Named, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: PlanLimits } } } },
   responses: { 200: operatorOkOrPlan('The plan.', LimitsPlanOrChangePlan), ...problemResponses([400, 401, 413, 415, 422]) },
 })
@@ -53,7 +53,7 @@ const deleteRoute = createRoute({
   path: '/admin/v1/plans/{name}',
   operationId: 'deletePlan',
   summary: 'Delete a plan that no account has',
-  description: 'While accounts have it, it is 409 `IN_USE`. Without the plan `default` the defaults of the plane hold.',
+  description: "409 `IN_USE` while accounts have it. Without the plan `default` the plane's defaults apply.",
   request: { params: Named, query: DryRunQuery },
   responses: { 200: PLANNED_FOR_OPERATOR, 204: { description: 'Deleted.' }, ...problemResponses([401, 404, 409, 422]) },
 })
@@ -69,8 +69,8 @@ const getRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
     method: 'get',
     path,
     operationId: `get${noun}`,
-    summary: `The plan of ${of}`,
-    description: 'Null where it has none of its own.',
+    summary: `Read the plan of ${of}`,
+    description: 'Null if the account has no plan.',
     request: { params: Owned },
     responses: {
       200: { description: 'The plan.', content: { 'application/json': { schema: AccountPlan } } },
@@ -85,11 +85,11 @@ const setRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
     method: 'put',
     path,
     operationId: `set${noun}`,
-    summary: `Give ${of} a plan, or none; felt within 60 seconds`,
-    description: 'An organization without a plan shares the budgets of who made it; with one it is counted alone.',
+    summary: `Assign a plan to ${of}, or none; in force within 60 seconds`,
+    description: 'An organization without a plan shares the budgets of its creator; with a plan it is counted separately.',
     request: { params: Owned, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: AccountPlan } } } },
     responses: {
-      200: operatorOkOrPlan('The plan as it is now.', AccountPlanOrChangePlan),
+      200: operatorOkOrPlan('The current plan.', AccountPlanOrChangePlan),
       ...problemResponses([400, 401, 404, 413, 415, 422]),
     },
   })

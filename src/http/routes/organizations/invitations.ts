@@ -27,8 +27,8 @@ const createInvitationRoute = createRoute({
   method: 'post',
   path: LIST_PATH,
   operationId: 'createInvitation',
-  summary: 'Invite an address; the answer has the token to pass on, this once',
-  description: 'It is open for `expiresInDays`, and only while its maker may still give that role. An administrator invites no owner.',
+  summary: 'Invite an address; only this response has the token',
+  description: 'It is valid for `expiresInDays`, and only while its creator may assign that role. An administrator cannot invite an owner.',
   ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, body: json(CreateInvitationRequest), headers: CreateHeaders },
   responses: {
@@ -57,8 +57,8 @@ const revokeRoute = createRoute({
   method: 'delete',
   path: `${LIST_PATH}/{invitationId}`,
   operationId: 'revokeInvitation',
-  summary: 'Take an open invitation back',
-  description: 'Its token opens nothing from now on.',
+  summary: 'Revoke an open invitation',
+  description: 'Its token becomes invalid.',
   ...scoped('account:write', []),
   request: { params: InvitationParams, query: DryRunQuery },
   responses: {
@@ -73,9 +73,9 @@ const acceptRoute = createRoute({
   method: 'post',
   path: `${ANSWER_PATH}/accept`,
   operationId: 'acceptInvitation',
-  summary: "Join an organization with the token of an invitation for the caller's address",
+  summary: "Accept an invitation for the caller's address by its token",
   description:
-    'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
+    'Requires a session or a key of the personal account; keys of organizations are refused. A token for another address is 404, like a used one.',
   ...scoped('account:write', [strictJson]),
   request: { body: json(AnswerInvitationRequest) },
   responses: {
@@ -89,9 +89,9 @@ const declineRoute = createRoute({
   method: 'post',
   path: `${ANSWER_PATH}/decline`,
   operationId: 'declineInvitation',
-  summary: "End an invitation for the caller's address without joining",
+  summary: "Decline an invitation for the caller's address",
   description:
-    'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
+    'Requires a session or a key of the personal account; keys of organizations are refused. A token for another address is 404, like a used one.',
   ...scoped('account:write', [ENDS, strictJson]),
   request: { body: json(AnswerInvitationRequest) },
   responses: {

@@ -23,12 +23,12 @@ const handOverRoute = createRoute({
   method: 'post',
   path: `${ITEM_PATH}/hand-over`,
   operationId: 'handOverOrganization',
-  summary: 'Make another member the owner, and the caller an administrator',
-  description: 'Only an owner may; both change or neither does.',
+  summary: 'Transfer the ownership to another member; the caller becomes an administrator',
+  description: 'Only for owners; both roles change or neither.',
   ...scoped('account:write', [strictJson]),
   request: { params: OrganizationParams, query: DryRunQuery, body: json(HandOverRequest) },
   responses: {
-    200: okOrPlan('The organization as it is now.', OrganizationDetailsOrChangePlan),
+    200: okOrPlan('The changed organization.', OrganizationDetailsOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -39,12 +39,12 @@ const changeRoleRoute = createRoute({
   path: MEMBER_PATH,
   operationId: 'updateOrganizationMember',
   etagOf: 'member',
-  summary: 'Give a member another role; felt everywhere within 60 seconds',
-  description: 'An administrator makes and removes no owner; the last owner stays one (409).',
+  summary: 'Change the role of a member; in force everywhere within 60 seconds',
+  description: 'An administrator cannot change owners; the last owner keeps the role (409).',
   ...scoped('account:write', [strictJson]),
   request: { params: MemberParams, query: DryRunQuery, body: json(UpdateMemberRequest) },
   responses: {
-    200: okOrPlan('The updated member.', OrganizationMemberOrChangePlan),
+    200: okOrPlan('The changed member.', OrganizationMemberOrChangePlan),
     ...problemResponses([400, 401, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -56,12 +56,12 @@ const removeRoute = createRoute({
   operationId: 'removeOrganizationMember',
   etagOf: 'member',
   summary: 'Remove a member, or leave with your own id; keys of the leaving member are refused everywhere within 60 seconds',
-  description: '`keysTo` names a member that takes over the keys instead. The last owner cannot go (409).',
+  description: '`keysTo` transfers the keys to another member instead. The last owner cannot leave (409).',
   ...scoped('account:write', []),
   request: { params: MemberParams, query: RemoveMemberQuery.extend(DryRunQuery.shape) },
   responses: {
     200: PLANNED,
-    204: { description: 'No member any more.', headers: RATE_HEADERS },
+    204: { description: 'The membership is removed.', headers: RATE_HEADERS },
     ...problemResponses([400, 401, 403, 404, 409, 422, 429], RATE_HEADERS),
   },
 })

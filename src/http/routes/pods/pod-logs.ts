@@ -14,8 +14,8 @@ const logsRoute = createRoute({
   method: 'get',
   path: '/v2/pods/{id}/logs',
   operationId: 'getPodLogs',
-  summary: "A pod's log: its newest lines, then every line as it comes",
-  description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
+  summary: 'Stream the log of a pod: its newest lines, then every new line',
+  description: 'Server-sent events. `Last-Event-ID` resumes after an event; a stream ends after an hour.',
   ...scoped('pods:read', [], 'id'),
   request: {
     params: z.object({ id: z.string().meta({ param: { name: 'id', in: 'path' }, description: 'Pod id.' }) }),
@@ -31,7 +31,7 @@ const linesRoute = createRoute({
   method: 'get',
   path: '/v2/pods/{id}/logs/lines',
   operationId: 'listPodLogLines',
-  summary: "Pages of a pod's log, and a search in it",
+  summary: 'Read or search the log of a pod, by pages',
   description: LINES_TEXT,
   ...scoped('pods:read', [], 'id'),
   request: {

@@ -45,7 +45,7 @@ const listRoute = createRoute({
   path: PATH,
   operationId: 'listPods',
   summary: 'List pods, newest first',
-  description: 'A page of the account; members of clusters only with `includeClusterPods`.',
+  description: "A page of the account's pods; members of clusters only with `includeClusterPods`.",
   ...scoped(READ, []),
   request: { query: ListPodsQuery },
   responses: { 200: ok('A page of pods.', ListPodsResponse), ...problemResponses([401, 403, 422, 429], RATE_HEADERS) },
@@ -58,11 +58,11 @@ const createPodRoute = createRoute({
   operationId: 'createPod',
   summary: 'Create a pod and start it',
   description:
-    'With `dryRun` nothing is created and the response contains the placement of the pod. A repeated `Idempotency-Key` gives the pod that the first call made.',
+    'With `dryRun` nothing is created and the response contains the placement of the pod. A repeated `Idempotency-Key` returns the pod of the first call.',
   ...scoped(WRITE, [strictJson]),
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
-    200: plannedOrMade('PodOrPlacementPreview', 'With `dryRun`: where the pod would go.', PodPlacementPreview, Pod),
+    200: plannedOrMade('PodOrPlacementPreview', 'With `dryRun`: the placement of the pod.', PodPlacementPreview, Pod),
     201: taggedPod('The pod.'),
     ...problemResponses([400, 401, 402, 403, 404, 409, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -91,7 +91,7 @@ const updateRoute = createRoute({
   ...scoped(WRITE, [strictJson], 'id'),
   request: { params: Params, query: DryRunQuery, body: json(UpdatePodRequest), headers: IfMatchHeaders },
   responses: {
-    200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
+    200: tagged(okOrPlan('The changed pod.', PodOrChangePlan)),
     ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
 })
@@ -106,7 +106,7 @@ const actionRoute = createRoute({
   ...scoped(WRITE, [ENDS_BY_ACTION, strictJson], 'id', 'pods:act'),
   request: { params: Params, query: DryRunQuery, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
-    200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
+    200: tagged(okOrPlan('The changed pod.', PodOrChangePlan)),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
     ...problemResponses([400, 401, 402, 403, 404, 409, 412, 413, 415, 422, 429], RATE_HEADERS),
   },
@@ -118,7 +118,7 @@ const deleteRoute = createRoute({
   path: ITEM_PATH,
   operationId: 'deletePod',
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
-  description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
+  description: 'Network and global volumes keep their data. A pod of a cluster is deleted only with its cluster.',
   ...scoped(WRITE, [], 'id', 'pods:act'),
   request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
   responses: {
