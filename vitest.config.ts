@@ -15,7 +15,7 @@ const SECRETS = {
   TOKEN_SECRET: 'token-secret-for-tests-only-32-bytes-long',
 }
 
-/** The identity provider that tests of sessions play (test/support/access/provider.ts). */
+/** The identity provider that tests of sessions simulate (test/support/access/provider.ts). */
 const PROVIDER = {
   OIDC_ISSUER: 'https://id.example.com',
   OIDC_AUDIENCE: 'podplane-console',
@@ -23,21 +23,21 @@ const PROVIDER = {
   OIDC_OPERATORS: 'Root@example.com, ops@example.com, kim.sato@example.com',
 }
 
-/** How many requests one run makes up from the documents, and from which seed (empty: another one each time). */
+/** Number of requests that one run generates from the documents, and their seed (empty: another seed in each run). */
 const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '12000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }
 
-/** Only a test that hangs lasts longer. A machine whose neighbours are busy takes ten times as long as another. */
+/** Only a test that hangs takes longer. A machine with busy neighbours takes ten times as long as another. */
 const SLOW_MACHINE_MS = 120_000
 
-/** How often CI tries again what failed; it names at its end what passed only then. Elsewhere a test that is not steady fails. */
+/** Number of retries of a failed test in CI, which lists the tests that passed only then. Elsewhere an unsteady test fails. */
 const SECOND_TRIES = process.env.CI ? 1 : 0
 
-/** `npm run plans` notes every statement that tests make. The places that make them are watched then alone: it takes two thirds of the time more. */
+/** `npm run plans` records every statement that tests make. Only then are the statements recorded, because that takes two thirds more time. */
 const RECORDER = process.env.PLANS_RECORDED ? ['test/support/plans/record.ts'] : []
 
 const ON_DISK = { TMPDIR: keepStorageInMemory() }
 
-/** Asks thousands of times for everything there is, and so has a runtime of its own. */
+/** Sends thousands of requests to every operation, and therefore has its own runtime. */
 const ALL_BOUNDS = 'test/worker/rest/requests/documented-bounds.test.ts'
 
 /** Tests inside the runtime that the plane runs on. */
@@ -55,18 +55,18 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
             LOG_LEVEL: 'error',
             TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           },
-          // Optional for an operator; tests of a plane without it take it away from the object they look at.
+          // Optional for an operator; tests of a plane without the bucket remove it from the tested object.
           r2Buckets: ['LOGS'],
-          // Nothing leaves the machine: whatever the plane calls is answered here.
+          // No request leaves the machine: this function answers all calls of the plane.
           outboundService: answerOutside,
-          // Has the plans that are to be, and takes which statements were made in each file (DEV-9).
+          // Provides the expected plans, and receives the statements that each file makes (DEV-9).
           serviceBindings: { STATEMENTS: answerPlans },
         },
       })),
     ],
     test: {
       name,
-      // One runtime for many files: each begins with nothing of the one before (test/support/runner/apply-migrations.ts).
+      // One runtime serves many files; each starts with an empty state (test/support/runner/apply-migrations.ts).
       isolate: false,
       retry: SECOND_TRIES,
       testTimeout: SLOW_MACHINE_MS,
@@ -79,16 +79,16 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
 
 export default defineConfig({
   test: {
-    // One file more than there are cores: each waits for its runtime, and with as many as cores a quarter of them idled.
+    // One file more than cores: files wait for their runtime, and with one file per core a quarter of the cores is idle.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongFirst },
-    // `npm cit` passes no arguments on, so a wrapper that wants the counts names a file here.
+    // `npm cit` passes no arguments, so a wrapper that needs the counts sets the file in this variable.
     ...(process.env.VITEST_JSON ? { reporters: ['default', 'json'], outputFile: { json: process.env.VITEST_JSON } } : {}),
     projects: [
       {
         test: {
           name: 'unit',
-          // Pure functions and texts: a process of its own for each of these files would cost more than its tests.
+          // Pure functions and texts: a separate process for each of these files would cost more than its tests.
           isolate: false,
           env: ON_DISK,
           testTimeout: SLOW_MACHINE_MS,

@@ -6,15 +6,15 @@ import { LongFirst } from './test/support/runner/long-first.ts'
 
 const jsonFile = process.env.VITEST_JSON
 
-/** Their claims need real minutes. The project `long` has them all; `LONG_TURN` adds some of them to the project `e2e`. */
+/** Tests that take real minutes. The project `long` has all of them; `LONG_TURN` adds some of them to the project `e2e`. */
 const LONG = 'test/e2e/**/*.long.e2e.test.ts'
 
-/** How often CI tries again what failed; it names at its end what passed only then. Elsewhere a test that is not steady fails. */
+/** Number of retries of a failed test in CI, which lists the tests that passed only then. Elsewhere an unsteady test fails. */
 const SECOND_TRIES = process.env.CI ? 1 : 0
 
 /**
- * Planes, agents and their workers as real processes, each with directories, ports and hosts of its own. They wait more than they compute,
- * so three files share a machine of two cores: with two, these idle two fifths of the time, and with four the whole takes longer.
+ * Planes, agents and their workers as real processes, each with its own directories, ports and hosts. They wait more than they compute, so
+ * three files share a machine with two cores: with two files the cores are idle two fifths of the time, and four files take longer.
  */
 const WHOLE_PROGRAMS = {
   globalSetup: ['test/e2e/support/machines/require-docker.ts', 'test/e2e/clients/install.ts'],
@@ -23,11 +23,11 @@ const WHOLE_PROGRAMS = {
   maxWorkers: 3,
   retry: SECOND_TRIES,
   sequence: { groupOrder: 1 },
-  // Planes, agents and commands start hundreds of times: what the first of each has compiled is kept for the others.
+  // Planes, agents and commands start hundreds of times; the compiled code of the first start is cached for the others.
   env: { NODE_COMPILE_CACHE: join(tmpdir(), `podplane-e2e-compiled-${process.getuid?.() ?? 0}`) },
 }
 
-/** How many turns it takes until each of the long files has run. */
+/** Number of turns after which each of the long files has run. */
 const LONG_TURNS = 9
 
 export default defineConfig({
@@ -37,7 +37,7 @@ export default defineConfig({
     ...(jsonFile ? { outputFile: { json: jsonFile } } : {}),
     projects: [
       {
-        // The contract from outside, over HTTP alone. Its tests mostly wait for deadlines, so many of them run side by side.
+        // Tests the contract from outside, only over HTTP. They mostly wait for deadlines, so many run at the same time.
         test: {
           name: 'conformance',
           include: ['test/conformance/**/*.test.ts'],
@@ -51,7 +51,7 @@ export default defineConfig({
         },
       },
       {
-        // What the end-to-end tests run: built once, meanwhile, and not by two of them at a time.
+        // Builds the images of the end-to-end tests once, so that no two tests build them at the same time.
         test: {
           name: 'images',
           include: ['test/e2e/agent/images.test.ts'],
@@ -70,13 +70,13 @@ export default defineConfig({
         },
       },
       { test: { name: 'long', include: [LONG], ...WHOLE_PROGRAMS } },
-      // Makes the pictures of the documentation: run by `npm run pictures` alone.
+      // Makes the pictures of the documentation; only `npm run pictures` runs it.
       { test: { name: 'pictures', include: ['test/e2e/console/pictures.test.ts'], ...WHOLE_PROGRAMS } },
     ],
   },
 })
 
-/** Long files that the project `e2e` leaves out: all of them, unless a number says whose turn it is. */
+/** Long files that the project `e2e` excludes: all, unless a number selects a turn. */
 function longFilesOfOtherTurns(turn: string | undefined): string[] {
   if (turn === undefined) return [LONG]
   const files = globSync(LONG).toSorted()

@@ -53,7 +53,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
 
   async reconcile(clusterId: string): Promise<void> {
     await this.expect(clusterId)
-    await this.inTurn(() => this.settle())
+    await this.inTurn(() => this.reconcileOnce())
   }
 
   async memberChanged(clusterId: string): Promise<void> {
@@ -69,7 +69,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   }
 
   override async alarm(): Promise<void> {
-    if (hasTables(this.ctx.storage)) await this.inTurn(() => this.settle())
+    if (hasTables(this.ctx.storage)) await this.inTurn(() => this.reconcileOnce())
   }
 
   private inTurn(step: () => Promise<void>): Promise<void> {
@@ -79,7 +79,7 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
   }
 
   // A failed reconciliation is repeated: the timer is set before it, and set to the decided time at the end.
-  private async settle(): Promise<void> {
+  private async reconcileOnce(): Promise<void> {
     const expected = hasTables(this.ctx.storage) ? this.store.expected() : null
     if (expected === null) return
     let checkAtMs: number | null = this.now() + RECONCILE_AFTER_MS

@@ -161,7 +161,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
   }
 
   /**
-   * A workload needs capacity (PREEMPT-1): returns the capacity that this endpoint could free. The asker is notified when more becomes free
+   * A workload needs capacity (PREEMPT-1): returns the capacity that this endpoint could free. The caller is notified when more becomes free
    * (PREEMPT-3).
    */
   async requestCapacity(seeker: SeekingEndpoint): Promise<CapacityOffer> {

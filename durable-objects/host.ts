@@ -83,7 +83,7 @@ export class HostObject extends PlaneObject implements HostRpc {
       silentSinceMs,
       idle,
     })
-    this.reports = new HostReports(ctx, env, store, { podChanged: (...reported) => this.pods.reported(...reported), silentSinceMs })
+    this.reports = new HostReports(ctx, env, store, { podReported: (...reported) => this.pods.reported(...reported), silentSinceMs })
     const { pods, reports, silence, gpuHealth, replacements, presenceOf: presence } = this
     this.removal = new HostRemoval({ env, store, links, pods, reports, history: this.history, alarms, now, lastHeardMs })
     const housekeeping = new Housekeeping({ env, store, alarms, now })
@@ -121,17 +121,17 @@ export class HostObject extends PlaneObject implements HostRpc {
 
   async recordPodIntent(hostId: string, podId: string): Promise<PodIntent> {
     this.store.setHostId(hostId)
-    await this.silence.settle(hostId)
-    await this.pods.mark(podId)
+    await this.silence.exclude(hostId)
+    await this.pods.recordIntent(podId)
     return { takesMore: this.takesMore(), silentSinceMs: this.presenceOf.silentSinceMs() }
   }
 
   async clearPodIntent(podId: string): Promise<void> {
-    this.pods.unmark(podId)
+    this.pods.clearIntent(podId)
   }
 
   async syncPod(hostId: string, podId: string): Promise<void> {
-    await this.pods.settle(hostId, podId)
+    await this.pods.sync(hostId, podId)
   }
 
   async overlaysChanged(hostId: string): Promise<void> {
@@ -139,7 +139,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     if (await this.overlays.refresh(hostId, false)) await this.desired.broadcast()
   }
 
-  async podChanged(podId: string, timeoutMs: number): Promise<void> {
+  async waitForPodChange(podId: string, timeoutMs: number): Promise<void> {
     await this.pods.waitForChange(podId, timeoutMs)
   }
 
@@ -160,7 +160,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     if (!this.store.get(workload.id)) {
       if (!this.takesMore()) return false
       this.store.setHostId(hostId)
-      await this.desired.want(this.ctx.storage, workload, ownerId)
+      await this.desired.setWorkload(this.ctx.storage, workload, ownerId)
     }
     await this.desired.broadcast()
     return true
@@ -174,7 +174,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     const known = this.ctx.storage.transactionSync(() => {
       const row = this.store.get(workloadId)
       if (row && !(row.workload.desired === 'stopped' && row.workload.stopGraceMs <= graceMs)) {
-        this.store.want({ ...row.workload, desired: 'stopped', stopGraceMs: graceMs }, row.ownerId)
+        this.store.setWorkload({ ...row.workload, desired: 'stopped', stopGraceMs: graceMs }, row.ownerId)
       }
       return row !== null
     })
@@ -208,7 +208,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   }
 
   async report(hostId: string, reports: WorkloadReport[]): Promise<void> {
-    await this.silence.settle(hostId)
+    await this.silence.exclude(hostId)
     await this.reports.passOn(hostId, reports)
   }
 

@@ -133,7 +133,7 @@ export class PodLogObject extends PlaneObject implements PodLogRpc {
 
   private async hasOwner({ kind, ownerId }: LogOwner, workloadId: string): Promise<boolean> {
     if (kind === 'worker') {
-      const endpoint = endpointStub(this.env, asPlane('endpoint', ownerId, 'is a log still wanted'))
+      const endpoint = endpointStub(this.env, asPlane('endpoint', ownerId, 'checks the owner of a log'))
       return (await endpoint.recallWorker(workloadId)) === 'present'
     }
     const pod = await findPodForHost(openRecords(this.env), ownerId)

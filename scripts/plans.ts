@@ -30,7 +30,7 @@ function update(): number {
   const recorded = values.recorded ?? join(folder, 'recorded')
   const tests = isAll ? ['--project', 'worker', '--project', 'bounds'] : positionals
   if (!values.recorded && !vitest(tests, { PLANS_RECORDED: recorded }) && isAll)
-    return refuse('not every test has passed, so what they make is not known')
+    return refuse('a test failed, so the statements are incomplete')
   const lines = existsSync(recorded) ? readFileSync(recorded, 'utf8').split('\n').filter(Boolean) : []
   const reports = lines.map((line) => JSON.parse(line) as FileReport)
   const made = reports.flatMap(({ byChance, made }) => (byChance ? [] : made))
@@ -55,7 +55,7 @@ function update(): number {
   writePlans(plans)
   return refused.length === 0
     ? 0
-    : refuse(`left out, because they scan or sort and say no reason (\`--bounded <reason>\`):\n${refused.join('\n')}`)
+    : refuse(`left out, because they scan or sort and have no reason (\`--bounded <reason>\`):\n${refused.join('\n')}`)
 }
 
 function vitest(tests: readonly string[], env: NodeJS.ProcessEnv): boolean {

@@ -7,7 +7,7 @@ import { type Env, readSettings, type Settings } from '../../src/env.ts'
 import { type Vault, vaultOf } from '../../src/platform/seal.ts'
 import { peekJob } from '../../src/queue/jobs.ts'
 import { QueueNotes } from '../../src/queue/queue-notes.ts'
-import { settleJob } from '../../src/queue/transitions.ts'
+import { applyJobDeadlines } from '../../src/queue/transitions.ts'
 import { liveConfig, type Tx } from '../../src/queue/tx.ts'
 import { AuditOutbox } from '../audit-outbox.ts'
 import type { Timers } from '../clock/timers.ts'
@@ -84,7 +84,7 @@ export class EndpointCore {
   async findJob(jobId: string): Promise<Job | null> {
     const job = peekJob(this.state, jobId)
     if (!job || applyTime(job, this.now()).kind === 'none') return job
-    await this.transact((tx) => settleJob(tx, job.seq))
+    await this.transact((tx) => applyJobDeadlines(tx, job.seq))
     return peekJob(this.state, jobId)
   }
 

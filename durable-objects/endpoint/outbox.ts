@@ -65,7 +65,7 @@ export class Outbox {
     const config = state.meta.config()
     if (!config) return false
     const delivery: HandOver = { id: row.deliveryId, endpointId: config.id, jobId: row.jobId, url: row.url, bytes: row.bytes }
-    const response = await webhookSenderStub(env, asPlane('team', config.teamId, 'hands a notification over')).fetch(
+    const response = await webhookSenderStub(env, asPlane('team', config.teamId, 'sends a notification')).fetch(
       'https://webhook-sender/deliveries',
       {
         method: 'POST',

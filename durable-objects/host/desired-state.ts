@@ -44,10 +44,15 @@ export class DesiredState {
   }
 
   /** Adds a workload or changes its desired state. `isWanted` is checked in the transaction that writes it. */
-  async want(storage: DurableObjectStorage, workload: Workload, ownerId: string, isWanted: () => boolean = () => true): Promise<void> {
+  async setWorkload(
+    storage: DurableObjectStorage,
+    workload: Workload,
+    ownerId: string,
+    isWanted: () => boolean = () => true,
+  ): Promise<void> {
     const { workload: bare, sealedLogin } = this.logins.take(workload)
     storage.transactionSync(() => {
-      if (isWanted()) this.store.want(bare, ownerId, sealedLogin)
+      if (isWanted()) this.store.setWorkload(bare, ownerId, sealedLogin)
     })
   }
 

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../src/db/client.ts'
-import { readHostOverlays } from '../../src/db/overlays/host-overlays.ts'
-import { settleEnds } from '../../src/domain/overlay/ends.ts'
-import { describeOverlays, type NetworkOnHost, othersConcerned } from '../../src/domain/overlay/host-overlays.ts'
+import { readHostOverlays } from '../../src/db/overlays/overlay-rows.ts'
+import { resolveTunnelEnds } from '../../src/domain/overlay/ends.ts'
+import { describeOverlays, type NetworkOnHost, othersConcerned } from '../../src/domain/overlay/networks-on-host.ts'
 import { notifyHostsOfOverlays } from '../../src/effects/overlays/notify-hosts.ts'
 import { type Env, readSettings } from '../../src/env.ts'
 import type { Overlay } from '../../src/host-protocol/overlays.ts'
@@ -65,7 +65,7 @@ export class HostOverlays {
   private async read(hostId: string, notifyOthers: boolean): Promise<boolean> {
     const { env, store, alarms, now, waitUntil } = this.deps
     const before = this.known()
-    const { networks: after, doubts } = settleEnds(hostId, before, await readHostOverlays(openDatabase(env.DB), hostId))
+    const { networks: after, doubts } = resolveTunnelEnds(hostId, before, await readHostOverlays(openDatabase(env.DB), hostId))
     if (JSON.stringify(before) === JSON.stringify(after)) return false
     this.note.write(after.length === 0 ? '' : JSON.stringify(after))
     store.raise()

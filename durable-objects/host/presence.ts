@@ -86,7 +86,7 @@ export class HostPresence {
       const before = this.record()
       const returned = before !== null && (before.returned || before.stage !== 'LIVE')
       await setHostStatus(openDatabase(this.env.DB), hostId, 'ONLINE', this.now())
-      await this.settle({ ...freshRecord(this.now()), returned })
+      await this.save({ ...freshRecord(this.now()), returned })
       logEvent('info', 'host online', { hostId })
     })
   }
@@ -96,7 +96,7 @@ export class HostPresence {
     await this.inTurn(async () => {
       const record = this.record()
       if (!record || !this.links.none() || isGone(record.stage)) return
-      await this.settle({ ...record, lastBeatAtMs: Math.max(record.lastBeatAtMs, lastBeatAtMs), linkClosedAtMs: this.now() })
+      await this.save({ ...record, lastBeatAtMs: Math.max(record.lastBeatAtMs, lastBeatAtMs), linkClosedAtMs: this.now() })
     })
   }
 
@@ -111,9 +111,9 @@ export class HostPresence {
       const record = { ...found, lastBeatAtMs: this.lastBeatAtMs(found) }
       if (record.returned) await hostReturned(this.env, hostId)
       const { stage } = judgePresence(this.factsOf(record), this.now())
-      if (stage === record.stage) return this.settle({ ...record, returned: false })
+      if (stage === record.stage) return this.save({ ...record, returned: false })
       await this.enter(stage, hostId, this.heardAtMs(record))
-      await this.settle({ ...record, returned: false, stage, offlineAtMs: stage === 'OFFLINE' ? this.now() : record.offlineAtMs })
+      await this.save({ ...record, returned: false, stage, offlineAtMs: stage === 'OFFLINE' ? this.now() : record.offlineAtMs })
     })
   }
 
@@ -146,7 +146,7 @@ export class HostPresence {
   }
 
   // Closing links runs `linkEnded` in a later turn, when the stored stage makes it do nothing.
-  private async settle(record: PresenceRecord): Promise<void> {
+  private async save(record: PresenceRecord): Promise<void> {
     // Dependents that wait for the host's return are notified by the next check, which is due at once.
     const nextAtMs = record.returned ? this.now() : judgePresence(this.factsOf(record), this.now()).nextAtMs
     const kept = { ...record, lastBeatAtMs: this.lastBeatAtMs(record), dueAtMs: nextAtMs }

@@ -12,7 +12,7 @@ import type { WorkloadStore } from './workload-store.ts'
 
 export interface HostReportsDeps {
   /** Called for every pod whose report was passed on, before the report counts as accepted. */
-  podChanged(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void>
+  podReported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void>
   /** Last sign of life of a host that is silent; null while it beats. */
   silentSinceMs(): number | null
 }
@@ -83,7 +83,7 @@ export class HostReports {
 
   private async notifyEndpoint(hostId: string, endpointId: string, report: WorkloadReport): Promise<void> {
     await this.chargeWorker(hostId, report)
-    await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host says so')).workloadReport(report)
+    await endpointStub(this.env, asPlane('endpoint', endpointId, 'a host reports it')).workloadReport(report)
   }
 
   // Times in reports are capped at the present, and those of a silent host at its last sign of life (BIL-10, BIL-18).
@@ -101,6 +101,6 @@ export class HostReports {
     const areOthersDown = others.every(({ state }) => isDown(state))
     const source = { hostId, podId, isLast: others.length === 0, areOthersDown, silentSinceMs: this.deps.silentSinceMs() }
     await applyPodReport(this.env, source, report)
-    await this.deps.podChanged(hostId, podId, report.state)
+    await this.deps.podReported(hostId, podId, report.state)
   }
 }

@@ -34,14 +34,14 @@ export class HostSilence {
     const { store, alarms, now, silentSinceMs } = this.deps
     const sinceMs = silentSinceMs()
     if (sinceMs === null) return
-    // A silence that follows before the first is settled is merged with it, so that the moment in between is not charged.
+    // A silence that follows before the first is excluded is merged with it, so that the moment in between is not charged.
     const fromMs = Math.min(sinceMs, this.over()?.fromMs ?? sinceMs)
     store.writeMeta(SILENCE_KEY, JSON.stringify({ fromMs, toMs: now() } satisfies Silence))
     await alarms.setBy(SILENCE_TIMER, now())
   }
 
   /** Excludes the ended silence from charges. Runs before other changes to the host's pods; an error is retried by the timer. */
-  async settle(hostId: string): Promise<void> {
+  async exclude(hostId: string): Promise<void> {
     const silence = this.over()
     if (!silence) return
     await excuseSilence(this.deps.env, hostId, silence)

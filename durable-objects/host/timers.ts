@@ -57,11 +57,11 @@ export class HostTimers {
   private async fire(timer: string): Promise<void> {
     const { store, pods, silence, removal, presence, gpuHealth, housekeeping, overlays, desired } = this.deps
     const hostId = store.hostId()
-    if (timer === INTENTS_TIMER && hostId !== null) await pods.reconcileMarked(hostId)
+    if (timer === INTENTS_TIMER && hostId !== null) await pods.syncPending(hostId)
     if (timer === MOVES_TIMER && hostId !== null) await pods.moveAway(hostId)
     if (timer === DEADLINES_TIMER && hostId !== null) await pods.checkDeadlines(hostId)
     if (timer === IDLE_TIMER && hostId !== null) await pods.checkIdle(hostId)
-    if (timer === SILENCE_TIMER && hostId !== null) await silence.settle(hostId)
+    if (timer === SILENCE_TIMER && hostId !== null) await silence.exclude(hostId)
     if (timer === REMOVAL_TIMER && hostId !== null) await removal.check(hostId)
     if (timer === OVERLAYS_TIMER && hostId !== null && (await overlays.check(hostId))) await desired.broadcast()
     if (timer === HOUSEKEEPING_TIMER && hostId !== null) await housekeeping.run()

@@ -130,7 +130,7 @@ export class WorkloadStore {
   }
 
   /** Adds or replaces a workload under a new revision. An existing credential stays with its workload. */
-  want(workload: Workload, ownerId: string, sealedLogin: string | null = null): void {
+  setWorkload(workload: Workload, ownerId: string, sealedLogin: string | null = null): void {
     this.sql.exec(
       `INSERT INTO workloads (id, owner_id, spec, program, sealed_login) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT (id) DO UPDATE SET spec = excluded.spec, program = excluded.program,

@@ -21,7 +21,7 @@ export class ArchiveRoom {
   async makeRoom(log: ArchivedLog): Promise<boolean> {
     const oldest = await findOldestLog(openDatabase(this.env.DB), log)
     if (oldest === null || (oldest.kind === log.kind && oldest.id === log.id)) return false
-    return podLogStub(this.env, asPlane(oldest.kind, oldest.id, 'makes room')).shedArchive()
+    return podLogStub(this.env, asPlane(oldest.kind, oldest.id, 'frees space in an archive')).shedArchive()
   }
 
   async giveBack(log: ArchivedLog): Promise<void> {

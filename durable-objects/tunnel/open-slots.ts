@@ -51,6 +51,6 @@ export class OpenSlots {
   }
 
   private stub(endpointId: string) {
-    return endpointStub(this.env, asPlane('endpoint', endpointId, 'carries a request'))
+    return endpointStub(this.env, asPlane('endpoint', endpointId, 'forwards a request'))
   }
 }

@@ -56,10 +56,10 @@ export const WhyOption = z
         z.null(),
       ])
       .meta({ description: 'The call that applies the option; null: no call is needed.' }),
-    pricePerHour: z.number().meta({ description: 'USD per hour of what starts, its disks included.', format: 'float' }),
+    pricePerHour: z.number().meta({ description: 'USD per hour of the started workload, its disks included.', format: 'float' }),
     priceDifference: z.number().meta({ description: 'Difference in USD per hour from the request.', format: 'float' }),
-    waitSeconds: z.number().int().min(0).nullable().meta({ description: 'Of `WAIT`: for how long.' }),
-    loses: z.string().optional().meta({ description: 'Of `STOP`: what the stop ends.' }),
+    waitSeconds: z.number().int().min(0).nullable().meta({ description: 'Only for `WAIT`: the duration.' }),
+    loses: z.string().optional().meta({ description: 'Only for `STOP`: the resource that it stops.' }),
   })
   .meta({ id: 'WhyOption', description: 'A smallest change that would start it now, verified by placement.', example: OPTION_EXAMPLE })
 export type WhyOption = z.infer<typeof WhyOption>

@@ -15,7 +15,7 @@ export const CreateHeaders = z.object({
     .regex(VISIBLE_ASCII)
     .optional()
     .meta({
-      description: 'A repeat of the same request within 24 hours answers with the first result; its env is the present one.',
+      description: 'A repeat of the same request within 24 hours returns the first result, with the present env.',
       example: '5f0c9d6e-create',
       param: { name: 'Idempotency-Key', in: 'header' },
     }),

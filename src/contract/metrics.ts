@@ -9,8 +9,8 @@ const Moment = z.iso.datetime({ offset: true })
 
 /** Query of every answer with series (HIS-5). */
 export const MetricsQuery = z.object({
-  from: Moment.optional().meta({ description: 'RFC 3339. Without it an hour before `to`.', example: '2026-06-01T12:00:00Z' }),
-  to: Moment.optional().meta({ description: 'RFC 3339, exclusive. Without it now.', example: '2026-06-01T13:00:00Z' }),
+  from: Moment.optional().meta({ description: 'RFC 3339. Default: an hour before `to`.', example: '2026-06-01T12:00:00Z' }),
+  to: Moment.optional().meta({ description: 'RFC 3339, exclusive. Default: now.', example: '2026-06-01T13:00:00Z' }),
   step: z.preprocess(readDigits, z.number().int().min(MIN_STEP_SECONDS).max(MAX_STEP_SECONDS)).optional().meta({
     description:
       'Seconds between points. Default: the finest resolution that is stored for that time: 5 for 10 minutes, 60 for 24 hours, 900 for 30 days. The response contains it.',
@@ -29,9 +29,9 @@ export const MetricSeries = z
   .object({
     name: z.enum(METRIC_NAMES).meta({ id: 'MetricName', example: 'cpu' }),
     unit: z.enum(METRIC_UNITS).meta({ id: 'MetricUnit', example: 'percent' }),
-    gpu: wholeNumber(0).optional().meta({ description: 'Which GPU, from 0; absent where it is about none.' }),
-    points: Points.meta({ description: 'Means; null: nothing is known of that time.' }),
-    maxima: Points.optional().meta({ description: 'The most of each step; absent where a step is one sample.' }),
+    gpu: wholeNumber(0).optional().meta({ description: 'Index of the GPU, from 0; omitted for other metrics.' }),
+    points: Points.meta({ description: 'The mean of each step; null: no data.' }),
+    maxima: Points.optional().meta({ description: 'The maximum within each step; omitted if a step is one sample.' }),
   })
   .meta({ id: 'MetricSeries', description: 'One metric over time.', example: { name: 'cpu', unit: 'percent', points: [3, null, 41] } })
 export type MetricSeries = z.infer<typeof MetricSeries>
@@ -44,7 +44,7 @@ export const MetricsResponse = z
   })
   .meta({
     id: 'MetricsResponse',
-    description: 'Columns, not rows: the n-th point of every series is of `from` + n × `step`.',
+    description: 'Data by columns: the n-th point of every series is at `from` + n × `step`.',
     example: {
       from: '2026-06-01T12:00:00Z',
       step: 60,

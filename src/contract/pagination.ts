@@ -18,5 +18,5 @@ export const WHOLE_PAGE: Pagination = { nextCursor: null, hasNextPage: false }
 /** Query of a paginated list (PAG-2, PAG-3).  */
 export const PageQuery = z.object({
   limit: queryInteger(1, MAX_PAGE_SIZE, MAX_PAGE_SIZE).meta({ description: 'Page size.', param: { name: 'limit', in: 'query' } }),
-  cursor: z.string().min(1).optional().meta({ description: 'Opaque position from a page of this very list.' }),
+  cursor: z.string().min(1).optional().meta({ description: 'Opaque position from a page of the same list.' }),
 })

@@ -22,7 +22,7 @@ export interface SharedResource {
   tables?: readonly string[]
 }
 
-const OWN = 'all of its own: nothing of others is counted with it'
+const OWN = 'all: use by others is not counted with it'
 const BUDGET = 'a budget, BUDGET-1; adr/0050'
 
 /** All finite resources that accounts share, by name. A new one needs a row: see docs/adding-things.md. */
@@ -35,9 +35,9 @@ export const SHARED_RESOURCES = {
     rules: ['RATE-1', 'SHR-3'],
     tables: ['teams', 'overlays', 'volume_tombstones', 'volume_hosts', 'host/pod_marks'],
   },
-  'calls that end something': {
+  'calls that end a resource': {
     charged: 'person',
-    share: 'a tenth of a minute for each key and session; beyond ten of them, as many as they leave to others (adr/0051)',
+    share: 'a tenth of the quota of a minute for each key and session; beyond ten of them, as many as they leave to others (adr/0051)',
     reserve: 'one a minute for each of 256 keys and sessions',
     at: ['src/domain/rate-limit.ts#spendAll'],
     rules: ['CAP-3', 'SHR-44'],
@@ -51,7 +51,7 @@ export const SHARED_RESOURCES = {
   },
   'rows of the audit log': {
     charged: 'person',
-    share: 'as many as requests: none is written without one',
+    share: 'as many as requests: each needs a request',
     reserve: OWN,
     at: ['src/objects/cause.ts#byCaller'],
     rules: ['SHR-3'],
@@ -59,7 +59,7 @@ export const SHARED_RESOURCES = {
   },
   'sign-ins and sessions': {
     charged: 'person',
-    share: 'a request each; 50 sessions and 10 by each key, of which a new one ends the oldest',
+    share: 'a request each; 50 sessions, and 10 by each key; a further one ends the oldest',
     reserve: OWN,
     at: ['src/services/accounts/rate-limit.ts#tryCharge'],
     rules: ['SHR-3'],
@@ -67,7 +67,7 @@ export const SHARED_RESOURCES = {
   },
   'device codes': {
     charged: 'address',
-    share: '30 a minute, and 600 polls; one that waits has no row, and deciding about one costs the user a request',
+    share: '30 a minute, and 600 polls; a waiting code has no row, and a decision costs the user a request',
     reserve: OWN,
     at: [
       'src/http/console/device-routes.ts#MAX_STARTS',
@@ -87,20 +87,20 @@ export const SHARED_RESOURCES = {
   'SSH connections': {
     charged: 'address',
     share: 'as many as it leaves to others (adr/0051)',
-    reserve: 'one in 16; and those with a key have places of their own',
+    reserve: 'one in 16; connections with a key have a separate reserve',
     at: ['src/ssh-proxy/limits.ts#ConnectionLimits'],
     rules: ['SHR-39', 'NET-24'],
   },
   'look-ups that find nothing': {
     charged: 'address',
-    share: '100 in 10 s, 10 of one that goes on',
+    share: '100 in 10 s, then 10 while they continue',
     reserve: OWN,
     at: ['src/services/credentials/lookups.ts#lookUpFor'],
     rules: ['KEY-10'],
   },
-  'answers to who is refused': {
+  'answers to refused callers': {
     charged: 'address',
-    share: '100 in 10 s, then later ones',
+    share: '100 in 10 s, then delayed ones',
     reserve: OWN,
     at: ['src/domain/refusals.ts#countRefusal'],
     rules: ['RATE-30'],
@@ -114,7 +114,7 @@ export const SHARED_RESOURCES = {
   },
   'calls of the job API': {
     charged: 'person',
-    share: 'windows and places for each operation of each endpoint',
+    share: 'windows and slots for each operation of each endpoint',
     reserve: OWN,
     at: ['src/domain/job/limits.ts#judgeCall'],
     rules: ['LIM-1'],
@@ -122,7 +122,7 @@ export const SHARED_RESOURCES = {
   },
   spend: {
     charged: 'person',
-    share: 'a ceiling an hour and a month, over all accounts without a plan of their own',
+    share: 'a ceiling per hour and per month, over all accounts without a plan',
     reserve: OWN,
     at: ['src/db/billing/spend.ts#withinSpend', 'src/db/billing/month-limit.ts#withinMonth'],
     rules: ['SHR-1'],
@@ -137,9 +137,9 @@ export const SHARED_RESOURCES = {
     budgets: ['pods', 'clusters', 'stoppedPods', 'endpoints', 'gpus', 'storedBytes', 'secrets', 'secretBytes'],
     tables: ['endpoints', 'endpoint/scaling_log', 'endpoint/timeline_hours'],
   },
-  'lives of workers': {
+  'records of ended workers': {
     charged: 'person',
-    share: 'as many as workers, which hold GPUs or machines; forgotten after a time',
+    share: 'as many as workers, which hold GPUs or machines; deleted after a time',
     reserve: OWN,
     at: ['src/db/accounts/budgets.ts#withinBudget'],
     rules: ['BUDGET-1'],
@@ -153,7 +153,7 @@ export const SHARED_RESOURCES = {
     rules: ['PLAN-4', 'BUDGET-1'],
     budgets: ['organizations'],
   },
-  'what is kept of one account': {
+  'retained rows of one account': {
     charged: 'account',
     share: BUDGET,
     reserve: OWN,
@@ -180,7 +180,7 @@ export const SHARED_RESOURCES = {
   'bytes of queues': {
     charged: 'person',
     share: BUDGET,
-    reserve: 'each endpoint stores 4 MiB without asking',
+    reserve: 'each endpoint stores 4 MiB without a reservation',
     at: ['durable-objects/endpoint/storage-grant.ts#StorageGrant'],
     rules: ['BUDGET-3'],
     budgets: ['queuedBytes'],
@@ -188,7 +188,7 @@ export const SHARED_RESOURCES = {
   'bytes of logs': {
     charged: 'person',
     share: BUDGET,
-    reserve: 'lines that are at hand stay',
+    reserve: 'the recent lines of each log stay',
     at: ['durable-objects/pod-log/archive.ts#LogArchive'],
     rules: ['LOG-35'],
     budgets: ['logBytes'],
@@ -201,7 +201,7 @@ export const SHARED_RESOURCES = {
     at: ['durable-objects/pod-log/followers.ts#Followers', 'durable-objects/pod-log/line-reader.ts#LineReader'],
     rules: ['LOG-4'],
   },
-  'bytes and rows under way': {
+  'bytes and rows in progress': {
     charged: 'person',
     share: BUDGET,
     reserve: OWN,
@@ -209,9 +209,9 @@ export const SHARED_RESOURCES = {
     rules: ['BUDGET-4', 'RATE-32', 'RATE-20'],
     budgets: ['inFlightBytes', 'readBytes', 'readRows'],
   },
-  'places of webhooks': {
+  'slots of webhooks': {
     charged: 'account',
-    share: '128 attempts in a lane, 10,000 that wait',
+    share: '128 attempts in a lane, 10,000 waiting ones',
     reserve: OWN,
     at: ['src/domain/webhook/slots.ts#openings'],
     rules: ['HOOK-18'],
@@ -219,7 +219,7 @@ export const SHARED_RESOURCES = {
   },
   'requests that wait for a worker': {
     charged: 'account',
-    share: '1,000 of an endpoint; the caller has 400 at a time',
+    share: '1,000 per endpoint; a caller has 400 at a time',
     reserve: OWN,
     at: ['src/domain/job/limits.ts#judgeCall', 'durable-objects/endpoint/slots.ts#Slots'],
     rules: ['LB-10'],
@@ -233,15 +233,15 @@ export const SHARED_RESOURCES = {
   },
   'connections to ports of pods': {
     charged: 'account',
-    share: '128 of a pod, among the tunnel streams of its account',
+    share: '128 per pod, among the tunnel streams of its account',
     reserve: 'that of the tunnel streams',
     at: ['src/http/ingress/handle-port-call.ts#handlePortCall', 'src/host-protocol/tunnel/windows.ts'],
     rules: ['NET-1'],
   },
   'bytes that no client reads': {
     charged: 'person',
-    share: 'as many as it leaves to others (adr/0051), 24 MiB of one connection',
-    reserve: 'a quarter, while one other account is there',
+    share: 'as many as it leaves to others (adr/0051), 24 MiB per connection',
+    reserve: 'a quarter, while there is one other account',
     at: ['src/domain/ingress/unheard.ts#Unheard'],
     rules: ['NET-51', 'SHR-43'],
   },
@@ -252,17 +252,17 @@ export const SHARED_RESOURCES = {
     at: ['src/host-agent/docker/streams/exec.ts#ContainerExecs'],
     rules: ['HOST-130'],
   },
-  'places of the relay': {
+  'slots of the relay': {
     charged: 'account',
     share: 'a part for each worker',
-    reserve: 'the part of each worker, also of those that come',
+    reserve: 'the part of each worker, also of future ones',
     at: ['src/host-agent/relay/admission/admission.ts#Admission'],
     rules: ['HOST-76'],
   },
   'images by bytes': {
     charged: 'person',
     share: 'as much as it leaves to others (adr/0051)',
-    reserve: 'a quarter, while one other account is there',
+    reserve: 'a quarter, while there is one other account',
     at: ['src/host-agent/pulls/space/image-shares.ts#ImageShares'],
     rules: ['HOST-101', 'HOST-147'],
   },
@@ -273,9 +273,9 @@ export const SHARED_RESOURCES = {
     at: ['src/host-agent/pulls/space/image-shares.ts#ImageShares'],
     rules: ['SHR-34'],
   },
-  'pulls under way, and the GPUs reserved for them': {
+  'pulls in progress, and the GPUs reserved for them': {
     charged: 'person',
-    share: 'a few at a time; one that is slower than 1 MiB a minute ends and gives its GPUs back',
+    share: 'a few at a time; a pull slower than 1 MiB a minute ends and releases its GPUs',
     reserve: OWN,
     at: ['src/host-agent/pulls/pull-pace.ts#PullPace', 'src/host-agent/slots.ts#Slots'],
     rules: ['SHR-36', 'HOST-97'],
@@ -283,28 +283,28 @@ export const SHARED_RESOURCES = {
   'disk of machines': {
     charged: 'person',
     share: 'as much as it leaves to others (adr/0051)',
-    reserve: 'a quarter, while one other account is there',
+    reserve: 'a quarter, while there is one other account',
     at: ['src/domain/host/disk-share.ts#diskRoom', 'src/db/hosts/disk-share.ts#withinDiskShare'],
     rules: ['SHR-41'],
   },
   'host ports': {
     charged: 'person',
     share: 'as many as it leaves to others (adr/0051)',
-    reserve: 'a quarter, while one other account is there',
+    reserve: 'a quarter, while there is one other account',
     at: ['src/host-agent/docker/ports/host-ports.ts#HostPorts'],
     rules: ['HOST-148'],
   },
   'connections of the kernel': {
     charged: 'account',
-    share: '1/32 of the table that it begins, and as much that it receives',
-    reserve: '30 of 32 parts, while one other account is there',
+    share: '1/32 of the table for opened connections, and as much for received ones',
+    reserve: '30 of 32 parts, while there is one other account',
     at: ['src/host-agent/network/connection-bounds.ts#boundsOf'],
     rules: ['NET-60'],
   },
-  'questions for names': {
+  'DNS questions': {
     charged: 'account',
-    share: '8 connections of one that asks',
-    reserve: '248 of 256, while one other asks',
+    share: '8 connections per container',
+    reserve: '248 of 256, while there is one other',
     at: ['src/host-agent/network/dns/name-server.ts#NameServer'],
     rules: ['NET-70'],
   },

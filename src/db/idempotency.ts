@@ -27,10 +27,10 @@ export const KEY_TAKES = { keptAnswers: 1, keptAnswerBytes: MAX_ANSWER_BYTES } a
  * Claims a key unless a request holds it, and returns its row: the caller holds the key if `claim` is its own (POD-22). Null: the key is
  * new and exceeds the team's budgets.
  */
-export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow | null> {
-  const { teamId, operation, key, claim, fingerprint, claimedAt: nowMs } = want
+export async function claimKey(db: Database, claimed: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow | null> {
+  const { teamId, operation, key, claim, fingerprint, claimedAt: nowMs } = claimed
   const isAbandoned = and(isNull(idempotencyKeys.response), lt(idempotencyKeys.claimedAt, nowMs - CLAIM_TTL_MS))
-  const isKnown = sql`EXISTS (SELECT 1 FROM idempotency_keys WHERE ${named(want)})`
+  const isKnown = sql`EXISTS (SELECT 1 FROM idempotency_keys WHERE ${named(claimed)})`
   const hasRoom = sql.join(
     Object.entries(KEY_TAKES).map(([name, more]) => withinBudget(teamId, name as keyof typeof KEY_TAKES, more)),
     sql` AND `,
@@ -47,7 +47,7 @@ export async function claimKey(db: Database, want: Omit<IdempotencyRow, 'respons
         set: { claim, fingerprint, claimedAt: nowMs, response: null },
         setWhere: sql`${isAbandoned}`,
       }),
-    db.select().from(idempotencyKeys).where(named(want)),
+    db.select().from(idempotencyKeys).where(named(claimed)),
   ])
   return row ?? null
 }

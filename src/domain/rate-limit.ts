@@ -17,7 +17,7 @@ export const DEFAULT_QUOTA: RateQuota = { minute: 60, hour: 3000, day: 50_000 }
 /** All pods that a person pays for share the quota of this many pods (CAP-2): more pods or organizations do not raise it. */
 const PODS_AT_ONCE = 10
 /**
- * The reserve of calls that end something, for use when windows are used up (CAP-3): the minute's quota divided by the first, at least the
+ * The reserve of calls that end a resource, for use when windows are used up (CAP-3): the minute's quota divided by the first, at least the
  * second.
  */
 const RESERVED_PART = 10

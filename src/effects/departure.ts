@@ -56,7 +56,7 @@ async function askEndpoints(env: Env, catalog: Catalog, owners: readonly [string
 async function askEndpoint(env: Env, catalog: Catalog, id: string, workerIds: readonly string[]): Promise<LeavingEndpoint | null> {
   const config = await findEndpointConfig(openRecords(env), id)
   if (!config) return null
-  const { workers } = await endpointStub(env, asPlane('endpoint', id, 'foretells a change of a host')).impact()
+  const { workers } = await endpointStub(env, asPlane('endpoint', id, 'previews a change of a host')).impact()
   const here = workers.filter((worker) => workerIds.includes(worker.id))
   return { id, name: config.name, teamId: config.teamId, request: placementRequestOf(catalog, config), workers: here }
 }

@@ -1,16 +1,9 @@
 import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
 import { Owned } from '../objects/owned.ts'
+import type { LogWriter } from '../objects/pod-log.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
-
-/** The log that a workload writes to, and its owner. */
-export interface LogOwner {
-  kind: LogKind
-  /** Id of a worker's endpoint, or of the pod. */
-  ownerId: string
-  workloadId: string
-}
 
 /** Grants that were verified before, which saves an HMAC per batch. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()
@@ -20,11 +13,11 @@ const MAX_VERIFIED = 20_000
  * Returns the proof that a host was assigned a workload (HOST-10). It is derived, so that a batch of log lines needs neither D1 nor the
  * host object. It contains the host's id and is therefore worthless to another host.
  */
-export async function grantLog(env: Env, hostId: string, owner: LogOwner): Promise<LogAccess> {
+export async function grantLog(env: Env, hostId: string, owner: LogWriter): Promise<LogAccess> {
   return { kind: owner.kind, ownerId: owner.ownerId, grant: await logGrant(masterSecrets(env)[0], hostId, owner) }
 }
 
-function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }: LogOwner): Promise<string> {
+function logGrant(secret: string, hostId: string, { kind, ownerId, workloadId }: LogWriter): Promise<string> {
   return keyedDigest(secret, ['log', hostId, kind, ownerId, workloadId].join('\n'))
 }
 

@@ -7,7 +7,7 @@ import { tryLogged } from '../platform/log.ts'
 /** Notifies a cluster's object of a change of a member. Best effort: the object also reconciles periodically by itself. */
 export async function notifyCluster(env: Env, clusterId: string | null): Promise<void> {
   if (clusterId === null) return
-  const cluster = clusterStub(env, asPlane('cluster', clusterId, 'a host says so'))
+  const cluster = clusterStub(env, asPlane('cluster', clusterId, 'a host reports it'))
   await tryLogged('warn', 'a cluster could not be notified of a member', { clusterId }, () => cluster.memberChanged(clusterId))
 }
 

@@ -77,7 +77,7 @@ async function carryOut(env: Env, endpointId: string, search: CapacitySearch, of
     const workerIds = workers.map(({ workerId }) => workerId)
     const seeker = { endpointId, own: search.offers.has(id) }
     // An endpoint that has work again since its answer keeps its workers, so the remaining ones need not leave either.
-    if (!(await endpointStub(env, asPlane('endpoint', id, 'makes room')).preempt({ seeker, workerIds }))) break
+    if (!(await endpointStub(env, asPlane('endpoint', id, 'preempts workers')).preempt({ seeker, workerIds }))) break
     for (const workerId of workerIds) gone.add(workerId)
   }
   return gone
@@ -87,7 +87,7 @@ async function askAll(env: Env, endpointId: string, ids: readonly string[], own:
   const answers = await Promise.all(
     ids.slice(0, MAX_ASKED).map(async (id): Promise<[string, CapacityOffer][]> => {
       try {
-        return [[id, await endpointStub(env, asPlane('endpoint', id, 'makes room')).requestCapacity({ endpointId, own })]]
+        return [[id, await endpointStub(env, asPlane('endpoint', id, 'preempts workers')).requestCapacity({ endpointId, own })]]
       } catch (error) {
         logEvent('warn', 'an endpoint could not be asked for room', { endpointId: id, error })
         return []

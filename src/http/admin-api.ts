@@ -34,7 +34,7 @@ const DOCUMENT_PATH = '/admin/v1/openapi.json'
 const INFO = {
   title: 'podplane operator API',
   version: '1',
-  description: 'Users, keys, quotas and machines. Opened by the operator key, and by sessions of operators.',
+  description: 'Users, keys, quotas and machines. Requires the operator key or the session of an operator.',
 }
 
 /** The operator API (AUT-4a). It has no rate limit, because its callers are operators. */

@@ -49,12 +49,12 @@ const INFO = {
   title: 'podplane',
   version: '2',
   description:
-    'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC. Every answer has an `X-Request-ID`, your own where you send one: name it when you report a fault.',
+    'Pods, Serverless endpoints and their queues. Errors are RFC 9457 problem details; times are RFC 3339 in UTC. Every response has an `X-Request-ID`, yours if you send one; include it when you report a fault.',
 }
 
 const CREDENTIALS = [
   'An API key, or the JWT of a session: `Authorization: Bearer <key>`.',
-  'A session may name a team of its user in `X-Team-Id`; `X-Account-Id` of the answer names the account that it ran for.',
+  'A session may select a team of its user by `X-Team-Id`; `X-Account-Id` of the response is the account that the request acted for.',
 ].join(' ')
 
 /**

@@ -49,7 +49,7 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   /** Capacity may be free on some host. False when no worker of this endpoint waits for capacity. */
   capacityAppeared(): Promise<boolean>
   /**
-   * A workload needs capacity (PREEMPT-1): returns the capacity that this endpoint could free. The asker is notified when more becomes free
+   * A workload needs capacity (PREEMPT-1): returns the capacity that this endpoint could free. The caller is notified when more becomes free
    * (PREEMPT-3).
    */
   requestCapacity(requester: SeekingEndpoint): Promise<CapacityOffer>

@@ -36,14 +36,14 @@ export interface HostRpc extends Rpc.DurableObjectBranded {
   fetch(request: Request): Promise<Response>
   /** Announces a change of a pod's row. The caller calls `syncPod` afterwards; if it crashes before, the object reads the row by itself. */
   recordPodIntent(hostId: string, podId: string): Promise<PodIntent>
-  /** Removes one mark without a change of the row. */
+  /** Removes one intent record without a change of the row. */
   clearPodIntent(podId: string): Promise<void>
-  /** Applies a pod's row to the desired state, and removes one mark. */
+  /** Applies a pod's row to the desired state, and removes one intent record. */
   syncPod(hostId: string, podId: string): Promise<void>
   /** The private networks of the host have changed, or a check of whether their members reach one another was started. */
   overlaysChanged(hostId: string): Promise<void>
   /** Returns when a pod may have changed, at the latest after `timeoutMs`. */
-  podChanged(podId: string, timeoutMs: number): Promise<void>
+  waitForPodChange(podId: string, timeoutMs: number): Promise<void>
   /** The host is lost or drained: its pods move elsewhere, each according to its own settings. */
   movePods(hostId: string): Promise<void>
   /** Whether the host is silent, and the current resource use of containers, as far as it was reported recently. */

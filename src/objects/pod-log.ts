@@ -17,9 +17,10 @@ export interface PodLogRpc extends Rpc.DurableObjectBranded {
   shedArchive(): Promise<boolean>
 }
 
-/** The writer of a log: see `LogOwner` of `src/effects/log-access.ts`. */
+/** A workload that writes to a log, and the owner of the log. */
 export interface LogWriter {
   kind: LogKind
+  /** Id of a worker's endpoint, or of the pod. */
   ownerId: string
   workloadId: string
 }

@@ -1,7 +1,7 @@
 import type { JobState } from '../contract/enums.ts'
 import { canRetry, isEnded, type Job } from '../domain/job/job.ts'
 import { cancelJob, requeueJob } from './jobs.ts'
-import { settleJob } from './transitions.ts'
+import { applyJobDeadlines } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
 /** Action on many jobs (JOB-44). */
@@ -51,7 +51,7 @@ export function bulkStep(
     if (isEnough()) break
     counts.looked += 1
     const id = tx.state.jobs.bySeq(seq)?.id
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (!job || !mayChange(action, job) || !isMeant(job)) {
       counts.skipped += 1

@@ -3,14 +3,14 @@ import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type 
 import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
 import { deleteCorrupted } from './jobs.ts'
 import type { QueueState } from './state.ts'
-import { endLeases, failWorker, isSilent, LOST, settleJob, silenceLimitMs, silenceReason } from './transitions.ts'
+import { applyJobDeadlines, endLeases, failWorker, isSilent, LOST, silenceLimitMs, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent, heldCounts } from './worker-rows.ts'
 import { finishesByMs } from './workers/outside-calls.ts'
 
 /** All deadlines of a queue. Their columns are authoritative; an alarm only triggers the check. */
 
-/** Jobs settled in one commit; the others follow at once in the next commit. */
+/** Jobs whose deadlines one commit applies; the others follow at once in the next commit. */
 const DUE_BATCH = 200
 /** An outside call that takes longer than this is checked again. */
 const IN_FLIGHT_LIMIT_MS = 30_000
@@ -18,29 +18,29 @@ const IN_FLIGHT_LIMIT_MS = 30_000
 const OUTAGE_INTERVALS = 2
 
 /** Applies every deadline that has passed. */
-export function settleDue(tx: Tx): void {
+export function applyDeadlines(tx: Tx): void {
   const { jobs, workers, outbox } = tx.state
-  // Reads each job anew by its number, because settling one job may fail its worker and so end the leases of later ones.
+  // Reads each job anew by its number, because the deadline of one job may fail its worker and so end the leases of later ones.
   const isEnough = outbox.meter()
   for (const seq of jobs.due(tx.nowMs, DUE_BATCH)) {
     if (isEnough()) break
     // A corrupted row would wake the queue for ever (JOB-24).
-    if (!settleJob(tx, seq)) deleteCorrupted(tx, seq)
+    if (!applyJobDeadlines(tx, seq)) deleteCorrupted(tx, seq)
   }
-  for (const { id } of workers.all()) settleWorker(tx, workers.get(id))
+  for (const { id } of workers.all()) applyWorkerDeadlines(tx, workers.get(id))
   tx.effects.scale = true
 }
 
-function settleWorker(tx: Tx, worker: Worker | null): void {
+function applyWorkerDeadlines(tx: Tx, worker: Worker | null): void {
   if (!worker) return
   if (worker.phase === 'DRAINING') {
-    settleDraining(tx, worker)
+    endSilentDraining(tx, worker)
     return
   }
   const dueAtMs = workerDueAtMs(worker, silenceLimitMs(tx.state))
   if (dueAtMs === null || tx.nowMs < dueAtMs) return
   if (worker.phase === 'STARTING') failWorker(tx, worker, lateReason(tx, worker.reason))
-  if (worker.phase === 'READY') settleReady(tx, worker)
+  if (worker.phase === 'READY') failSilentReady(tx, worker)
   if (worker.phase === 'FAILED' && tx.nowMs >= worker.forgetAtMs) applyWorkerEvent(tx, worker.id, { kind: 'hide' })
 }
 
@@ -50,11 +50,11 @@ function lateReason({ state }: Tx, reason: string | null): string {
 }
 
 // LSE-7: the container is being removed anyway, but its jobs do not wait for that.
-function settleDraining(tx: Tx, worker: DrainingWorker): void {
+function endSilentDraining(tx: Tx, worker: DrainingWorker): void {
   if (isSilent(tx, worker)) endLeases(tx, worker.id, silenceReason(tx.state), LOST)
 }
 
-function settleReady(tx: Tx, worker: ReadyWorker): void {
+function failSilentReady(tx: Tx, worker: ReadyWorker): void {
   if (isSilent(tx, worker)) failWorker(tx, worker, silenceReason(tx.state))
   else if (tx.nowMs >= noTakeDueAtMs(worker)) failWorker(tx, worker, 'it sends pings, but does not request work')
 }
@@ -118,6 +118,6 @@ function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
   // A worker that serves requests, or was still starting, has no pings or takes to miss.
   if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return
   applyWorkerEvent(tx, worker.id, { kind: 'ping' })
-  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs })
+  if (untilMs > tx.nowMs + silenceLimitMs(tx.state)) applyWorkerEvent(tx, worker.id, { kind: 'host silent', untilMs })
   if (worker.phase === 'READY') applyWorkerEvent(tx, worker.id, { kind: 'take' })
 }

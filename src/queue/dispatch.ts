@@ -2,7 +2,7 @@ import { type Assignment, assignJobs, type Taker } from '../domain/job/dispatch.
 import type { QueuedJob } from '../domain/job/job.ts'
 import { leaseJob, mayHold } from '../domain/job/lease.ts'
 import { INPUT, type OpenTake, S3_CONFIG } from './state.ts'
-import { drainWorker, settleJob } from './transitions.ts'
+import { applyJobDeadlines, drainWorker } from './transitions.ts'
 import { liveConfig, type Tx } from './tx.ts'
 import { applyWorkerEvent } from './worker-rows.ts'
 
@@ -80,10 +80,10 @@ function lease(tx: Tx, takers: readonly ReadyTaker[], assignments: readonly Assi
   return [...replies.values()]
 }
 
-/** First jobs of the queue; expired ones are settled and left out. */
+/** First jobs of the queue; expired ones are ended and left out. */
 function readHead(tx: Tx, limit: number): QueuedJob[] {
   const head = tx.state.jobs.queueHead(limit)
-  for (const job of head) if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
+  for (const job of head) if (tx.nowMs >= job.ttlAtMs) applyJobDeadlines(tx, job.seq)
   return head.filter((job) => tx.nowMs < job.ttlAtMs)
 }
 

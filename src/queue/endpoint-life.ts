@@ -1,6 +1,6 @@
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { cancelJob } from './jobs.ts'
-import { drainWorker, settleJob, takeBackWorker } from './transitions.ts'
+import { applyJobDeadlines, drainWorker, takeBackWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 
 /** Number of jobs that one commit of a purge reads. */
@@ -21,7 +21,7 @@ export function takeConfig({ state, effects }: Tx, config: EndpointConfig): void
 export function deleteEndpoint(tx: Tx): void {
   const { state } = tx
   for (const { seq } of state.jobs.running()) {
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = state.jobs.bySeq(seq)
     if (job) cancelJob(tx, job)
   }
@@ -55,8 +55,8 @@ export function cancelBatch(tx: Tx): { cancelled: number; more: boolean } {
   for (const job of jobs) {
     if (isEnough()) break
     checked += 1
-    // TMO-11: an expired job has ended by itself, even if no alarm has settled it yet.
-    if (tx.nowMs >= job.ttlAtMs) settleJob(tx, job.seq)
+    // TMO-11: an expired job has ended by itself, even if no alarm has ended it yet.
+    if (tx.nowMs >= job.ttlAtMs) applyJobDeadlines(tx, job.seq)
     else {
       cancelJob(tx, job)
       cancelled += 1

@@ -1,7 +1,7 @@
 import type { Holder } from '../domain/job/job.ts'
 import { missPing, renewLease } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
-import { currentJob, failWorker, killWorker, settleJob } from './transitions.ts'
+import { applyJobDeadlines, currentJob, failWorker, killWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent, workerOf } from './worker-rows.ts'
 
@@ -43,7 +43,7 @@ function renewLeases(tx: Tx, from: Holder, listed: ReadonlySet<string>, ignoreMi
     if (listed.has(job.id)) jobs.save(job, renewLease(job, tx.nowMs, { pingIntervalMs }))
     else if (!ignoreMissing) {
       jobs.save(job, missPing(job, tx.nowMs))
-      settleJob(tx, job.seq)
+      applyJobDeadlines(tx, job.seq)
     }
   }
 }

@@ -13,13 +13,13 @@ import { applyWorkerEvent } from './worker-rows.ts'
  */
 
 /** Applies the deadlines of a job that have passed. False: no such job can be read. */
-export function settleJob(tx: Tx, seq: number): boolean {
+export function applyJobDeadlines(tx: Tx, seq: number): boolean {
   const job = tx.state.jobs.bySeq(seq)
-  if (job) settle(tx, job)
+  if (job) applyDue(tx, job)
   return job !== null
 }
 
-function settle(tx: Tx, job: Job): void {
+function applyDue(tx: Tx, job: Job): void {
   const due = applyTime(job, tx.nowMs)
   switch (due.kind) {
     case 'none':
@@ -47,7 +47,7 @@ function settle(tx: Tx, job: Job): void {
 export function currentJob(tx: Tx, jobId: string): Job | null {
   const job = peekJob(tx.state, jobId)
   if (!job) return null
-  settleJob(tx, job.seq)
+  applyJobDeadlines(tx, job.seq)
   return peekJob(tx.state, jobId)
 }
 
@@ -96,7 +96,7 @@ const TAKEN_BACK: Losses = { confirmed: 'free', unconfirmed: 'free' }
 export function endLeases(tx: Tx, workerId: string, reason: string, losses: Losses): void {
   for (const { seq } of tx.state.jobs.heldBy(workerId)) {
     // Deadlines of the job come first: an expired job does not run again because its worker ended too.
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state !== 'IN_PROGRESS') continue
     const loss = job.acked ? losses.confirmed : losses.unconfirmed

@@ -18,9 +18,9 @@ export type WorkerEvent =
   /** It was placed on a host. */
   | { kind: 'placed'; hostId: string; gpuTypeId: string | null; dataCenterId: string }
   /** No host has free capacity. */
-  | { kind: 'no room'; reason: string; retryAtMs: number }
+  | { kind: 'no capacity'; reason: string; retryAtMs: number }
   /** Capacity may have become free, or can be freed. */
-  | { kind: 'look again'; atMs: number }
+  | { kind: 'retry placement'; atMs: number }
   /** Its host reports the progress of the start. */
   | { kind: 'progress'; reason: string }
   /** Its container runs. */
@@ -28,7 +28,7 @@ export type WorkerEvent =
   /** It serves requests, and its health check succeeds (LB-7). */
   | { kind: 'healthy' }
   /** Its health check fails or is not answered. */
-  | { kind: 'unwell'; reason: string }
+  | { kind: 'unhealthy'; reason: string }
   /** It asked for work. */
   | { kind: 'take' }
   | { kind: 'ping' }
@@ -39,9 +39,9 @@ export type WorkerEvent =
   /** It holds no job or request. */
   | { kind: 'idle' }
   /** Its host is silent: until then its own silence proves nothing (HOST-36). */
-  | { kind: 'excused'; untilMs: number }
+  | { kind: 'host silent'; untilMs: number }
   /** Its host is back, so its own silence counts again after `untilMs`. */
-  | { kind: 'host heard'; untilMs: number }
+  | { kind: 'host returned'; untilMs: number }
   /** It gets no more work, and ends when it holds none (WRK-29). */
   | { kind: 'drain'; reason: string }
   /** It crashed, was lost or reports itself unhealthy. */
@@ -49,7 +49,7 @@ export type WorkerEvent =
   /** The platform ends it without a grace, and it is not shown as failed. */
   | { kind: 'kill'; reason: string }
   /** Its host was asked to remove it and has not done so yet. */
-  | { kind: 'removal asked' }
+  | { kind: 'removal requested' }
   /** It has been removed from all hosts. */
   | { kind: 'released' }
   /** The time during which its failure is shown is over. */
@@ -73,8 +73,8 @@ const LIFE: Life = {
       dataCenterId,
       reason: 'starting',
     }),
-    'no room': (worker, { reason, retryAtMs }) => ({ ...worker, attempts: worker.attempts + 1, reason, nextAttemptAtMs: retryAtMs }),
-    'look again': (worker, { atMs }) => ({ ...worker, nextAttemptAtMs: atMs }),
+    'no capacity': (worker, { reason, retryAtMs }) => ({ ...worker, attempts: worker.attempts + 1, reason, nextAttemptAtMs: retryAtMs }),
+    'retry placement': (worker, { atMs }) => ({ ...worker, nextAttemptAtMs: atMs }),
     // The host's report may arrive before the answer to the placement.
     running: (worker, _, nowMs) => ({ ...worker, startedAtMs: nowMs, reason: 'waiting for its first take' }),
     drain,
@@ -104,7 +104,7 @@ const LIFE: Life = {
       lastTakeAtMs: null,
       idleSinceMs: nowMs,
     }),
-    unwell: (worker, { reason }) => ({ ...worker, reason }),
+    unhealthy: (worker, { reason }) => ({ ...worker, reason }),
     drain,
     fail,
     kill,
@@ -112,7 +112,7 @@ const LIFE: Life = {
   READY: {
     take: (worker, _, nowMs) => ({ ...worker, lastTakeAtMs: nowMs }),
     // It gets no request until it is healthy again, and has as much time for that as for its start.
-    unwell: (worker, { reason }, nowMs) => ({ ...factsOf(worker), phase: 'STARTING', startedAtMs: nowMs, reason }),
+    unhealthy: (worker, { reason }, nowMs) => ({ ...factsOf(worker), phase: 'STARTING', startedAtMs: nowMs, reason }),
     ping: seen,
     loaded: (worker, event, nowMs) => {
       const next = loaded(worker, event, nowMs)
@@ -122,8 +122,8 @@ const LIFE: Life = {
     },
     busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
     idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
-    excused,
-    'host heard': hostHeard,
+    'host silent': hostSilent,
+    'host returned': hostReturned,
     drain,
     fail,
     kill,
@@ -131,15 +131,15 @@ const LIFE: Life = {
   DRAINING: {
     ping: seen,
     loaded,
-    excused,
-    'host heard': hostHeard,
+    'host silent': hostSilent,
+    'host returned': hostReturned,
     fail,
     kill,
-    'removal asked': askAgain,
+    'removal requested': requestAgain,
     released: () => null,
   },
   FAILED: {
-    'removal asked': askAgain,
+    'removal requested': requestAgain,
     released: (worker) => ({ ...worker, released: true }),
     // A worker whose removal its host has not confirmed is hidden, and its removal is still requested.
     hide: (worker) => (worker.released ? null : unseen(worker)),
@@ -162,11 +162,11 @@ function loaded<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'l
   return worker.lastSeenAtMs === null || worker.loadedAtMs !== null ? worker : { ...worker, loadedAtMs: nowMs }
 }
 
-function excused<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'excused'>): W {
+function hostSilent<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host silent'>): W {
   return { ...worker, excusedUntilMs: Math.max(worker.excusedUntilMs ?? 0, untilMs) }
 }
 
-function hostHeard<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host heard'>): W {
+function hostReturned<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host returned'>): W {
   if (worker.excusedUntilMs === null) return worker
   // A worker that does not ping needs no further time.
   return { ...worker, excusedUntilMs: worker.lastSeenAtMs === null ? null : untilMs }
@@ -194,7 +194,7 @@ function toFailed(worker: Worker, reason: string, nowMs: number, forgetAtMs: num
   return { ...factsOf(worker), phase: 'FAILED', reason, nextAttemptAtMs: nowMs, attempts: 0, forgetAtMs, released: false }
 }
 
-function askAgain<W extends DrainingWorker | FailedWorker>(worker: W, _: EventOf<'removal asked'>, nowMs: number): W {
+function requestAgain<W extends DrainingWorker | FailedWorker>(worker: W, _: EventOf<'removal requested'>, nowMs: number): W {
   return { ...worker, attempts: worker.attempts + 1, nextAttemptAtMs: nowMs + removalRepeatMs(worker.attempts) }
 }
 

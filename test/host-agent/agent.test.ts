@@ -102,9 +102,9 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     ])
     expect(hello.inventory.simulated).toBe(true)
 
-    plane.want(makeWorkload({ id: 'pod1' }))
+    plane.setDesired(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.last('pod1')?.state === 'running')
-    plane.want(makeWorkload({ id: 'pod1', desired: 'stopped' }))
+    plane.setDesired(makeWorkload({ id: 'pod1', desired: 'stopped' }))
     await waitUntil('gone', () => plane.last('pod1')?.state === 'gone')
     expect(plane.states('pod1')).toEqual(['starting', 'running', 'exited', 'gone'])
     expect(plane.reports.map((report) => report.sequence)).toEqual([1, 2, 3, 4])
@@ -151,7 +151,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
       const agent = startAgent('docker', '--local-images')
       const images = ['https://docker.io/library/nginx:latest', 'a/../../b', 'file:///etc/passwd', 'get?names=secbig:1&x=', 'moved', 'huge']
       const odd = images.map((image, index) => makeWorkload({ id: `odd${index}`, image }))
-      plane.want(...odd, makeWorkload({ id: 'good' }))
+      plane.setDesired(...odd, makeWorkload({ id: 'good' }))
       for (const { id } of odd) await waitUntil('an error', () => plane.last(id)?.state === 'error')
       await waitUntil('the others run', () => plane.last('good')?.state === 'running')
       expect(odd.map(({ id }) => plane.last(id)?.reason)).toEqual([
@@ -167,7 +167,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
 
   test('a worker takes a job through the relay and posts its result', async ({ expect }) => {
     startAgent()
-    plane.want(makeWorkload({ id: 'w1', kind: 'worker', image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1') }))
+    plane.setDesired(makeWorkload({ id: 'w1', kind: 'worker', image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1') }))
     plane.jobs.submit('job-1', { text: 'hello' })
     const result = await waitUntil('result', () => plane.jobs.result('job-1'))
     expect(result.body).toEqual({ output: { text: 'hello' } })
@@ -178,7 +178,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     const first = startAgent()
     const kept = makeWorkload({ id: 'kept' })
     const dying = makeWorkload({ id: 'dying', kind: 'worker', image: 'builtin/probe', platformEnv: workerEnv('ep1', 'w1', url) })
-    plane.want(kept, dying)
+    plane.setDesired(kept, dying)
     await waitUntil('both running', () => plane.last('kept')?.state === 'running' && plane.last('dying')?.state === 'running')
     await end(first, 'SIGKILL')
     plane.jobs.submit('job-1', { exit: 7 })
@@ -191,7 +191,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     const hello = await waitUntil('hello', () => plane.messages.find((message) => message.type === 'hello'))
     expect(hello.workloads.find((report) => report.workloadId === 'kept')?.state).toBe('running')
     plane.push()
-    plane.want(makeWorkload({ id: 'kept', desired: 'stopped' }), dying)
+    plane.setDesired(makeWorkload({ id: 'kept', desired: 'stopped' }), dying)
     await waitUntil('gone', () => plane.last('kept')?.state === 'gone')
     expect(plane.states('dying')).toEqual(['starting', 'running', 'exited'])
     expect(plane.states('kept')).toEqual(['starting', 'running', 'exited', 'gone'])
@@ -200,7 +200,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
   test('reports that the plane did not acknowledge survive a restart of the agent', async ({ expect }) => {
     plane.eventsStatus = 503
     const first = startAgent()
-    plane.want(makeWorkload({ id: 'pod1' }))
+    plane.setDesired(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.messages.some((message) => message.type === 'beat' && message.workloads[0]?.state === 'running'))
     expect(await end(first, 'SIGTERM')).toBe(0)
     plane.eventsStatus = 200
@@ -215,7 +215,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     const first = startAgent()
     const log = { kind: 'worker' as const, ownerId: 'ep1', grant: 'g' }
     const worker = { id: 'w1', kind: 'worker' as const, image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1', url), log }
-    plane.want(makeWorkload(worker))
+    plane.setDesired(makeWorkload(worker))
     plane.jobs.submit('job-1', {})
     await waitUntil('the first job in the log', () => plane.log('w1').includes('job job-1: done'))
     plane.logsStatus = 503
@@ -227,7 +227,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
     startAgent()
     plane.logsStatus = 200
     await waitUntil('the third job in the log', () => plane.log('w1').includes('job job-3: done'))
-    plane.want(makeWorkload({ ...worker, desired: 'stopped' }))
+    plane.setDesired(makeWorkload({ ...worker, desired: 'stopped' }))
     await waitUntil('the end in the log', () => plane.log('w1').some((line) => line.startsWith('[exited')))
     const jobs = ['job-1', 'job-2', 'job-3'].flatMap((job) => [`job ${job}: started`, `job ${job}: done`])
     expect(plane.log('w1')).toEqual([
@@ -242,7 +242,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
 
   test('on revocation all workloads are stopped and the agent exits with 0', async ({ expect }) => {
     const agent = startAgent()
-    plane.want(makeWorkload({ id: 'pod1' }))
+    plane.setDesired(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.last('pod1')?.state === 'running')
     plane.send({ type: 'revoked', reason: 'removed by its owner' })
     expect(await agent.exit).toBe(0)
@@ -251,7 +251,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
 
   test('names the workloads that keep running when it ends', async ({ expect }) => {
     const agent = startAgent()
-    plane.want(makeWorkload({ id: 'pod1' }))
+    plane.setDesired(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.last('pod1')?.state === 'running')
     expect(await end(agent, 'SIGTERM')).toBe(0)
     expect(agent.stderr).toMatch(/workloads keep running without the agent; --on-exit stop would end them.*"workloads":1/)
@@ -260,7 +260,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
   test('--on-exit stop stops and reports before the agent ends', async ({ expect }) => {
     const agent = startAgent('--on-exit', 'stop')
     const worker = makeWorkload({ id: 'w1', kind: 'worker', image: 'builtin/echo', platformEnv: workerEnv('ep1', 'w1') })
-    plane.want(makeWorkload({ id: 'pod1' }), worker)
+    plane.setDesired(makeWorkload({ id: 'pod1' }), worker)
     await waitUntil('running', () => plane.last('pod1')?.state === 'running' && plane.last('w1')?.state === 'running')
     expect(await end(agent, 'SIGTERM')).toBe(0)
     expect(plane.states('w1')).toEqual(['starting', 'running', 'exited', 'gone'])
@@ -270,7 +270,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
 
   test('an image that no runtime can run is an error with the reason', async ({ expect }) => {
     startAgent()
-    plane.want(makeWorkload({ id: 'pod1', image: 'nginx:1.27' }), makeWorkload({ id: 'pod2', image: 'builtin/nothing' }))
+    plane.setDesired(makeWorkload({ id: 'pod1', image: 'nginx:1.27' }), makeWorkload({ id: 'pod2', image: 'builtin/nothing' }))
     await waitUntil('errors', () => plane.last('pod1')?.state === 'error' && plane.last('pod2')?.state === 'error')
     expect(plane.last('pod1')?.reason).toBe("no runtime on this host can run image 'nginx:1.27': Docker does not answer")
     expect(plane.last('pod2')?.reason).toBe('unknown built-in image builtin/nothing; known: builtin/echo, builtin/idle, builtin/probe')
@@ -278,21 +278,21 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
 
   test('[HOST-50][HOST-51] a built-in pod is held, started again under a new id, and terminated', async ({ expect }) => {
     startAgent()
-    plane.want(makeWorkload({ id: 'p-1' }))
+    plane.setDesired(makeWorkload({ id: 'p-1' }))
     await waitUntil('running', () => plane.last('p-1')?.state === 'running')
-    plane.want(makeWorkload({ id: 'p-1', desired: 'held' }))
+    plane.setDesired(makeWorkload({ id: 'p-1', desired: 'held' }))
     await waitUntil('exited', () => plane.last('p-1')?.state === 'exited')
-    plane.want(makeWorkload({ id: 'p-1', desired: 'held' }), makeWorkload({ id: 'p-2', replaces: ['p-1'], keepDisk: true }))
+    plane.setDesired(makeWorkload({ id: 'p-1', desired: 'held' }), makeWorkload({ id: 'p-2', replaces: ['p-1'], keepDisk: true }))
     await waitUntil('the former gone', () => plane.last('p-1')?.state === 'gone')
     expect(plane.states('p-1')).toEqual(['starting', 'running', 'exited', 'gone'])
     expect(plane.last('p-2')?.state).toBe('running')
-    plane.want(makeWorkload({ id: 'p-2', desired: 'stopped', wipe: true }))
+    plane.setDesired(makeWorkload({ id: 'p-2', desired: 'stopped', wipe: true }))
     await waitUntil('gone', () => plane.last('p-2')?.state === 'gone')
   })
 
   test('a built-in pod takes no mounts', async ({ expect }) => {
     startAgent()
-    plane.want(makeWorkload({ id: 'p-1', mounts: [{ kind: 'persistent', id: 'p', path: '/workspace', sizeGb: 1 }] }))
+    plane.setDesired(makeWorkload({ id: 'p-1', mounts: [{ kind: 'persistent', id: 'p', path: '/workspace', sizeGb: 1 }] }))
     await waitUntil('error', () => plane.last('p-1')?.state === 'error')
     expect(plane.last('p-1')?.reason).toBe('built-in images run outside any container and take no mounts')
   })
@@ -300,15 +300,15 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
   test('a shorter grace overtakes the stop under way', async ({ expect }) => {
     startAgent()
     const worker = { id: 'w1', kind: 'worker' as const, image: 'builtin/probe', platformEnv: workerEnv('ep1', 'w1') }
-    plane.want(makeWorkload(worker))
+    plane.setDesired(makeWorkload(worker))
     plane.jobs.submit('stuck', { hang: true })
     await waitUntil('the job runs', () => plane.jobs.pings.some((ping) => ping.get('job_id') === 'stuck'))
-    plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 60_000 }))
+    plane.setDesired(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 60_000 }))
     // A program that ignores its stop shows no sign of it: a beat of the agent names the revision that it applies.
     const isInForce = () => plane.messages.some((message) => message.type === 'beat' && message.appliedRevision === plane.revision)
     await waitUntil('the stop under way', isInForce)
     expect(plane.last('w1')?.state).toBe('running')
-    plane.want(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 100 }))
+    plane.setDesired(makeWorkload({ ...worker, desired: 'stopped', stopGraceMs: 100 }))
     await waitUntil('gone', () => plane.last('w1')?.state === 'gone')
     expect(plane.last('w1')).toMatchObject({ exitCode: 137, reason: 'killed by signal SIGKILL' })
   })
@@ -325,7 +325,7 @@ describe('agent against a plane', { timeout: SLOW_START_MS + 20_000 }, () => {
 
   test('links again, with a new token, when the plane forgot the old one', async ({ expect }) => {
     startAgent()
-    plane.want(makeWorkload({ id: 'pod1' }))
+    plane.setDesired(makeWorkload({ id: 'pod1' }))
     await waitUntil('running', () => plane.last('pod1')?.state === 'running')
     plane.accessTokens.clear()
     plane.messages.length = 0

@@ -9,7 +9,7 @@ import { readChunk, readWorkerPost } from '../../src/domain/job/worker-post.ts'
 import type { WorkloadReport } from '../../src/host-protocol/messages.ts'
 import { acceptJob } from '../../src/queue/accept.ts'
 import { beginCommit, endCommit } from '../../src/queue/commit.ts'
-import { earliest, nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
+import { applyDeadlines, earliest, nextDueAtMs } from '../../src/queue/deadlines.ts'
 import { cancelBatch, takeConfig } from '../../src/queue/endpoint-life.ts'
 import { cancelJob, requeueJob } from '../../src/queue/jobs.ts'
 import { takePing } from '../../src/queue/pings.ts'
@@ -70,7 +70,7 @@ export class MemoryQueue implements QueueUnderTest {
       this.nowMs = Math.max(this.nowMs, due)
       this.commit((tx) => {
         this.alarm.fired()
-        settleDue(tx)
+        applyDeadlines(tx)
       })
     }
     this.nowMs = atMs

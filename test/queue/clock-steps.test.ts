@@ -3,7 +3,7 @@ import { submitJob } from '../../src/domain/job/job.ts'
 import { leaseJob, renewLease } from '../../src/domain/job/lease.ts'
 import { moveDeadlines, stepOverRestOf } from '../../src/queue/clock-steps.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
-import { settleDue } from '../../src/queue/deadlines.ts'
+import { applyDeadlines } from '../../src/queue/deadlines.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { MemoryState } from '../support/queue/memory-state.ts'
 import { workerIn } from '../support/queue/workers.ts'
@@ -41,9 +41,9 @@ test.each([
     const { tx, job } = running(executionTimeoutMs)
     const nowMs = SEEN_MS + stepMs
     moveDeadlines(tx(nowMs), stepMs)
-    settleDue(tx(nowMs + endsInMs - 1))
+    applyDeadlines(tx(nowMs + endsInMs - 1))
     expect(job()).toBe('IN_PROGRESS')
-    settleDue(tx(nowMs + endsInMs))
+    applyDeadlines(tx(nowMs + endsInMs))
     expect(job()).not.toBe('IN_PROGRESS')
   }
 })
@@ -53,7 +53,7 @@ test('[CLK-3] an object that rested while the clock was set back finds out by it
   const nowMs = SEEN_MS - HOUR_MS
   moveDeadlines(tx(nowMs), stepOverRestOf(tx(nowMs)))
   expect(state.workers.get('w')).toMatchObject({ lastSeenAtMs: nowMs })
-  settleDue(tx(nowMs + 4 * P_MS))
+  applyDeadlines(tx(nowMs + 4 * P_MS))
   expect(job()).toBe('IN_QUEUE')
 })
 
@@ -63,9 +63,9 @@ test('[CLK-4] a job that runs while the plane is away does not exceed its execut
   const nowMs = SEEN_MS + HOUR_MS
   moveDeadlines(tx(nowMs), stepOverRestOf(tx(nowMs)))
   beginCommit(tx(nowMs), false)
-  settleDue(tx(nowMs + 28_000))
+  applyDeadlines(tx(nowMs + 28_000))
   expect(job()).toBe('IN_PROGRESS')
-  settleDue(tx(nowMs + 30_000))
+  applyDeadlines(tx(nowMs + 30_000))
   expect(job()).toBe('FAILED')
 })
 

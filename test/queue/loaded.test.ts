@@ -4,7 +4,7 @@ import { submitJob } from '../../src/domain/job/job.ts'
 import { leaseJob, renewLease } from '../../src/domain/job/lease.ts'
 import type { WorkerIn } from '../../src/domain/worker/worker.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
-import { nextDueAtMs, settleDue } from '../../src/queue/deadlines.ts'
+import { applyDeadlines, nextDueAtMs } from '../../src/queue/deadlines.ts'
 import { takePing } from '../../src/queue/pings.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { MemoryState } from '../support/queue/memory-state.ts'
@@ -48,7 +48,7 @@ function ping(state: MemoryState, nowMs: number): void {
 function loaded(state: MemoryState, nowMs: number): MemoryState {
   const next = state.restarted(TAKES)
   beginCommit(at(next, nowMs), true)
-  settleDue(at(next, nowMs))
+  applyDeadlines(at(next, nowMs))
   return next
 }
 
@@ -59,9 +59,9 @@ test('[LSE-24] a queue that is loaded long after the row of a lease was written 
   for (let ms = 10_000; ms <= 300_000; ms += P) ping(state, ms)
   const next = loaded(state, 305_000)
   expect(nextDueAtMs(next, 305_000, new Set())).toBe(305_000 + TERM)
-  settleDue(at(next, 305_000 + TERM - 1))
+  applyDeadlines(at(next, 305_000 + TERM - 1))
   expect(seen(next), 'still waited for').toEqual(['IN_PROGRESS', 'READY'])
-  settleDue(at(next, 305_000 + TERM))
+  applyDeadlines(at(next, 305_000 + TERM))
   expect(seen(next), 'not for ever').toEqual(['IN_QUEUE', 'FAILED'])
   expect(next.jobs.bySeq(1)).toMatchObject({ retries: 1, hostLosses: 0, errorDetail: expect.stringContaining('reloaded') })
 })

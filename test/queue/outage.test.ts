@@ -3,7 +3,7 @@ import { submitJob } from '../../src/domain/job/job.ts'
 import { leaseJob, renewLease } from '../../src/domain/job/lease.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import { beginCommit } from '../../src/queue/commit.ts'
-import { settleDue } from '../../src/queue/deadlines.ts'
+import { applyDeadlines } from '../../src/queue/deadlines.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { MemoryState } from '../support/queue/memory-state.ts'
 import { workerIn } from '../support/queue/workers.ts'
@@ -23,7 +23,7 @@ function queueWith(worker: Worker, pingIntervalMs: number) {
 /** One commit at an instant, as the alarm makes it. */
 function check(tx: Tx): void {
   beginCommit(tx, false)
-  settleDue(tx)
+  applyDeadlines(tx)
 }
 
 test.each([

@@ -6,23 +6,23 @@ import { workerIn } from '../support/queue/workers.ts'
 const NOW = 1_000_000
 const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } = {
   placed: { kind: 'placed', hostId: 'host', gpuTypeId: 'gpu', dataCenterId: 'DC' },
-  'no room': { kind: 'no room', reason: 'full', retryAtMs: NOW + 5_000 },
-  'look again': { kind: 'look again', atMs: NOW + 1 },
+  'no capacity': { kind: 'no capacity', reason: 'full', retryAtMs: NOW + 5_000 },
+  'retry placement': { kind: 'retry placement', atMs: NOW + 1 },
   progress: { kind: 'progress', reason: 'pulling the image' },
   running: { kind: 'running' },
   healthy: { kind: 'healthy' },
-  unwell: { kind: 'unwell', reason: 'answered 500' },
+  unhealthy: { kind: 'unhealthy', reason: 'answered 500' },
   take: { kind: 'take' },
   ping: { kind: 'ping' },
   loaded: { kind: 'loaded', holdsJobs: false },
   busy: { kind: 'busy' },
   idle: { kind: 'idle' },
-  excused: { kind: 'excused', untilMs: NOW + 35_000 },
-  'host heard': { kind: 'host heard', untilMs: NOW + 40_000 },
+  'host silent': { kind: 'host silent', untilMs: NOW + 35_000 },
+  'host returned': { kind: 'host returned', untilMs: NOW + 40_000 },
   drain: { kind: 'drain', reason: 'not needed' },
   fail: { kind: 'fail', reason: 'crashed' },
   kill: { kind: 'kill', reason: 'did not stop' },
-  'removal asked': { kind: 'removal asked' },
+  'removal requested': { kind: 'removal requested' },
   released: { kind: 'released' },
   hide: { kind: 'hide' },
 }
@@ -31,8 +31,8 @@ const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } 
 const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase | 'gone'>>> = {
   PLACING: {
     placed: 'STARTING',
-    'no room': 'PLACING',
-    'look again': 'PLACING',
+    'no capacity': 'PLACING',
+    'retry placement': 'PLACING',
     running: 'PLACING',
     drain: 'DRAINING',
     fail: 'FAILED',
@@ -43,20 +43,20 @@ const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase 
     running: 'STARTING',
     take: 'READY',
     healthy: 'READY',
-    unwell: 'STARTING',
+    unhealthy: 'STARTING',
     drain: 'DRAINING',
     fail: 'FAILED',
     kill: 'FAILED',
   },
   READY: {
-    unwell: 'STARTING',
+    unhealthy: 'STARTING',
     take: 'READY',
     ping: 'READY',
     loaded: 'READY',
     busy: 'READY',
     idle: 'READY',
-    excused: 'READY',
-    'host heard': 'READY',
+    'host silent': 'READY',
+    'host returned': 'READY',
     drain: 'DRAINING',
     fail: 'FAILED',
     kill: 'FAILED',
@@ -64,14 +64,14 @@ const NEXT: Record<WorkerPhase, Partial<Record<WorkerEvent['kind'], WorkerPhase 
   DRAINING: {
     ping: 'DRAINING',
     loaded: 'DRAINING',
-    excused: 'DRAINING',
-    'host heard': 'DRAINING',
+    'host silent': 'DRAINING',
+    'host returned': 'DRAINING',
     fail: 'FAILED',
     kill: 'FAILED',
-    'removal asked': 'DRAINING',
+    'removal requested': 'DRAINING',
     released: 'gone',
   },
-  FAILED: { 'removal asked': 'FAILED', released: 'FAILED', hide: 'DRAINING' },
+  FAILED: { 'removal requested': 'FAILED', released: 'FAILED', hide: 'DRAINING' },
 }
 const PHASES = Object.keys(NEXT) as WorkerPhase[]
 const KINDS = Object.keys(EVENTS) as WorkerEvent['kind'][]
@@ -95,9 +95,9 @@ describe('the life of a worker', () => {
   })
 
   test('a worker without room counts its attempts', () => {
-    const searched = nextWorker(workerIn('PLACING', 'w', { attempts: 3 }), EVENTS['no room'], NOW)
+    const searched = nextWorker(workerIn('PLACING', 'w', { attempts: 3 }), EVENTS['no capacity'], NOW)
     expect(searched).toEqual(workerIn('PLACING', 'w', { attempts: 4, reason: 'full', nextAttemptAtMs: NOW + 5_000 }))
-    expect(searched && nextWorker(searched, EVENTS['look again'], NOW + 1)).toMatchObject({ nextAttemptAtMs: NOW + 1, attempts: 4 })
+    expect(searched && nextWorker(searched, EVENTS['retry placement'], NOW + 1)).toMatchObject({ nextAttemptAtMs: NOW + 1, attempts: 4 })
   })
 
   test('its first take makes it ready, idle and seen; the start time of its container stays as its host reported it', () => {
@@ -135,10 +135,10 @@ describe('the life of a worker', () => {
 
   test('[HOST-36] an excuse is never shortened, and outlives a drain', () => {
     const excused = workerIn('READY', 'w', { excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
-    expect(nextWorker(excused, EVENTS.excused, NOW)).toEqual(excused)
-    expect(nextWorker(excused, EVENTS['host heard'], NOW)).toEqual({ ...excused, excusedUntilMs: NOW + 40_000 })
+    expect(nextWorker(excused, EVENTS['host silent'], NOW)).toEqual(excused)
+    expect(nextWorker(excused, EVENTS['host returned'], NOW)).toEqual({ ...excused, excusedUntilMs: NOW + 40_000 })
     const heard = workerIn('READY', 'w', { excusedUntilMs: null })
-    expect(nextWorker(heard, EVENTS['host heard'], NOW)).toBe(heard)
+    expect(nextWorker(heard, EVENTS['host returned'], NOW)).toBe(heard)
     expect(nextWorker(excused, EVENTS.drain, NOW)).toMatchObject({ excusedUntilMs: NOW + 90_000, lastSeenAtMs: 3 })
   })
 
@@ -151,9 +151,9 @@ describe('the life of a worker', () => {
 
   test('a host is asked to remove a worker ever more rarely', () => {
     const draining = workerIn('DRAINING', 'w')
-    const again = nextWorker(draining, EVENTS['removal asked'], NOW)
+    const again = nextWorker(draining, EVENTS['removal requested'], NOW)
     expect(again).toEqual({ ...draining, attempts: 1, nextAttemptAtMs: NOW + 30_000 })
-    expect(again && nextWorker(again, EVENTS['removal asked'], NOW)).toMatchObject({ attempts: 2, nextAttemptAtMs: NOW + 60_000 })
+    expect(again && nextWorker(again, EVENTS['removal requested'], NOW)).toMatchObject({ attempts: 2, nextAttemptAtMs: NOW + 60_000 })
   })
 
   test('a failed worker that is gone from its host is removed after it was shown; another stays hidden and repeats the request', () => {

@@ -63,7 +63,7 @@ async function stepUnderJobs(lab: Lab, step: number): Promise<Row> {
   for (let number = 0; number < RUNNING; number += 1) await load.submit(number)
   const running = await load.running(RUNNING)
   clock.set(step)
-  const outcome = await load.settle(RUNNING_MS * 3)
+  const outcome = await load.waitForEnds(RUNNING_MS * 3)
   await lab.killAll()
   lab.say(`clock ${step} s with ${running} jobs running: ${wrongOf(outcome).note || 'all at their end'}`)
   return {

@@ -53,7 +53,7 @@ export async function measureCrashes(lab: Lab): Promise<Row[]> {
   }
   await sleep(BETWEEN_MS[1])
   await load.stop()
-  const outcome = await load.settle(DRAIN_LIMIT_MS)
+  const outcome = await load.waitForEnds(DRAIN_LIMIT_MS)
   const ids = [...load.acknowledged.keys()]
   await within(WEBHOOK_LIMIT_MS, () => receiver.judge(ids).missing === 0)
   const hooks = receiver.judge(ids)

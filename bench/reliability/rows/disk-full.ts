@@ -98,7 +98,7 @@ export async function measureDiskFullAgent(lab: Lab): Promise<Row[]> {
   removeFill(fill)
   const freedAt = Date.now()
   const host = await waitOnline(plane, 'full', freedAt, BACK_LIMIT_MS)
-  const outcome = await load.settle(BACK_LIMIT_MS * 2)
+  const outcome = await load.waitForEnds(BACK_LIMIT_MS * 2)
   const podStatus = await within(BACK_LIMIT_MS, async () => {
     const { body } = await call(plane.url, plane.apiKey, 'GET', `/v2/pods/${String(pod.id)}`)
     return body.status === 'RUNNING' && 'RUNNING'

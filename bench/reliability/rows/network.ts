@@ -9,7 +9,7 @@ import { faultsOf, type Row, seconds } from '../support/report.ts'
 
 const NAME = 'far'
 const ONLINE_LIMIT_MS = 40_000
-const SETTLE_LIMIT_MS = 240_000
+const FINISH_LIMIT_MS = 240_000
 const WEBHOOK_LIMIT_MS = 60_000
 const TROUBLES: readonly Trouble[] = ['delay', 'fragments', 'cut', 'half-close', 'duplicate']
 const CALM_MS = 3_000
@@ -54,7 +54,7 @@ export async function measureNetwork(lab: Lab): Promise<Row[]> {
   proxy.set('none')
   await watch(CALM_MS)
   await Promise.all([near.stop(), keyed.stop()])
-  const outcomes = [await near.settle(SETTLE_LIMIT_MS), await keyed.settle(SETTLE_LIMIT_MS)] as const
+  const outcomes = [await near.waitForEnds(FINISH_LIMIT_MS), await keyed.waitForEnds(FINISH_LIMIT_MS)] as const
   const ids = [...near.acknowledged.keys(), ...keyed.acknowledged.keys()]
   await within(WEBHOOK_LIMIT_MS, () => receiver.judge(ids).missing === 0)
   const hooks = receiver.judge(ids)

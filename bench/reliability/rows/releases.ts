@@ -8,7 +8,7 @@ import { faultsOf, type Row, seconds } from '../support/report.ts'
 const JOBS = 10
 const JOB_MS = 200
 const ONLINE_LIMIT_MS = 60_000
-const SETTLE_LIMIT_MS = 60_000
+const FINISH_LIMIT_MS = 60_000
 
 /** Runs agents of the previous release with this plane, and agents of this release with a plane of the previous one. */
 export async function measureReleases(lab: Lab): Promise<Row[]> {
@@ -38,8 +38,8 @@ async function measurePair(lab: Lab, what: string, planeOptions: { cwd?: string 
   const pod = await must(plane.url, plane.apiKey, 'POST', '/v2/pods', { name: 'box', image: 'builtin/idle', gpu: { id: 'NVIDIA L4' } })
   const path = `/v2/pods/${String(pod.id)}`
   const reaches = async (status: string) =>
-    (await within(SETTLE_LIMIT_MS, async () => (await call(plane.url, plane.apiKey, 'GET', path)).body.status === status)) === true
-  const outcome = await load.settle(SETTLE_LIMIT_MS)
+    (await within(FINISH_LIMIT_MS, async () => (await call(plane.url, plane.apiKey, 'GET', path)).body.status === status)) === true
+  const outcome = await load.waitForEnds(FINISH_LIMIT_MS)
   const hasRun = await reaches('RUNNING')
   await call(plane.url, plane.apiKey, 'POST', `${path}/action`, { action: 'stop' })
   const hasStopped = await reaches('EXITED')

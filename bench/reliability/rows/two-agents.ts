@@ -10,7 +10,7 @@ import { faultsOf, type Row, seconds } from '../support/report.ts'
 const NAME = 'twin'
 const ONLINE_LIMIT_MS = 40_000
 const REFUSAL_LIMIT_MS = 15_000
-const SETTLE_LIMIT_MS = 90_000
+const FINISH_LIMIT_MS = 90_000
 const TOGETHER_MS = 30_000
 const JOB_MS = 300
 /** Command prefixes of the second agent: none, and a new pid namespace, as in containers that share a volume. */
@@ -48,7 +48,7 @@ async function startSecond(
   const text = second.output()
   await end(lab, second)
   await load.stop()
-  const outcome = await load.settle(SETTLE_LIMIT_MS)
+  const outcome = await load.waitForEnds(FINISH_LIMIT_MS)
   return {
     what,
     tried: `1, ${outcome.acknowledged} jobs`,
@@ -77,7 +77,7 @@ async function startTwin(lab: Lab, plane: Plane, endpointId: string, options: Ag
   const [host] = await hostsNamed(plane, NAME)
   const changes = host?.linkReplacements?.count ?? 0
   await end(lab, twin)
-  const outcome = await load.settle(SETTLE_LIMIT_MS)
+  const outcome = await load.waitForEnds(FINISH_LIMIT_MS)
   return {
     what: 'same agent identity twice',
     tried: `${outcome.acknowledged} jobs in ${seconds(lab.count(TOGETHER_MS, TOGETHER_MS / 2))}`,

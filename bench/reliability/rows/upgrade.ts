@@ -10,7 +10,7 @@ const DONE = 20
 const QUEUED = 30
 const LONG_JOB_MS = 25_000
 const SHORT_JOB_MS = 200
-const SETTLE_LIMIT_MS = 120_000
+const FINISH_LIMIT_MS = 120_000
 const KILL_LIMIT_MS = 5_000
 const POD_LIMIT_MS = 30_000
 const WEBHOOK_LIMIT_MS = 60_000
@@ -30,7 +30,7 @@ export async function measureUpgrade(lab: Lab): Promise<Row[]> {
   // A webhook has three attempts 10 s apart; these deliveries wait for their second one.
   receiver.isClosed = true
   for (let number = 0; number < DONE; number += 1) await load.submit(number)
-  await load.settle(SETTLE_LIMIT_MS)
+  await load.waitForEnds(FINISH_LIMIT_MS)
   for (let number = DONE; number < DONE + QUEUED; number += 1) await load.submit(number)
 
   await killUnderAgent(lab, before)
@@ -122,7 +122,7 @@ async function judge(
   if (other.status !== 200) missing.push(`the second account: ${other.status}`)
   const podRuns = await waitRunning(plane, things.pod)
   const outcomes = []
-  for (const load of loads) outcomes.push(await load.settle(SETTLE_LIMIT_MS))
+  for (const load of loads) outcomes.push(await load.waitForEnds(FINISH_LIMIT_MS))
   const ids = loads.flatMap((load) => [...load.acknowledged.keys()])
   const startedAt = performance.now()
   await within(WEBHOOK_LIMIT_MS, () => receiver.judge(ids).missing === 0, 500)

@@ -4,7 +4,7 @@ import { type Answer, call, type Demo } from './plane.ts'
 
 const REFUSED_PAUSE_MS = 50
 const KEYED_EVERY = 3
-const LOOKERS = 16
+const READERS = 16
 /** A result is retained for 30 min, and no job of a load ends before it was acknowledged. */
 const KEPT_MS = 29 * 60_000
 
@@ -116,7 +116,7 @@ export class Load {
   }
 
   /** Repeats every key, and waits until all acknowledged jobs have ended. */
-  async settle(limitMs: number): Promise<Outcome> {
+  async waitForEnds(limitMs: number): Promise<Outcome> {
     const startedAt = performance.now()
     for (const [key, { number }] of this.keys) await this.submit(number, key)
     const outcome: Outcome = {
@@ -131,7 +131,7 @@ export class Load {
     }
     const left = [...this.acknowledged].reverse()
     await Promise.all(
-      Array.from({ length: LOOKERS }, async () => {
+      Array.from({ length: READERS }, async () => {
         for (let job = left.pop(); job !== undefined; job = left.pop()) await this.judge(job, outcome, startedAt + limitMs)
       }),
     )
@@ -158,7 +158,7 @@ export class Load {
     const seen = { found: 0, lost: 0, errors: new Map<number, number>() }
     const left = [...ids]
     await Promise.all(
-      Array.from({ length: LOOKERS }, async () => {
+      Array.from({ length: READERS }, async () => {
         for (let id = left.pop(); id !== undefined; id = left.pop()) {
           const { status } = await call(target.url, target.apiKey, 'GET', `/v2/${this.endpointId}/status/${id}`, undefined, {
             timeoutMs: 10_000,

@@ -12,7 +12,7 @@ import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.t
 import type { Tx } from '../../../src/queue/tx.ts'
 import type { Commits, Outboxes, Outside, Rows } from '../parts.ts'
 import { problemReply, readText } from '../replies.ts'
-import type { Bulk, BulkWant } from '../store/jobs/bulk-store.ts'
+import type { Bulk, BulkScope } from '../store/jobs/bulk-store.ts'
 import type { SqlState } from '../store/sql-state.ts'
 import { bulkStarted, note } from './audit-notes.ts'
 import { rangeOf } from './job-list.ts'
@@ -77,7 +77,7 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
   const filter: JobFilter = { states, fromMs: time(selection.from), toMs: time(selection.to), idPrefix: null }
   const range = rangeOf(state, filter)
   const named = selection.ids && [...new Set(selection.ids)].flatMap((id) => jobNumber(state, id)).sort((a, b) => a - b)
-  const want: BulkWant = {
+  const scope: BulkScope = {
     states,
     fromMs: filter.fromMs,
     toMs: filter.toMs,
@@ -85,16 +85,16 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
     beforeSeq: Math.min(range.beforeSeq, state.lists.firstSince(Number.POSITIVE_INFINITY)),
     seqs: named?.filter((seq) => isMeant(state, action, seq, filter)) ?? null,
   }
-  const byStatus = want.seqs ? countStates(state, want.seqs) : state.lists.countByState(states, want)
+  const byStatus = scope.seqs ? countStates(state, scope.seqs) : state.lists.countByState(states, scope)
   const matched = Object.values(byStatus).reduce((sum, count) => sum + count, 0)
-  const first = want.seqs ? want.seqs.slice(0, SHOWN_IDS) : state.lists.seqsAfter(states, want, SHOWN_IDS)
+  const first = scope.seqs ? scope.seqs.slice(0, SHOWN_IDS) : state.lists.seqsAfter(states, scope, SHOWN_IDS)
   return {
     id: `bulk_${[...state.randomBytes(8)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`,
     action,
-    want,
+    want: scope,
     matched,
     byStatus,
-    refused: refusedOf(state, action, selection, { ...filter, states: selection.status ?? null }, want),
+    refused: refusedOf(state, action, selection, { ...filter, states: selection.status ?? null }, scope),
     left: [],
     sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
     estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
@@ -108,11 +108,11 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
 }
 
 /** JOB-47: jobs that the request names by status or id, and that the action cannot change. */
-function refusedOf(state: SqlState, action: BulkAction, selection: JobBulkRequest, asked: JobFilter, want: BulkWant): Bulk['refused'] {
+function refusedOf(state: SqlState, action: BulkAction, selection: JobBulkRequest, asked: JobFilter, scope: BulkScope): Bulk['refused'] {
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((status) => !able.includes(status) && (asked.states?.includes(status) ?? true))
   const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
-  if (!selection.ids) return list(state.lists.countByState(states, want))
+  if (!selection.ids) return list(state.lists.countByState(states, scope))
   const ids = [...new Set(selection.ids)]
   const seqs = ids.flatMap((id) => jobNumber(state, id))
   const others = seqs.filter((seq) => {

@@ -12,7 +12,7 @@ import {
   type SeqRange,
 } from '../../../src/domain/job/job-filter.ts'
 import { applyTime } from '../../../src/domain/job/lease.ts'
-import { settleDue } from '../../../src/queue/deadlines.ts'
+import { applyDeadlines } from '../../../src/queue/deadlines.ts'
 import type { Clock, Commits, Rows } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
@@ -52,7 +52,7 @@ export function readListing(core: Rows, call: JobCall): { filter: JobFilter; bef
 export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter, beforeSeq: number, limit: number): Promise<JobPage> {
   const nowMs = core.now()
   // Due transitions are written first, so that the rows have the state that is listed.
-  if ((core.state.jobs.nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= nowMs) await core.transact(settleDue)
+  if ((core.state.jobs.nextDueAtMs() ?? Number.POSITIVE_INFINITY) <= nowMs) await core.transact(applyDeadlines)
   const { lists } = core.state
   const range = rangeOf(core.state, filter)
   const found: Job[] = []

@@ -1,7 +1,7 @@
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
 import { bulkStep } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
-import type { Bulk, BulkWant } from '../store/jobs/bulk-store.ts'
+import type { Bulk, BulkScope } from '../store/jobs/bulk-store.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
 /** Jobs per step: a commit of a few milliseconds, so that other calls run in between. */
@@ -34,6 +34,6 @@ function nextSeqs(state: SqlState, { want, position }: Bulk): number[] {
   return state.lists.seqsAfter(want.states, { fromSeq: Math.max(want.fromSeq, position + 1), beforeSeq: want.beforeSeq }, STEP_JOBS)
 }
 
-function filterOf({ states, fromMs, toMs }: BulkWant): JobFilter {
+function filterOf({ states, fromMs, toMs }: BulkScope): JobFilter {
   return { states, fromMs, toMs, idPrefix: null }
 }

@@ -1,6 +1,6 @@
 import { moveDeadlines, stepOverRestOf } from '../../../src/queue/clock-steps.ts'
 import { beginCommit, type CommitEnd, endCommit } from '../../../src/queue/commit.ts'
-import { earliest, nextDueAtMs, settleDue } from '../../../src/queue/deadlines.ts'
+import { applyDeadlines, earliest, nextDueAtMs } from '../../../src/queue/deadlines.ts'
 import { type Effects, liveConfig, type Tx } from '../../../src/queue/tx.ts'
 import { doubtRequests } from '../../../src/queue/workers/requests.ts'
 import { type Stepped, watchSteps } from '../../clock/step-watch.ts'
@@ -64,7 +64,7 @@ export class Engine implements Commits, Stepped {
     await this.transact((tx) => {
       const { alarm, state } = this.rows.open()
       alarm.fired()
-      settleDue(tx)
+      applyDeadlines(tx)
       stepBulks(state, tx)
     })
     const config = liveConfig(this.rows.open().state)

@@ -57,7 +57,7 @@ export class HostWelcome {
     links.greet(socket, (newer, older) => replacements.note(newer, older))
     await saveInventory(openDatabase(env.DB), hostId, inventory, now())
     await presence.cameOnline(hostId)
-    await silence.settle(hostId)
+    await silence.exclude(hostId)
     await pods.returned(hostId, workloads)
     // The address at which the host's tunnels are reached may have changed.
     await overlays.refresh(hostId, true)

@@ -1,6 +1,6 @@
 import { nextDeadlineMs, type TimedPod } from '../../../src/domain/pod/deadlines.ts'
 import { applyDeadlinesOfHost } from '../../../src/effects/pods/deadlines.ts'
-import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
+import type { PodHost } from '../../../src/effects/pods/with-pod-intents.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Alarms } from '../../alarms.ts'
 

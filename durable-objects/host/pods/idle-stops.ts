@@ -2,7 +2,7 @@ import type { PodRow } from '../../../src/db/pods/pods.ts'
 import { nextIdleCheckMs } from '../../../src/domain/pod/idle-stop.ts'
 import { workloadIdOf } from '../../../src/domain/pod/workloads.ts'
 import { applyIdleStopsOfHost, type IdleOnHost } from '../../../src/effects/pods/idle-stops.ts'
-import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
+import type { PodHost } from '../../../src/effects/pods/with-pod-intents.ts'
 import type { Env } from '../../../src/env.ts'
 import type { Alarms } from '../../alarms.ts'
 

@@ -1,6 +1,6 @@
 /**
- * Pods whose row is about to change, or has changed, and that this host has not synced yet. A mark is set before the row is written and
- * removed after the sync: after a crash in between it remains, and the host syncs the pod by itself.
+ * Pods whose row is about to change, or has changed, and that this host has not synced yet. An intent record is
+ * stored before the row is written and removed after the sync: after a crash in between it remains, and the host syncs the pod by itself.
  */
 export class PodIntents {
   private readonly sql: SqlStorage
@@ -18,15 +18,15 @@ export class PodIntents {
     )
   }
 
-  /** Removes the mark of one writer. Other writers may have marks of their own. */
+  /** Removes the record of one writer. Other writers may have records of their own. */
   remove(podId: string): void {
     this.sql.exec('UPDATE pod_marks SET marks = marks - 1 WHERE pod_id = ?', podId)
     this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marks <= 0', podId)
   }
 
-  /** Removes the marks of a pod whose writers must have ended. */
-  removeOlderThan(podId: string, markedBeforeMs: number): void {
-    this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marked_at < ?', podId, markedBeforeMs)
+  /** Removes the records of a pod whose writers must have ended. */
+  removeOlderThan(podId: string, recordedBeforeMs: number): void {
+    this.sql.exec('DELETE FROM pod_marks WHERE pod_id = ? AND marked_at < ?', podId, recordedBeforeMs)
   }
 
   all(): string[] {

@@ -56,18 +56,18 @@ export class PodWorkloads {
   }
 
   /** Adds workloads to the desired state; returns whether that changed any. */
-  async want(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {
+  async setDesired(podId: string, wanted: readonly Workload[], known: Map<number, HostWorkload>): Promise<boolean> {
     const { desired, storage, store } = this.deps
     const present = new Map([...known.values()].map(({ workload }) => [workload.id, textOf(workload)]))
     const changed = wanted.filter((workload) => present.get(workload.id) !== textOf(workload))
     // A container that was reported gone meanwhile must not return to the desired state.
     const isThere = (id: string) => !present.has(id) || store.get(id) !== null
-    for (const workload of changed) await desired.want(storage, workload, podId, () => isThere(workload.id))
+    for (const workload of changed) await desired.setWorkload(storage, workload, podId, () => isThere(workload.id))
     return changed.length > 0
   }
 
   /** Releases capacity reserved for workloads that were never sent to the host, which will never report them as gone. */
-  async returnUnused(hostId: string, podId: string, pod: PodRow | null, known: Map<number, HostWorkload>): Promise<void> {
+  async releaseUnsent(hostId: string, podId: string, pod: PodRow | null, known: Map<number, HostWorkload>): Promise<void> {
     // Capacity is reserved in the transaction that writes the row: without a row there is none.
     if (pod === null) return
     const db = openDatabase(this.deps.env.DB)

@@ -1,9 +1,9 @@
 import { openRecords } from '../../../src/db/client.ts'
 import { findPodForHost } from '../../../src/db/pods/find-pods.ts'
 import { desiredContainers } from '../../../src/domain/pod/workloads.ts'
-import type { PodHost } from '../../../src/effects/pods/marked-pod.ts'
 import { loseHostOfPods, movePodsAway, returnHostOfPods } from '../../../src/effects/pods/pod-hosts.ts'
 import { failPodStart } from '../../../src/effects/pods/pod-reports.ts'
+import type { PodHost } from '../../../src/effects/pods/with-pod-intents.ts'
 import { HOST_LEASE_MS, type Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Alarms } from '../../alarms.ts'
@@ -15,9 +15,9 @@ import { PodIntents } from './pod-intents.ts'
 import { PodWaiters } from './pod-waiters.ts'
 import { PodWorkloads, type PodWorkloadsDeps } from './pod-workloads.ts'
 
-/** A request that marked a pod has ended, or the platform has ended it, after this time. */
+/** A request that recorded an intent has ended, or the platform has ended it, after this time. */
 const INTENT_TTL_MS = 120_000
-/** Delay before a marked pod is synced without a request. */
+/** Delay before a pod with an intent record is synced without a request. */
 const RECONCILE_AFTER_MS = 5_000
 /** Interval of retries for pods that must leave this host and found no other. */
 const MOVE_AGAIN_AFTER_MS = 10_000
@@ -41,12 +41,12 @@ export interface HostPodsDeps extends PodWorkloadsDeps {
 /** The pods of one host: their desired state is derived from their rows in D1 (adr/0012). */
 export class HostPods {
   private readonly deps: HostPodsDeps
-  private readonly marks: PodIntents
+  private readonly intents: PodIntents
   private readonly waiters: PodWaiters
   /** Syncs of one pod run one after the other, so that an older row is never applied after a newer one. */
   private readonly reconciling = new Map<string, Promise<void>>()
   /** Serializes the host's return with steps that treat it as lost; otherwise the effect of such a step would remain. */
-  private coming: Promise<unknown> = Promise.resolve()
+  private turn: Promise<unknown> = Promise.resolve()
   private readonly deadlines: HostDeadlines
   private readonly idleStops: HostIdleStops
   private readonly workloads: PodWorkloads
@@ -54,28 +54,28 @@ export class HostPods {
   constructor(deps: HostPodsDeps) {
     this.deps = deps
     this.waiters = new PodWaiters(deps.timers)
-    this.marks = new PodIntents(deps.storage.sql)
+    this.intents = new PodIntents(deps.storage.sql)
     this.deadlines = new HostDeadlines(deps)
     this.idleStops = new HostIdleStops(deps)
     this.workloads = new PodWorkloads(deps)
   }
 
   /** Announces a change of a pod's row. The caller requests a sync afterwards; if it crashes before, the timer does it. */
-  async mark(podId: string): Promise<void> {
+  async recordIntent(podId: string): Promise<void> {
     const nowMs = this.deps.now()
-    this.marks.add(podId, nowMs)
+    this.intents.add(podId, nowMs)
     await this.deps.alarms.setBy(INTENTS_TIMER, nowMs + RECONCILE_AFTER_MS)
   }
 
-  /** Removes a mark whose row was not written, so that there is nothing to sync. */
-  unmark(podId: string): void {
-    this.marks.remove(podId)
+  /** Removes an intent record whose row was not written, so that there is nothing to sync. */
+  clearIntent(podId: string): void {
+    this.intents.remove(podId)
   }
 
-  /** The sync that was announced by a mark. */
-  async settle(hostId: string, podId: string): Promise<void> {
-    await this.sync(hostId, podId)
-    this.marks.remove(podId)
+  /** Syncs a pod and removes the intent record that announced this. */
+  async sync(hostId: string, podId: string): Promise<void> {
+    await this.syncInTurn(hostId, podId)
+    this.intents.remove(podId)
     this.waiters.wake(podId)
   }
 
@@ -89,24 +89,24 @@ export class HostPods {
    * start it again.
    */
   async reported(hostId: string, podId: string, state: WorkloadReport['state']): Promise<void> {
-    if (state === 'exited' || state === 'error' || state === 'gone') await this.sync(hostId, podId)
+    if (state === 'exited' || state === 'error' || state === 'gone') await this.syncInTurn(hostId, podId)
     this.waiters.wake(podId)
     // A lost host that reports without a link may fall silent again, and would not be detected as lost a second time.
     const { alarms, now, lastHeardMs } = this.deps
     if (state === 'running' && now() - lastHeardMs() >= HOST_LEASE_MS) await alarms.setBy(MOVES_TIMER, now() + MOVE_AGAIN_AFTER_MS)
   }
 
-  /** Syncs every marked pod, whose writer may have crashed. A pod that cannot be synced retains its mark and does not block the others. */
-  async reconcileMarked(hostId: string): Promise<void> {
-    for (const podId of this.marks.all()) {
+  /** Syncs every pod with an intent record, whose writer may have crashed. A pod that cannot be synced keeps its record. */
+  async syncPending(hostId: string): Promise<void> {
+    for (const podId of this.intents.all()) {
       try {
-        await this.sync(hostId, podId)
-        this.marks.removeOlderThan(podId, this.deps.now() - INTENT_TTL_MS)
+        await this.syncInTurn(hostId, podId)
+        this.intents.removeOlderThan(podId, this.deps.now() - INTENT_TTL_MS)
       } catch (error) {
         logEvent('error', 'a pod could not be reconciled', { hostId, podId, error })
       }
     }
-    if (this.marks.all().length > 0) await this.deps.alarms.set(INTENTS_TIMER, this.deps.now() + RECONCILE_AFTER_MS)
+    if (this.intents.all().length > 0) await this.deps.alarms.set(INTENTS_TIMER, this.deps.now() + RECONCILE_AFTER_MS)
   }
 
   /** Moves pods that must leave this host to hosts with capacity; retries as long as one of them finds none. */
@@ -143,23 +143,23 @@ export class HostPods {
   private here(hostId: string): PodHost {
     return {
       hostId,
-      mark: async (podId) => {
-        await this.mark(podId)
+      recordIntent: async (podId) => {
+        await this.recordIntent(podId)
         return { takesMore: true, silentSinceMs: this.deps.silentSinceMs() }
       },
-      unmark: async (podId) => this.unmark(podId),
-      sync: (podId) => this.settle(hostId, podId),
+      clearIntent: async (podId) => this.clearIntent(podId),
+      sync: (podId) => this.sync(hostId, podId),
     }
   }
 
   private inTurn<T>(step: () => Promise<T>): Promise<T> {
-    const next = this.coming.then(step, step)
-    this.coming = next.catch(() => undefined)
+    const next = this.turn.then(step, step)
+    this.turn = next.catch(() => undefined)
     return next
   }
 
   // Reads a pod's row and applies it to the desired state. Idempotent.
-  private async sync(hostId: string, podId: string): Promise<void> {
+  private async syncInTurn(hostId: string, podId: string): Promise<void> {
     const before = this.reconciling.get(podId) ?? Promise.resolve()
     const check = before.catch(() => undefined).then(() => this.reconcile(hostId, podId))
     this.reconciling.set(podId, check)
@@ -189,7 +189,7 @@ export class HostPods {
     // Before the workloads, so that the host never receives a workload without its networks.
     const isNetworked = pod?.clusterIp != null || pod?.globalIp != null || this.deps.overlays.has(podId)
     const hasNetworks = isNetworked && (await this.deps.overlays.refresh(hostId, true))
-    if ((await this.workloads.want(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
-    await this.workloads.returnUnused(hostId, podId, row, known)
+    if ((await this.workloads.setDesired(podId, wanted, known)) || hasNetworks) await this.deps.desired.broadcast()
+    await this.workloads.releaseUnsent(hostId, podId, row, known)
   }
 }

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 
 /** Pause after the last file event, milliseconds: several files are saved at once, and some editors write a file in steps. */
-const SETTLE_MS = 150
+const DEBOUNCE_MS = 150
 const IGNORED = /(^|[\\/])(\.git|\.podplane|\.venv|node_modules|__pycache__)([\\/]|$)|~$|\.(pyc|log|sw[opx]|tmp)$/
 
 export function isSource(path: string): boolean {
@@ -17,7 +17,7 @@ export class Changes {
 
   constructor(directory: string) {
     this.watcher = watch(directory, { recursive: true }, (_event, path) => {
-      if (path === null || isSource(path)) this.settle()
+      if (path === null || isSource(path)) this.debounce()
     })
   }
 
@@ -37,12 +37,12 @@ export class Changes {
     this.watcher.close()
   }
 
-  private settle(): void {
+  private debounce(): void {
     clearTimeout(this.timer)
     this.timer = setTimeout(() => {
       this.hasChanged = true
       this.waiting?.()
       this.waiting = undefined
-    }, SETTLE_MS)
+    }, DEBOUNCE_MS)
   }
 }

@@ -28,7 +28,7 @@ export const CreateKeyRequest = z
 export type CreateKeyRequest = z.infer<typeof CreateKeyRequest>
 
 export const CreatedKey = z
-  .object({ id: z.string(), name: z.string(), key: z.string().meta({ description: 'Shown this once; only a hash is stored.' }) })
+  .object({ id: z.string(), name: z.string(), key: z.string().meta({ description: 'Shown only once; only a hash is stored.' }) })
   .meta({ id: 'CreatedKey', example: { id: 'k3y1d00000', name: 'ci', key: 'pp_k3y1d00000_<secret>' } })
 
 export const Key = z
@@ -92,7 +92,7 @@ export const CreatedAccountKey = AccountKey.extend({
   key: z
     .string()
     .nullable()
-    .meta({ description: 'Shown this once; only a hash is stored. Null in the answer to a repeated `Idempotency-Key`.' }),
+    .meta({ description: 'Shown only once; only a hash is stored. Null in the response to a repeated `Idempotency-Key`.' }),
 }).meta({ id: 'CreatedAccountKey', example: { ...KEY, key: 'pp_k3y1d00000_<random>' } })
 export type CreatedAccountKey = z.infer<typeof CreatedAccountKey>
 

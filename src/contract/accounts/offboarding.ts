@@ -15,7 +15,7 @@ export const Offboarding = z
     secrets: count('Secrets that were wiped.'),
     templates: count('Templates that were removed.'),
     registries: count('Registry logins that were removed.'),
-    volumes: count('Records of volumes that were removed; data on hosts is the operator’s to delete.'),
+    volumes: count('Records of volumes that were removed; the operator deletes the data on hosts.'),
     failed: z.array(z.string()).meta({ description: 'Resources that could not be ended.' }),
   })
   .meta({

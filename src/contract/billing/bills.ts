@@ -44,7 +44,7 @@ export const BillingInterval = z
   .meta({
     id: 'BillingInterval',
     description:
-      'An interval that was charged at one rate. Its times are its own; its amounts are those of the part of it that lies in the record: rate times hours since its start, rounded down to a millionth of a USD, at the end of that part less at its beginning.',
+      'An interval that was charged at one rate. Its times are those of the whole interval; its amounts cover the part within the record. An amount is rate times hours since the start of the interval, rounded down to a millionth of a USD, at the end of the part minus the same at its beginning.',
     example: {
       kind: 'POD',
       resourceId: '7h9k2m4n6p',

@@ -80,8 +80,8 @@ export type SpendSummary = z.infer<typeof SpendSummary>
 
 export const SpendCeilings = z
   .strictObject({
-    perHour: Usd.optional().meta({ description: 'USD per hour; left out: the default of the plane.' }),
-    perMonth: Usd.optional().meta({ description: 'USD per calendar month; left out: no bound.' }),
+    perHour: Usd.optional().meta({ description: 'USD per hour; if omitted: the default of the plane.' }),
+    perMonth: Usd.optional().meta({ description: 'USD per calendar month; if omitted: no limit.' }),
   })
   .meta({ id: 'SpendCeilings', description: 'The ceilings of an account: its own limits cannot exceed them.', example: { perHour: 500 } })
 export type SpendCeilings = z.infer<typeof SpendCeilings>

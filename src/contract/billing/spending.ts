@@ -19,7 +19,7 @@ export const SpendItem = z
     id: z.string(),
     name: z.string(),
     perHour: usd('Current rate in USD per hour.'),
-    stoppedPerHour: usd('Part of the rate that remains when it is stopped: kept disks and volumes.'),
+    stoppedPerHour: usd('Part of the rate that remains when it is stopped: disks and volumes.'),
     runningCount: z.number().int().min(0).meta({ description: 'Number of its running and starting pods or workers; 1 for a volume.' }),
     runningSince: moment('Start time of the first running pod or worker, or creation time of a volume; null if nothing runs yet.'),
     costSoFar: usd('USD charged for running pods or workers since they started; 0 if nothing runs.'),

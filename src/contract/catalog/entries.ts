@@ -14,9 +14,11 @@ const Id = z.string().min(1).max(MAX_ID_LENGTH).regex(PLAIN_TEXT)
 const inPath = { param: { name: 'id', in: 'path' as const }, description: 'Id, percent-encoded.' }
 
 const OFFERED_TEXT = 'False: not available for new workloads; existing ones keep running.'
-const ORIGIN = z
-  .enum(['SEED', 'CHANGED', 'OWN'])
-  .meta({ id: 'CatalogOrigin', description: 'From the seed, changed by an entry, or defined by an entry only.', example: 'CHANGED' })
+const ORIGIN = z.enum(['SEED', 'CHANGED', 'OWN']).meta({
+  id: 'CatalogOrigin',
+  description: 'Origin of the values: the seed, the seed changed by an entry, or an entry only.',
+  example: 'CHANGED',
+})
 
 const gpuMembers = {
   name: Name.optional(),
@@ -118,7 +120,7 @@ export const StorageParams = z.object({
   id: z
     .enum(['containerDisk', 'persistentDisk', 'networkVolume'])
     .meta({ id: 'CatalogStorageId', example: 'persistentDisk' })
-    .meta({ param: { name: 'id', in: 'path' }, description: 'Which price of storage.' }),
+    .meta({ param: { name: 'id', in: 'path' }, description: 'Name of the storage price.' }),
 })
 
 /** A catalog entry in force, with its origin. */

@@ -43,38 +43,38 @@ function sentInteger(name: string, min: number, meta: object) {
 const include = commaList('include', z.enum(['AVAILABILITY']).meta({ id: 'CatalogInclude', example: 'AVAILABILITY' }), 1)
 
 export const GpuCatalogQuery = z.object({
-  include: include.meta({ description: 'Adds how many more could be placed now; requires `product`.' }),
+  include: include.meta({ description: 'Adds the number that could be placed now; requires `product`.' }),
   product: commaList('product', z.enum(PRODUCTS).meta({ id: 'Product', example: 'POD' })).meta({
     description: 'The product; with several, the one with the most free capacity counts. Requires `include`.',
   }),
-  count: sentInteger('count', 1, { description: 'GPUs of one pod or worker; 1 when left out. Needs `include`.' }),
+  count: sentInteger('count', 1, { description: 'GPUs of one pod or worker. Default: 1. Requires `include`.' }),
   cloud: z
     .enum(CLOUDS)
     .meta({ id: 'GpuCloudFilter', example: 'SECURE' })
     .optional()
-    .meta({ description: '`SECURE` when left out. Needs `include`.', param: { name: 'cloud', in: 'query' } }),
+    .meta({ description: 'Default: `SECURE`. Requires `include`.', param: { name: 'cloud', in: 'query' } }),
   countryCodes: commaList('countryCodes', z.string().regex(COUNTRY_CODE)).meta({
-    description: 'Data centers of one of these countries only. Needs `include`.',
+    description: 'Only data centers in one of these countries. Requires `include`.',
   }),
   cudaVersions: commaList('cudaVersions', CudaVersion).meta({
-    description: 'One of exactly these. Excludes `minCudaVersion`; needs `include`.',
+    description: 'Exactly one of these versions. Excludes `minCudaVersion`; requires `include`.',
   }),
   minCudaVersion: z
     .string()
     .regex(VERSION_FLOOR)
     .max(MAX_VERSION_LENGTH)
     .optional()
-    .meta({ description: 'This one or later. Needs `include`.', param: { name: 'minCudaVersion', in: 'query' } }),
+    .meta({ description: 'This version or later. Requires `include`.', param: { name: 'minCudaVersion', in: 'query' } }),
 })
 export type GpuCatalogQuery = z.infer<typeof GpuCatalogQuery>
 
 export const CpuCatalogQuery = z.object({
-  include: include.meta({ description: 'Adds how many more could be placed now; requires `product`.' }),
+  include: include.meta({ description: 'Adds the number that could be placed now; requires `product`.' }),
   product: commaList('product', z.enum(CPU_PRODUCTS).meta({ id: 'CpuProduct', example: 'POD' })).meta({
     description: 'The product; with several, the one with the most free capacity counts. Requires `include`.',
   }),
   vcpuCount: sentInteger('vcpuCount', 2, {
-    description: 'A power of two; the least that the flavor has when left out. Needs `include`.',
+    description: 'A power of two. Default: the minimum of the flavor. Requires `include`.',
   }).refine((count) => count === undefined || Number.isInteger(Math.log2(count)), { error: 'want a power of two' }),
 })
 export type CpuCatalogQuery = z.infer<typeof CpuCatalogQuery>
@@ -95,13 +95,19 @@ export const ComplianceMark = z.enum(COMPLIANCES).meta({ id: 'Compliance', examp
 
 export const DataCenterListQuery = z.object({
   include: dataCenterInclude,
-  regions: commaList('regions', Region).meta({ description: 'In one of these.' }),
-  networkVolumeTypes: commaList('networkVolumeTypes', z.enum(VOLUME_TYPES)).meta({ description: 'With all of these.' }),
-  compliance: commaList('compliance', ComplianceMark).meta({ description: 'With all of these.' }),
+  regions: commaList('regions', Region).meta({ description: 'Only data centers in one of these countries.' }),
+  networkVolumeTypes: commaList('networkVolumeTypes', z.enum(VOLUME_TYPES)).meta({
+    description: 'Only data centers with all of these certifications.',
+  }),
+  compliance: commaList('compliance', ComplianceMark).meta({ description: 'Only data centers with all of these certifications.' }),
   globalNetwork: z
     .stringbool({ truthy: ['true', '1'], falsy: ['false', '0'], case: 'insensitive' })
     .optional()
-    .meta({ type: 'boolean', description: 'With a global network, or without.', param: { name: 'globalNetwork', in: 'query' } }),
+    .meta({
+      type: 'boolean',
+      description: 'Only data centers with a global network, or without.',
+      param: { name: 'globalNetwork', in: 'query' },
+    }),
 })
 export type DataCenterListQuery = z.infer<typeof DataCenterListQuery>
 

@@ -52,14 +52,16 @@ export const CreateClusterRequest = z
     name: Name,
     type: ClusterType,
     compute: ClusterCompute,
-    dataCenterIds: DataCenterIds.optional().meta({ description: 'In order of preference; empty for any. All members are in one.' }),
+    dataCenterIds: DataCenterIds.optional().meta({
+      description: 'In order of preference; empty for any. All members are in one data center.',
+    }),
     mounts: ClusterMounts.optional(),
     onHostLoss: OnHostLoss.optional().meta({
       description: 'Applies to each member, which keeps its rank and address. `REPLACE` excludes a persistent mount.',
       default: CLUSTER_DEFAULTS.onHostLoss,
     }),
-    startJupyter: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: CLUSTER_DEFAULTS.startJupyter }),
-    startSsh: z.boolean().optional().meta({ description: 'On every member; as with pods.', default: CLUSTER_DEFAULTS.startSsh }),
+    startJupyter: z.boolean().optional().meta({ description: 'For every member, as with pods.', default: CLUSTER_DEFAULTS.startJupyter }),
+    startSsh: z.boolean().optional().meta({ description: 'For every member, as with pods.', default: CLUSTER_DEFAULTS.startSsh }),
     templateId: ResourceId.optional().meta({
       description: 'A pod template for every member, instead of a container configuration. Members can use only its registry credential.',
     }),

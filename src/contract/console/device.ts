@@ -20,7 +20,7 @@ export type StartDeviceRequest = z.infer<typeof StartDeviceRequest>
 
 export const StartedDevice = z
   .object({
-    device_code: z.string().meta({ description: 'For the device alone.' }),
+    device_code: z.string().meta({ description: 'Only for the device.' }),
     user_code: z.string().meta({ description: 'The code that the user types or compares.' }),
     verification_uri: z.string(),
     verification_uri_complete: z
@@ -48,7 +48,7 @@ export const DeviceTokenRequest = z
 
 export const DeviceToken = z
   .object({
-    access_token: z.string().meta({ description: 'An API key, shown this once.' }),
+    access_token: z.string().meta({ description: 'An API key, shown only once.' }),
     token_type: z.literal('Bearer'),
     key_id: z.string(),
     account_id: z.string().meta({ description: 'The account that the key acts for.' }),

@@ -46,7 +46,9 @@ export const SignedIn = z
   .object({
     signedIn: z.literal(true),
     user: ConsoleUser.nullable().meta({ description: 'Null: the operator’s key, which belongs to no user.' }),
-    accounts: z.array(ConsoleAccount).meta({ description: 'The own one first, then by name. `X-Team-Id` of a request names another.' }),
+    accounts: z
+      .array(ConsoleAccount)
+      .meta({ description: 'The personal account first, then by name. `X-Team-Id` of a request selects another account.' }),
     accountId: z.string().nullable().meta({ description: 'The account of requests that do not name another one.' }),
     isOperator: z.boolean().meta({ description: 'The session is valid for /admin/v1.' }),
     signedInBy: z.enum(['KEY', 'OPERATOR_KEY', 'OIDC', 'LINK']),
@@ -55,7 +57,7 @@ export const SignedIn = z
     ways: Ways,
     podProxyDomain: z.string().nullable().meta({
       description:
-        'HTTP ports of pods are at `<pod>-<port>.` of it, with its port if it has one; null: below `/proxy/` of the plane alone.',
+        'HTTP ports of pods are at `<pod>-<port>.` below this domain, with its port if it has one; null: only below `/proxy/` of the plane.',
     }),
   })
   .meta({

@@ -4,7 +4,7 @@ import { ResourceId, Timestamp } from '../fields.ts'
 
 export const CreateSignInLinkRequest = z
   .strictObject({
-    userId: ResourceId.max(64).meta({ description: 'The user whom the link signs in.' }),
+    userId: ResourceId.max(64).meta({ description: 'The user that the link signs in.' }),
     isOperator: z
       .boolean()
       .optional()
@@ -15,7 +15,7 @@ export type CreateSignInLinkRequest = z.infer<typeof CreateSignInLinkRequest>
 
 export const SignInLink = z
   .object({
-    link: z.string().meta({ description: 'Shown this once; only a hash is stored.' }),
+    link: z.string().meta({ description: 'Shown only once; only a hash is stored.' }),
     path: z.string().meta({ description: 'The address to open: the part after `#` is not sent to any server.' }),
     expiresAt: Timestamp,
   })

@@ -87,9 +87,9 @@ export const EndpointScaling = z
 const MAX_RETENTION_MS = 604_800_000
 const RunRetention = z.number().int().min(RETENTION_DEFAULTS.run).max(MAX_RETENTION_MS)
 const RunSyncRetention = z.number().int().min(RETENTION_DEFAULTS.runSync).max(MAX_RETENTION_MS)
-const RUN_RETENTION_TEXT = 'Milliseconds that the result of a /run job is kept.'
-const RUN_SYNC_RETENTION_TEXT = 'Milliseconds that the result of a /runsync job is kept.'
-const RETENTION_TEXT = 'How long results stay readable. Never beyond the ttl of the job.'
+const RUN_RETENTION_TEXT = 'Retention of the result of a /run job, milliseconds.'
+const RUN_SYNC_RETENTION_TEXT = 'Retention of the result of a /runsync job, milliseconds.'
+const RETENTION_TEXT = 'Retention of results, at most until the ttl of the job.'
 
 export const CreateResultRetention = z
   .strictObject({
@@ -157,7 +157,7 @@ export const CreateCpuConfig = z
   .strictObject({
     id: ResourceId.meta({ description: 'CPU flavor.' }),
     vcpuCount: wholeNumber(2).meta({ description: 'A power of two within the range of the flavor.' }),
-    memory: wholeNumber(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+    memory: wholeNumber(1).optional().meta({ description: 'GB; only the value of the flavor is accepted.' }),
   })
   .meta({ id: 'CreateCpuConfig', example: { id: 'cpu3c', vcpuCount: 2 } })
 

@@ -83,7 +83,7 @@ export const UpdateEndpointRequest = z
     name: Name.optional(),
     resultRetention: ResultRetention.optional(),
     scaling: EndpointScaling.optional(),
-    templateId: z.string().optional().meta({ description: 'Applied once, as on create.' }),
+    templateId: z.string().optional().meta({ description: 'Applied once, as at creation.' }),
     timeout: Timeout.optional().meta({ description: TIMEOUT_TEXT }),
     type: EndpointType.optional(),
     workers: UpdateEndpointWorkers.optional(),

@@ -16,7 +16,7 @@ export const TimelineQuery = MetricsQuery.extend({
     description: `Seconds between points, rounded up to a multiple of ${MIN_STEP_SECONDS}. By default the response has some hundred points. The response contains the step.`,
     example: 60,
   }),
-  cursor: z.string().min(1).optional().meta({ description: 'Opaque position among the events of this very time.' }),
+  cursor: z.string().min(1).optional().meta({ description: 'Opaque position among the events of this time range.' }),
 })
 export type TimelineQuery = z.infer<typeof TimelineQuery>
 

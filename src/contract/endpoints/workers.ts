@@ -4,7 +4,7 @@ import { Timestamp } from '../fields.ts'
 
 export const WorkerStatus = z
   .enum(WORKER_STATUSES)
-  .meta({ id: 'WorkerStatus', description: 'THROTTLED: no host has room for it.', example: 'RUNNING' })
+  .meta({ id: 'WorkerStatus', description: 'THROTTLED: no host has capacity for it.', example: 'RUNNING' })
 
 const Count = z.number().int().min(0)
 

@@ -43,9 +43,14 @@ export const WhyEvidence = z
   .object({
     kind: z.enum(['STATE', 'QUEUE', 'WORKERS', 'SCALER', 'CONSTRAINT', 'LIMIT', 'RETRY']),
     text: z.string(),
-    count: z.number().int().min(0).nullable().meta({ description: 'Of a `CONSTRAINT`: hosts that lack it. Of others: how many.' }),
-    total: z.number().int().min(0).nullable().meta({ description: 'Out of so many.' }),
-    at: Timestamp.nullable().meta({ description: 'When it was, or will be.' }),
+    count: z
+      .number()
+      .int()
+      .min(0)
+      .nullable()
+      .meta({ description: 'For a `CONSTRAINT`: number of hosts that violate it. For others: the number.' }),
+    total: z.number().int().min(0).nullable().meta({ description: 'The total that `count` is a part of.' }),
+    at: Timestamp.nullable().meta({ description: 'The time of the fact; it may be in the future.' }),
   })
   .meta({
     id: 'WhyEvidence',

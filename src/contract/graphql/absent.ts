@@ -129,7 +129,7 @@ type ModelRepoUploadPart {
   expiresAt: String
 }
 
-"""Anything: what takes it is refused. So are the inputs below."""
+"""Any value: fields with this input are refused, and so are those with the inputs below."""
 scalar AddModelToRepoInput
 scalar RemoveModelFromRepoInput
 scalar CreateModelRepoUploadInput

@@ -23,9 +23,9 @@ export const ACCOUNT = `type User {
   underBalance: Boolean
   "Not used by this plane: 0."
   referralEarned: Float
-  "USD an hour."
+  "USD per hour."
   currentSpendPerHr: Float @scope(name: "billing:read") @cost(weight: 10)
-  "USD an hour."
+  "USD per hour."
   spendLimit: Float @scope(name: "billing:read") @cost(weight: 10)
   notifyPodsStale: Boolean
   notifyPodsGeneral: Boolean
@@ -41,7 +41,7 @@ type ServerlessDiscount {
 }
 
 input UpdateUserSettingsInput {
-  "SSH public keys, one a line. Replaces the whole set."
+  "SSH public keys, one per line. Replaces the whole set."
   pubKey: String
 }
 

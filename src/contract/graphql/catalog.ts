@@ -4,7 +4,7 @@ export const CATALOG = `type GpuType {
   displayName: String
   manufacturer: String
   memoryInGb: Int
-  "Not known here."
+  "Not known to this plane."
   cudaCores: Int
   secureCloud: Boolean
   communityCloud: Boolean
@@ -22,11 +22,11 @@ export const CATALOG = `type GpuType {
   maxGpuCount: Int
   maxGpuCountSecureCloud: Int
   maxGpuCountCommunityCloud: Int
-  "Fewest in one pod."
+  "Minimum in one pod."
   minPodGpuCount: Int
-  "For one GPU of a cluster; null where there are none of this type."
+  "For one GPU of a cluster; null if clusters cannot use this type."
   clusterPrice: Float
-  "Where a cluster of this type could be."
+  "Data centers in which a cluster of this type is possible."
   nodeGroupDatacenters: [DataCenter] @cost(weight: 5) @listSize(assumedSize: 5)
   lowestPrice(input: GpuLowestPriceInput): LowestPrice @cost(weight: 10)
 }
@@ -58,24 +58,24 @@ input GpuLowestPriceInput {
   includeAiApi: Boolean
   "Accepted without effect."
   supportPublicIp: Boolean
-  "True: on machines with the account's global network only."
+  "True: only machines with global networking."
   globalNetwork: Boolean
-  "Data centers with all of these marks only."
+  "Only data centers with all of these certifications."
   compliance: [String]
 }
 
-"Of one pod with so many GPUs. Prices are for one GPU and hour."
+"Price and availability for one pod with the requested number of GPUs. Prices are for one GPU and hour."
 type LowestPrice {
   gpuName: String
   gpuTypeId: String
   minimumBidPrice: Float
   uninterruptablePrice: Float
-  "GB that such a pod has at least."
+  "Minimum GB of memory of such a pod."
   minMemory: Int
   minVcpu: Int
   "High, Medium, Low or None."
   stockStatus: String
-  "Numbers of GPUs of which a pod fits now."
+  "Numbers of GPUs with which a pod would fit now."
   availableGpuCounts: [Int] @cost(weight: 30)
   maxUnreservedGpuCount: Int @cost(weight: 30)
   compliance: [String]
@@ -121,7 +121,7 @@ input SpecificsInput {
   instanceId: String
 }
 
-"Of a whole machine, prices an hour: of the size that the input names, otherwise of the smallest."
+"Prices per hour of a whole pod: of the size in the input, otherwise of the smallest."
 type CpuFlavorSpecifics {
   stockStatus: String
   securePrice: Float
@@ -138,7 +138,7 @@ type DataCenter {
   gpuAvailability(input: GpuAvailabilityInput): [GpuAvailability] @cost(weight: 2) @listSize(assumedSize: 10)
 }
 
-"Accepted without effect: the answer is for pods with one GPU."
+"Accepted without effect: the response is for pods with one GPU."
 input GpuAvailabilityInput {
   gpuCount: Int
   minDisk: Int

@@ -1,11 +1,11 @@
 /** Directives of the schema; the plane enforces them. */
-export const DIRECTIVES = `"""The field answers without a key. Every other field of Query and Mutation needs one."""
+export const DIRECTIVES = `"""The field needs no key. Every other field of Query and Mutation needs one."""
 directive @public on FIELD_DEFINITION
 
-"""The scope that the field takes. \`boundTo\`: a key that is bound to the resource that this argument names is enough."""
+"""The scope that the field requires. \`boundTo\`: a key that is bound to the resource in this argument is enough."""
 directive @scope(name: String!, boundTo: String, enough: String) on FIELD_DEFINITION
 
-"""The field ends something: it is answered from a reserve where the caller has used up a window of requests."""
+"""The field ends a resource: a reserve of requests serves it when the caller has used up a window."""
 directive @ends on FIELD_DEFINITION
 
 """Cost of the field, in units of one plain value."""

@@ -9,7 +9,7 @@ export const ENDPOINTS = `type Endpoint {
   templateId: String
   template: PodTemplate
   computeType: String
-  "Pools with commas between them; a type behind a hyphen is left out."
+  "Comma-separated pools; a type with a leading hyphen is excluded."
   gpuIds: String
   gpuCount: Int
   instanceIds: [String]
@@ -24,7 +24,7 @@ export const ENDPOINTS = `type Endpoint {
   scalerType: String
   scalerValue: Int
   executionTimeoutMs: Int
-  "Data centers with commas between them."
+  "Comma-separated data centers."
   locations: String
   networkVolumeId: String
   networkVolumeIds: [EndpointVolume]
@@ -35,12 +35,12 @@ export const ENDPOINTS = `type Endpoint {
   env: [EnvironmentVariable]
   version: Int
   createdAt: String
-  "Always null: a key is made by its account."
+  "Always null: accounts create keys."
   aiKey: String
   activeBuildid: String
   idePodId: String
   hubReleaseId: String
-  "Its workers; of a list, those of the first 200 endpoints."
+  "Its workers; in a list, only for the first 200 endpoints."
   pods: [EndpointPod] @cost(weight: 10) @listSize(assumedSize: 5)
 }
 
@@ -84,7 +84,7 @@ input EndpointInput {
   instanceIds: [String]
   networkVolumeId: String
   networkVolumeIds: [EndpointVolumeInput]
-  "Data centers or countries with commas between them."
+  "Comma-separated data centers or countries."
   locations: String
   idleTimeout: Int
   scalerType: String

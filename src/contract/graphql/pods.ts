@@ -17,7 +17,7 @@ const CONTAINER_INPUT = `
 const DEPLOY_INPUT = `${CONTAINER_INPUT}
   cloudType: CloudType
   gpuTypeId: String
-  "Tried in this order, behind gpuTypeId."
+  "Tried in this order, after gpuTypeId."
   gpuTypeIdList: [String]
   gpuCount: Int
   "vCPUs of the whole pod."
@@ -55,7 +55,7 @@ const DEPLOY_INPUT = `${CONTAINER_INPUT}
   minDisk: Int
   "Accepted without effect."
   volumeKey: String
-  "Data centers with all of these marks only."
+  "Only data centers with all of these certifications."
   compliance: [String]`
 
 /** Pods. */
@@ -103,7 +103,7 @@ type Pod {
   containerRegistryAuthId: String
   networkVolumeId: String
   templateId: String
-  "A name of its machine, for this account alone."
+  "An alias of its machine, only for this account."
   machineId: String @cost(weight: 2)
   machine: PodMachineInfo @cost(weight: 2)
   "Null unless the pod runs."
@@ -111,7 +111,7 @@ type Pod {
   createdAt: String
   locked: Boolean
   labels: [PodLabel]
-  "Number in its cluster."
+  "Rank in its cluster."
   clusterIdx: Int
   "PRIMARY or SECONDARY."
   clusterRole: String
@@ -189,7 +189,7 @@ input DeployCpuPodInput {
 
 input PodResumeInput {
   podId: String
-  "Number of GPUs, if different: limited by the capacity of its own machine."
+  "New number of GPUs, limited by the capacity of its machine."
   gpuCount: Int
   "Accepted without effect: a pod starts on its own host."
   allowedCudaVersions: [String]
@@ -199,7 +199,7 @@ input PodResumeInput {
 
 input PodBidResumeInput {
   podId: String
-  "As of podResume."
+  "As in podResume."
   gpuCount: Int
   "Accepted without effect: pods have the catalog price."
   bidPerGpu: Float

@@ -7,12 +7,12 @@ export const ROOTS = `type Query {
   gpuTypes(input: GpuTypeFilter): [GpuType] @public @cost(weight: 10) @listSize(assumedSize: 50)
   cpuTypes: [CpuType] @public @listSize(assumedSize: 10)
   cpuFlavors(input: CpuFlavorInput): [CpuFlavor] @public @cost(weight: 10) @listSize(assumedSize: 10)
-  "Of the data centers."
+  "The countries of the data centers."
   countryCodes: [String] @public @cost(weight: 10)
   dataCenters: [DataCenter] @public @cost(weight: 10) @listSize(assumedSize: 50)
-  "The GPU types of each pool that endpoints name."
+  "The GPU types of each pool of endpoints."
   serverlessGpuPools: [ServerlessGpuPool] @public @listSize(assumedSize: 20)
-  "Public templates: of accounts that the operator names, and of all others."
+  "Public templates, of accounts that the operator lists and of all others."
   podTemplates(input: PodTemplateInput): [PodTemplate] @public @cost(weight: 10) @listSize(assumedSize: 100)
   "A template of the account, or any public one; null for any other id."
   podTemplate(id: String): PodTemplate @public @cost(weight: 10)
@@ -66,9 +66,9 @@ type Mutation {
   secretCreate(input: SecretCreateInput): Secret @scope(name: "account:write") @cost(weight: 100)
   secretDelete(id: String): Void @scope(name: "account:write") @ends @cost(weight: 100)
 
-  "A volume of a data center; the members of the input may also stand beside one another."
+  "Creates a network volume; the members of the input may also be separate arguments."
   createNetworkVolume(input: CreateNetworkVolumeInput, name: String, size: Int, dataCenterId: String): NetworkVolume @scope(name: "volumes:write") @cost(weight: 100)
-  "Renames a volume, or lets it grow."
+  "Renames or enlarges a volume."
   updateNetworkVolume(input: UpdateNetworkVolumeInput): NetworkVolume @scope(name: "volumes:write") @cost(weight: 100)
   deleteNetworkVolume(input: DeleteNetworkVolumeInput): Void @scope(name: "volumes:write") @ends @cost(weight: 100)
 

@@ -14,14 +14,14 @@ export const TEMPLATES = `type PodTemplate {
   containerRegistryAuthId: String
   isServerless: Boolean
   isPublic: Boolean
-  "Whether it is of an account that the operator names official."
+  "Whether the operator lists its account as official."
   isRunpod: Boolean
   category: String
   startSsh: Boolean
   startJupyter: Boolean
   "Run in place of the image's command, with dockerArgs as its arguments."
   startScript: String
-  "Empty of an endpoint's own template."
+  "Empty for an endpoint's own template."
   readme: String
   advancedStart: Boolean
 }
@@ -37,7 +37,7 @@ input PortConfigInput {
 }
 
 input PodTemplateInput {
-  "True: of accounts that the operator names official; false: all others. Left out: both."
+  "True: of accounts that the operator lists as official; false: all others. Default: both."
   isRunpod: Boolean
 }
 
@@ -55,14 +55,14 @@ input SaveTemplateInput {
   isPublic: Boolean
   startSsh: Boolean
   startJupyter: Boolean
-  "Of a shell, by its first line or /bin/sh; run in place of the image's command, with dockerArgs as its arguments."
+  "Script of the shell in its first line, or of /bin/sh; run in place of the image's command, with dockerArgs as its arguments."
   startScript: String
   readme: String
   containerRegistryAuthId: String
-  "Kept for display."
+  "Only for display."
   advancedStart: Boolean
   category: String
-  "Names of ports; the ports too, where 'ports' is left out."
+  "Names of ports; also the ports if 'ports' is omitted."
   portsConfig: [PortConfigInput]
 }
 `

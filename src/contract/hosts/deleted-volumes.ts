@@ -9,7 +9,7 @@ export const DeletedVolume = z
     dataCenterId: z.string().nullable().meta({ description: 'Null for a global volume.' }),
     size: z.number().int().nullable().meta({ description: 'GB; null for a global volume.' }),
     deletedAt: Timestamp,
-    wipedAt: Timestamp.nullable().meta({ description: 'When its data was gone; null: no host has confirmed that yet.' }),
+    wipedAt: Timestamp.nullable().meta({ description: 'When its data was wiped; null: no host has confirmed that yet.' }),
   })
   .meta({
     id: 'DeletedVolume',

@@ -142,7 +142,7 @@ export const Host = z
         'How often another agent process replaced the connection of this host while it was in use; null in a list of more than 100 hosts.',
     }),
     cordon: Cordon.nullable().meta({ description: 'Why no new work is placed on it; null: it accepts new work.' }),
-    draining: z.boolean().meta({ description: 'Whether it is draining: its workloads are asked to leave.' }),
+    draining: z.boolean().meta({ description: 'Whether it is draining: its workloads move to other hosts or end.' }),
     workloads: z
       .object({ workers: z.number().int(), pods: z.number().int() })
       .meta({ id: 'HostWorkloads', description: 'Workloads that hold capacity there.', example: { workers: 2, pods: 1 } }),
@@ -164,7 +164,7 @@ export const Host = z
       description: 'Isolation of workloads from the machine and from one another; null in it: not reported by its agent.',
     }),
     privateNetworks: HostPrivateNetworks.nullable().meta({
-      description: 'Its role in clusters and global networking; null: not reported by its agent.',
+      description: 'Its role in clusters and global networking; null: its agent does not report it.',
     }),
     workerTransports: z.array(WorkerTransport).nullable().meta({
       description: 'How the calls of its workers reach the plane, by endpoint; null: not reported, or in a list of more than 100 hosts.',

@@ -25,11 +25,13 @@ const JOB_ID = 'eaebd6e7-6a92-4bb8-a911-f996ac5ea99d-u1'
 /** JOB-44: the request must have at least one member, so that an empty body does not select all jobs. */
 export const JobBulkRequest = z
   .strictObject({
-    status: z.array(JobStatus).min(1).max(6).optional().meta({ description: 'Jobs in these states only.' }),
+    status: z.array(JobStatus).min(1).max(6).optional().meta({ description: 'Only jobs in these states.' }),
     from: Instant.meta({ description: 'Created at this time or later.' }),
     to: Instant.meta({ description: 'Created before this time.' }),
-    ids: z.array(z.string().min(1).max(64)).min(1).max(BULK_IDS_MAX).optional().meta({ description: 'These jobs only.' }),
-    expected: Count.optional().meta({ description: '`matched` of a plan: another number of jobs is 409, and nothing is done.' }),
+    ids: z.array(z.string().min(1).max(64)).min(1).max(BULK_IDS_MAX).optional().meta({ description: 'Only these jobs.' }),
+    expected: Count.optional().meta({
+      description: '`matched` of a plan: if another number of jobs matches, the call is refused with 409 and changes nothing.',
+    }),
   })
   .meta({ id: 'JobBulkRequest', example: { status: ['IN_QUEUE', 'FAILED'] } })
 export type JobBulkRequest = z.infer<typeof JobBulkRequest>
@@ -37,19 +39,18 @@ export type JobBulkRequest = z.infer<typeof JobBulkRequest>
 /** JOB-44: a plan of a bulk change, or its progress. */
 export const JobBulk = z
   .object({
-    id: z.string().nullable().meta({ description: 'Null of a plan.' }),
+    id: z.string().nullable().meta({ description: 'Null for a plan.' }),
     action: z.enum(['cancel', 'retry']),
     status: z.enum(['PLANNED', 'RUNNING', 'DONE']),
     matched: Count.meta({ description: 'Number of matching jobs that it may change, at the time of the request.' }),
     byStatus: Counts,
-    ids: z.array(z.string()).meta({ description: 'The first 20 of them.' }),
+    ids: z.array(z.string()).meta({ description: 'The ids of the first 20 matching jobs.' }),
     refused: z
       .array(z.object({ status: z.enum(JOB_STATES).nullable(), jobs: Count, reason: Reason }))
       .meta({ description: 'Number of selected jobs that it cannot change, by state; null: ids without a job (JOB-47).' }),
-    estimatedCostUsd: z
-      .number()
-      .nullable()
-      .meta({ description: 'Of a retry: what so many jobs cost at the median time of completed ones and the rate of the newest worker.' }),
+    estimatedCostUsd: z.number().nullable().meta({
+      description: 'Only for a retry: the estimated cost, from the median time of completed jobs and the rate of the newest worker.',
+    }),
     looked: Count,
     changed: Count,
     skipped: Count.meta({ description: 'Jobs that were in another state when their turn came.' }),

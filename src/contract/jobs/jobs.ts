@@ -66,7 +66,7 @@ export const JobRecord = z
     queue: z
       .object({ reason: z.string(), workers: WorkerCounts })
       .optional()
-      .meta({ description: 'Why a queued job waits; `/explain` says more.' }),
+      .meta({ description: 'Why a queued job waits; `/explain` has the details.' }),
     retries: z.number().int().optional(),
     status: JobStatus,
     workerId: z.string().optional(),
@@ -99,7 +99,7 @@ export const HealthReply = z
         reason: z.string().optional().meta({ description: 'Why jobs wait; only while jobs wait.' }),
       })
       .optional()
-      .meta({ description: 'Of load-balancing endpoints only: their requests at this moment.' }),
+      .meta({ description: 'Only on load-balancing endpoints: their current requests.' }),
   })
   .meta({
     id: 'HealthReply',
@@ -115,7 +115,7 @@ export const RequestsReply = z
     requests: z.array(
       JobRecord.extend({
         createdAt: z.string().meta({ format: 'date-time' }),
-        outputOmitted: z.boolean().optional().meta({ description: 'True where the output is too large to be listed; `/status` has it.' }),
+        outputOmitted: z.boolean().optional().meta({ description: 'True if the output is too large for the list; `/status` returns it.' }),
       }),
     ),
     pagination: Pagination,
@@ -163,7 +163,7 @@ export const OpenaiProblem = z
   })
   .meta({
     id: 'OpenaiProblem',
-    description: 'One error in the words of both APIs.',
+    description: 'One error in the formats of both APIs.',
     example: {
       error: { message: 'endpoint not found', type: 'not_found_error', code: null },
       title: 'Not Found',

@@ -30,13 +30,13 @@ const Moment = z.iso.datetime({ offset: true })
 /** Filter of jobs (JOB-40). */
 export const JobFilterQuery = z.object({
   status: unlessEmpty(z.string().regex(STATES), tidyStates).meta({
-    description: 'Jobs in these states only: one, or several separated by commas.',
+    description: 'Only jobs in these states: one, or several separated by commas.',
     example: 'FAILED,TIMED_OUT',
   }),
   from: unlessEmpty(Moment).meta({ description: 'Created at this time or later.' }),
   to: unlessEmpty(Moment).meta({ description: 'Created before this time.' }),
   id: unlessEmpty(z.string().regex(ID_PREFIX)).meta({
-    description: 'Jobs whose id begins so; `sync-` may be left out.',
+    description: 'Only jobs whose id begins with this text; `sync-` may be omitted.',
     example: 'eaebd6e7',
   }),
 })
@@ -49,26 +49,28 @@ function tidyStates(text: string): string {
 
 /** Page size of `/requests` (HLT-10). */
 export const PageSizeQuery = z.object({
-  limit: clampedInteger(1, MAX_LISTED, JOB_DEFAULTS.requests).meta({ description: 'At most so many; a value outside is clamped.' }),
+  limit: clampedInteger(1, MAX_LISTED, JOB_DEFAULTS.requests).meta({
+    description: 'Maximum number of jobs; a value outside the range is clamped.',
+  }),
 })
 
 export const RequestsQuery = JobFilterQuery.extend({
-  cursor: z.string().optional().meta({ description: '`nextCursor` of the page before.' }),
+  cursor: z.string().optional().meta({ description: '`nextCursor` of the previous page.' }),
   ...PageSizeQuery.shape,
 })
 
 /** Query of a job's stream (STR-6, STR-10). */
 export const StreamQuery = z.object({
   wait: clampedInteger(MIN_HOLD_MS, MAX_HOLD_MS, JOB_DEFAULTS.streamWait).meta({
-    description: 'Milliseconds to wait for a chunk; a value outside is clamped.',
+    description: 'Milliseconds to wait for a chunk; a value outside the range is clamped.',
   }),
-  from: queryInteger(0, MAX_EVENT, 0).meta({ description: 'Events only: the last id seen. `Last-Event-ID` goes before it.' }),
+  from: queryInteger(0, MAX_EVENT, 0).meta({ description: 'Only for events: the last id received. `Last-Event-ID` takes precedence.' }),
 })
 
 /** Query of a call that waits for a job (RUN-4, STA-1). */
 export const WaitQuery = z.object({
   wait: clampedInteger(MIN_HOLD_MS, MAX_HOLD_MS, JOB_DEFAULTS.wait).meta({
-    description: 'Milliseconds to wait for the job; a value outside is clamped.',
+    description: 'Milliseconds to wait for the job; a value outside the range is clamped.',
   }),
 })
 
@@ -78,7 +80,7 @@ export const SeriesQuery = z.object({
 })
 
 /** Query of a bulk change (JOB-44). */
-export const BulkQuery = z.object({ dryRun: queryFlag().meta({ description: 'Answers the plan and changes nothing.' }) })
+export const BulkQuery = z.object({ dryRun: queryFlag().meta({ description: 'Returns the plan and changes nothing.' }) })
 
 export const SubmitQuery = z.object({
   ttl: z
@@ -87,7 +89,7 @@ export const SubmitQuery = z.object({
     .min(MIN_TTL_MS)
     .max(MAX_LIFE_MS)
     .optional()
-    .meta({ description: 'The same as `policy.ttl`, which goes before it.' }),
+    .meta({ description: 'The same as `policy.ttl`, which takes precedence.' }),
 })
 
 /** Headers of a submit (RUN-13). */
@@ -97,7 +99,7 @@ export const SubmitHeaders = z.object({
     .regex(/^[!-~]{1,255}$/)
     .optional()
     .meta({
-      description: 'Within 24 hours the same request under the same key gets the first job again, with `idempotency-replayed: true`.',
+      description: 'Within 24 hours the same request with the same key returns the first job, with `idempotency-replayed: true`.',
       example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
       param: { name: 'Idempotency-Key', in: 'header' },
     }),
@@ -108,7 +110,7 @@ export const StreamHeaders = z.object({
   'Last-Event-ID': z
     .string()
     .optional()
-    .meta({ description: 'Events only: go on behind this event.', param: { name: 'Last-Event-ID', in: 'header' } }),
+    .meta({ description: 'Only for events: resume after this event.', param: { name: 'Last-Event-ID', in: 'header' } }),
 })
 
 export type Read<Schema extends z.ZodType> = { ok: true; values: z.infer<Schema> } | { ok: false; fault: string }

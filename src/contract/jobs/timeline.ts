@@ -32,7 +32,7 @@ export const JobAttempt = z
     worker: z.object({
       id: z.string(),
       gpuTypeId: z.string().nullable(),
-      gpuCount: z.number().int().min(0).nullable().meta({ description: 'Null when nothing is known of this worker any more.' }),
+      gpuCount: z.number().int().min(0).nullable().meta({ description: 'Null if the record of this worker is deleted.' }),
       dataCenterId: z.string().nullable(),
     }),
     startedAt: Instant,
@@ -43,12 +43,12 @@ export const JobAttempt = z
     reason: z.string().nullable(),
     phases: z
       .array(z.object({ phase: z.enum(PHASES), from: Instant, to: Instant.nullable(), ms: Ms }))
-      .meta({ description: 'From the wait before the attempt to its end. A phase that took no time is left out.' }),
+      .meta({ description: 'From the wait before the attempt to its end. Phases without a duration are omitted.' }),
     usdPerHour: Usd.meta({ description: 'USD per hour of its worker; null: unknown.' }),
-    costUsd: Usd.meta({ description: 'The rate of its worker over the time that the attempt ran, as it was metered.' }),
+    costUsd: Usd.meta({ description: 'The metered cost: the rate of its worker times the running time of the attempt.' }),
     logs: z
       .object({ workerId: z.string(), since: Instant, until: Instant.nullable() })
-      .meta({ description: 'Where its lines are: `workers/{workerId}/logs/lines` with `since` and `until`.' }),
+      .meta({ description: 'The time range of its log lines: `since` and `until` of `workers/{workerId}/logs/lines`.' }),
   })
   .meta({ id: 'JobAttempt', example: ATTEMPT })
 export type JobAttempt = z.infer<typeof JobAttempt>
@@ -70,12 +70,13 @@ export const JobTimeline = z
         description: `Input of the job as JSON text, at most its first ${SHOWN_INPUT_BYTES} bytes. Null: the job is completed or cancelled, so its input is not stored.`,
       }),
     waitingSince: Instant.nullable().meta({ description: 'While it is queued.' }),
-    chunks: Ms.meta({ description: 'Of its stream so far, over all attempts.' }),
-    costUsd: Usd.meta({ description: 'Of all attempts; null when that of one is not known.' }),
+    chunks: Ms.meta({ description: 'Number of chunks of its stream so far, over all attempts.' }),
+    costUsd: Usd.meta({ description: 'USD of all attempts; null if the cost of one is unknown.' }),
     attempts: z.array(JobAttempt).meta({ description: 'Oldest first, at most the last 50.' }),
-    medians: z
-      .object({ QUEUED: Median, PLACING: Median, IMAGE: Median, START: Median, RUNNING: Median })
-      .meta({ description: 'Milliseconds that a phase took the newest completed jobs of this endpoint, where it took any time.' }),
+    medians: z.object({ QUEUED: Median, PLACING: Median, IMAGE: Median, START: Median, RUNNING: Median }).meta({
+      description:
+        'Median duration of each phase over the newest completed jobs of this endpoint, milliseconds. Phases without a duration are omitted.',
+    }),
     webhooks: z
       .array(WebhookDelivery.pick({ id: true, url: true, status: true }).extend({ attempts: z.array(DeliveryAttempt), createdAt: Instant }))
       .nullable()

@@ -11,33 +11,33 @@ const Instant = z.iso.datetime({ offset: true }).optional()
 
 /** Selects lines of a log and the start of a page (LOG-30 to LOG-32). */
 export const LogLinesQuery = z.object({
-  source: LogSourceParam.optional().meta({ description: 'Lines of this source only.' }),
+  source: LogSourceParam.optional().meta({ description: 'Only lines of this source.' }),
   q: z
     .string()
     .min(1)
     .max(MAX_QUERY_CHARS)
     .optional()
-    .meta({ description: 'Lines with this text only, in any case.', example: 'out of memory' }),
-  since: Instant.meta({ description: 'Lines of this time or later.' }),
-  until: Instant.meta({ description: 'Lines before this time.' }),
+    .meta({ description: 'Only lines that contain this text, in upper or lower case.', example: 'out of memory' }),
+  since: Instant.meta({ description: 'Only lines of this time or later.' }),
+  until: Instant.meta({ description: 'Only lines before this time.' }),
   around: z
     .preprocess(readDigits, z.number().int().min(1))
     .optional()
-    .meta({ type: 'integer', description: 'The number of the line around which the page lies.' }),
+    .meta({ type: 'integer', description: 'The page contains the line with this number and the lines around it.' }),
   cursor: z
     .string()
     .regex(/^[<>]\d{1,15}$/)
     .optional()
     .meta({ description: '`older`, `newer` or `truncatedAt` of another page of this log.', example: '<4001' }),
-  limit: queryInteger(1, LINES_MAX, LINES_DEFAULT).meta({ description: 'Most lines of the page.' }),
+  limit: queryInteger(1, LINES_MAX, LINES_DEFAULT).meta({ description: 'Maximum number of lines of the page.' }),
 })
 export type LogLinesQuery = z.infer<typeof LogLinesQuery>
 
 export const LogLine = z
   .object({
-    n: z.number().int().min(1).meta({ description: 'Counts the lines of this log from 1, without gaps: `around` finds it again.' }),
-    id: z.string().meta({ description: 'As in the stream: `Last-Event-ID` goes on behind it.' }),
-    ts: z.string().meta({ format: 'date-time', description: 'Clock of the host, with milliseconds.' }),
+    n: z.number().int().min(1).meta({ description: 'Number of the line in this log, from 1 without gaps; `around` selects it.' }),
+    id: z.string().meta({ description: 'The id of the line in the stream; `Last-Event-ID` resumes after it.' }),
+    ts: z.string().meta({ format: 'date-time', description: "Time of the host's clock, with milliseconds." }),
     source: LogSourceParam,
     line: z.string(),
   })

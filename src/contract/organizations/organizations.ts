@@ -23,7 +23,7 @@ export const Organization = z
   .object({
     id: z.string(),
     name: z.string(),
-    role: OrganizationRole.meta({ description: "The caller's own." }),
+    role: OrganizationRole.meta({ description: 'The role of the caller.' }),
     createdAt: Timestamp,
   })
   .meta({ id: 'Organization', example: { id: ID, name: 'Acme', role: 'OWNER', createdAt: CREATED_AT } })
@@ -35,7 +35,7 @@ export const OrganizationMember = z
 export type OrganizationMember = z.infer<typeof OrganizationMember>
 
 export const OrganizationDetails = Organization.extend({
-  members: z.array(OrganizationMember).meta({ description: 'All of them, in the order in which they joined.' }),
+  members: z.array(OrganizationMember).meta({ description: 'All members, in the order in which they joined.' }),
 }).meta({
   id: 'OrganizationDetails',
   example: {

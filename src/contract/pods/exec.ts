@@ -14,11 +14,14 @@ export const ExecQuery = z.object({
     .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(Word).min(1).max(MAX_WORDS))
     .optional()
     .meta({
-      description: 'A word of the command; repeated for each one. Left out: a login shell.',
+      description: 'One argument of the command; repeated for each one. Default: a login shell.',
       param: { name: 'command', in: 'query', style: 'form', explode: true },
       example: ['nvidia-smi', '-L'],
     }),
-  tty: queryFlag().meta({ description: 'It gets a terminal; its two outputs are then one.', param: { name: 'tty', in: 'query' } }),
+  tty: queryFlag().meta({
+    description: 'Allocate a terminal; stdout and stderr are then one stream.',
+    param: { name: 'tty', in: 'query' },
+  }),
   rows: queryInteger(1, MAX_SIDE, 24).meta({ description: 'Lines of the terminal.', param: { name: 'rows', in: 'query' } }),
   cols: queryInteger(1, MAX_SIDE, 80).meta({ description: 'Columns of the terminal.', param: { name: 'cols', in: 'query' } }),
   term: z
@@ -27,7 +30,8 @@ export const ExecQuery = z.object({
     .default('xterm-256color')
     .meta({ description: '`TERM` of the command.', param: { name: 'term', in: 'query' } }),
   flow: queryFlag().meta({
-    description: 'Both ends grant what they take on channel 5 (four bytes, big-endian), 256 KiB at the start. For large amounts.',
+    description:
+      'Flow control for large amounts of data: both sides grant credit on channel 5 (four bytes, big-endian), 256 KiB at the start.',
     param: { name: 'flow', in: 'query' },
   }),
 })

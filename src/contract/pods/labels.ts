@@ -38,7 +38,7 @@ export const labelQueryFields = {
     .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string().regex(LABEL_FILTER)).max(MAX_FILTERS))
     .optional()
     .meta({
-      description: 'Only those with this label, `<key>=<value>`, or with this key; repeated: with all of them.',
+      description: 'Only pods with this label, `<key>=<value>`, or with this key; repeated: with all of them.',
       param: { name: 'label', in: 'query', style: 'form', explode: true },
       example: ['team=research'],
     }),

@@ -13,15 +13,18 @@ export type LogSourceParam = z.infer<typeof LogSourceParam>
 
 /** Query of a log stream (LOG-2). */
 export const LogQuery = z.object({
-  source: LogSourceParam.optional().meta({ description: 'Lines of this source only.', param: { name: 'source', in: 'query' } }),
+  source: LogSourceParam.optional().meta({ description: 'Only lines of this source.', param: { name: 'source', in: 'query' } }),
   tail: queryInteger(0, LOG_TAIL_MAX, LOG_TAIL_DEFAULT).meta({
-    description: 'Newest lines to begin with.',
+    description: 'Number of newest lines at the start.',
     param: { name: 'tail', in: 'query' },
   }),
   since: z.iso
     .datetime({ offset: true })
     .optional()
-    .meta({ description: 'Begin with the first line of this time or later; beats `tail`.', param: { name: 'since', in: 'query' } }),
+    .meta({
+      description: 'Start with the first line of this time or later; takes precedence over `tail`.',
+      param: { name: 'since', in: 'query' },
+    }),
 })
 export type LogQuery = z.infer<typeof LogQuery>
 
@@ -39,7 +42,7 @@ export const LogHeaders = z.object({
     .refine((id) => !Number.isNaN(Date.parse(id.replace(/\/.*/, ''))), { message: 'is not a date-time' })
     .optional()
     .meta({
-      description: 'Resume strictly after this event: its id, or a bare time. Beats `since` and `tail`.',
+      description: 'Resume strictly after this event: its id, or a time. Takes precedence over `since` and `tail`.',
       example: '2026-06-01T12:02:03Z/000000000001',
       param: { name: 'Last-Event-ID', in: 'header' },
     }),

@@ -33,7 +33,7 @@ export const PodCpuRequest = z
   .strictObject({
     id: ResourceId.meta({ description: 'CPU flavor.' }),
     vcpuCount: wholeNumber(2).meta({ description: 'A power of two within the range of the flavor.' }),
-    memory: wholeNumber(1).optional().meta({ description: 'GB; accepted when it equals what the flavor gives.' }),
+    memory: wholeNumber(1).optional().meta({ description: 'GB; only the value of the flavor is accepted.' }),
   })
   .meta({ id: 'PodCpuRequest', example: { id: 'cpu3c', vcpuCount: 2 } })
 export type PodCpuRequest = z.infer<typeof PodCpuRequest>
@@ -80,7 +80,7 @@ export const PodClusterRole = z.enum(CLUSTER_ROLES).meta({ id: 'PodClusterRole',
 export const PodCluster = z
   .strictObject({
     id: z.string(),
-    rank: wholeNumber(0).nullable().meta({ description: 'From 0, and the same wherever the member goes.' }),
+    rank: wholeNumber(0).nullable().meta({ description: 'From 0; it stays the same when the member moves to another host.' }),
     role: PodClusterRole.optional().meta({ description: 'Only in SLURM and RAY clusters.' }),
     ip: z.string().optional().meta({ description: 'Address in the private network of the cluster.' }),
   })

@@ -112,7 +112,7 @@ export const Pod = z
     cpu: PodCpuView.optional().meta({ description: 'Only on CPU pods.' }),
     cloud: CloudType,
     dataCenterId: z.string().nullable(),
-    cudaVersion: z.string().nullable().meta({ description: 'As its host reports it; kept while the pod is stopped.' }),
+    cudaVersion: z.string().nullable().meta({ description: 'As its host reports it; it stays while the pod is stopped.' }),
     ssh: PodSsh,
     cluster: PodCluster.optional().meta({ description: 'Only on members of a cluster.' }),
     template: z.string().nullable().meta({ description: 'The template that the pod was created from.' }),
@@ -198,7 +198,7 @@ export const IfMatchHeaders = z.object({
     .string()
     .optional()
     .meta({
-      description: 'Do it only if the `ETag` of the pod still is one of these.',
+      description: 'Apply the change only if the current `ETag` of the pod is one of these.',
       example: '"3"',
       param: { name: 'If-Match', in: 'header' },
     }),

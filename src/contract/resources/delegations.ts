@@ -28,7 +28,7 @@ export const EcrDelegation = z
       .meta({ description: 'The user who recorded it. The delegation counts as long as this user is a member who may write registries.' }),
     awsUser: z.string().meta({ description: 'The AWS account that the repository belongs to.' }),
     repository: z.string(),
-    tag: z.string().meta({ description: 'The tag that was named. Every tag of the repository can be pulled.' }),
+    tag: z.string().meta({ description: 'The tag of the request. Every tag of the repository can be pulled.' }),
     awsRegion: z.string(),
     dockerRegistryUri: z.string().meta({ description: 'The registry that images of the repository are on.' }),
     awsSessionName: z.string().meta({
@@ -40,7 +40,11 @@ export const EcrDelegation = z
       .nullable()
       .meta({ description: 'Why the delegation is not valid: the state of the user who recorded it. Null: it is valid.' }),
   })
-  .meta({ id: 'EcrDelegation', description: 'An ECR repository that is pulled from without a credential of its own.', example: EXAMPLE })
+  .meta({
+    id: 'EcrDelegation',
+    description: 'An ECR repository from which images are pulled without a stored credential.',
+    example: EXAMPLE,
+  })
 export type EcrDelegation = z.infer<typeof EcrDelegation>
 
 export const CreateDelegationRequest = z

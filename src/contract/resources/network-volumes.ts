@@ -39,7 +39,7 @@ export const CreateNetworkVolumeRequest = z
   .strictObject({
     name: Name.meta({ description: 'Need not be unique.' }),
     size: Size,
-    dataCenter: ResourceId.meta({ description: 'A data center of the catalogue, or one that a machine has joined in.' }),
+    dataCenter: ResourceId.meta({ description: 'A data center of the catalog, or one that a machine has joined.' }),
     type: VolumeType.optional().meta({ description: 'Without it the first type of the data center.' }),
   })
   .meta({ id: 'CreateNetworkVolumeRequest', example: EXAMPLE })

@@ -79,7 +79,7 @@ export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>
 
 export const UpdateTemplateRequest = z.strictObject({ ...requestFields, name: Name.optional() }).meta({
   id: 'UpdateTemplateRequest',
-  description: 'Omitted members stay unchanged. Pods and endpoints made from the template keep what they got.',
+  description: 'Omitted members stay unchanged. Pods and endpoints that were created from the template stay unchanged.',
   example: { env: { MODEL: 'small' } },
 })
 export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>
@@ -110,7 +110,7 @@ export const Template = z
     startJupyter: z.boolean(),
     allowedCudaVersions: z.array(z.string()),
   })
-  .meta({ id: 'Template', description: 'A container configuration kept under a name.', example: READ_EXAMPLE })
+  .meta({ id: 'Template', description: 'A container configuration stored under a name.', example: READ_EXAMPLE })
 export type Template = z.infer<typeof Template>
 
 export const TemplateOrChangePlan = orChangePlan('TemplateOrChangePlan', Template)

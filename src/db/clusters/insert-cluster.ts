@@ -86,8 +86,8 @@ function withinBytes(teamId: string, members: readonly PodRow[]): SQL {
 function withinShares(teamId: string, members: readonly PodRow[], { diskGb }: Resources): SQL {
   const seats = [...Map.groupBy(members, ({ hostId }) => hostId)].map(([hostId, { length }]) => ({ hostId, length }))
   const [hostId, length] = [sql`json_extract(seat.value, '$.hostId')`, sql`json_extract(seat.value, '$.length')`]
-  const want = { id: '', diskGb: sql`(${diskGb} * ${length})` }
-  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(seats)}) seat WHERE NOT ${withinDiskShare(teamId, hostId, want)})`
+  const demand = { id: '', diskGb: sql`(${diskGb} * ${length})` }
+  return sql`NOT EXISTS (SELECT 1 FROM json_each(${JSON.stringify(seats)}) seat WHERE NOT ${withinDiskShare(teamId, hostId, demand)})`
 }
 
 // The smallest free slot of a network. The network starts with check number 1.

@@ -141,15 +141,15 @@ export type ReservationRefusal = (typeof REFUSALS)[number]
  * Reserves capacity in one batch that fails as a whole: 'done', or why nothing was reserved. A second reservation under the same id is a
  * caller's error: check for the allocation first.
  */
-export async function reserveCapacity(db: Database, want: Reservation, nowMs: number): Promise<'done' | ReservationRefusal> {
+export async function reserveCapacity(db: Database, need: Reservation, nowMs: number): Promise<'done' | ReservationRefusal> {
   const conditions: Record<Exclude<ReservationRefusal, 'capacity'>, SQL> = {
-    host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${want.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
-      AND ${takesAccount(want.hostId, want.teamId)})`,
-    inactive: isActive(want.teamId),
-    gpus: withinBudget(want.teamId, 'gpus', want.gpu?.count ?? 0),
-    spend: withinSpend(want.teamId, want.spend ?? NO_DEMAND),
+    host: sql`EXISTS (SELECT 1 FROM hosts WHERE id = ${need.hostId} AND status = 'ONLINE' AND cordoned_at IS NULL
+      AND ${takesAccount(need.hostId, need.teamId)})`,
+    inactive: isActive(need.teamId),
+    gpus: withinBudget(need.teamId, 'gpus', need.gpu?.count ?? 0),
+    spend: withinSpend(need.teamId, need.spend ?? NO_DEMAND),
   }
-  const { rates, gpu, vcpus, ...same } = want
+  const { rates, gpu, vcpus, ...same } = need
   const values = {
     ...same,
     ...rates,
@@ -160,8 +160,8 @@ export async function reserveCapacity(db: Database, want: Reservation, nowMs: nu
     chargedFromMs: sql`NULL`,
   }
   const insert = db.insert(allocations).select(selectOf(allocations, values, sql`WHERE ${required(conditions)}`))
-  const mount = want.volumeId === undefined ? [] : [noteMount(db, { ...want, volumeId: want.volumeId }, nowMs)]
-  return outcomeOf(db.batch([insert, ...recomputeFree(db, want.hostId, (left) => left), ...mount]), REFUSALS)
+  const mount = need.volumeId === undefined ? [] : [noteMount(db, { ...need, volumeId: need.volumeId }, nowMs)]
+  return outcomeOf(db.batch([insert, ...recomputeFree(db, need.hostId, (left) => left), ...mount]), REFUSALS)
 }
 
 /** Releases a workload's capacity; the charge of a worker ends at `endedAtMs`. Idempotent. */

@@ -1,6 +1,6 @@
 import { and, count, eq, inArray, ne, notExists, or } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
-import { settleWiped } from '../resources/volume-tombstones.ts'
+import { completeWipes } from '../resources/volume-tombstones.ts'
 import { allocations, hostGpus, hosts } from '../schema.ts'
 
 export type HostRow = typeof hosts.$inferSelect
@@ -58,7 +58,7 @@ export async function removeIdleHost(db: Database, id: string, note: Statement, 
     .update(hosts)
     .set({ status: 'REMOVED' })
     .where(and(eq(hosts.id, id), ne(hosts.status, 'REMOVED'), or(eq(hosts.status, 'OFFLINE'), notExists(placed))))
-  const [result] = await db.batch([remove, note, settleWiped(db, nowMs)])
+  const [result] = await db.batch([remove, note, completeWipes(db, nowMs)])
   return result.meta.changes > 0
 }
 

@@ -87,7 +87,7 @@ export function noteWiped(db: Database, reach: VolumeReach, ids: readonly string
 }
 
 /** Marks a deleted volume as wiped once a host has reported so, and every present host that mounted it has (EDG-3). */
-export function settleWiped(db: Database, nowMs: number): Statement {
+export function completeWipes(db: Database, nowMs: number): Statement {
   const { volumeId, wipedAt } = volumeTombstones
   const isSaid = sql`EXISTS (SELECT 1 FROM ${volumeHosts} WHERE ${volumeHosts.volumeId} = ${volumeId} AND ${volumeHosts.wipedAt} IS NOT NULL)`
   return db

@@ -1,4 +1,4 @@
-import type { NetworkMember, NetworkOnHost } from './host-overlays.ts'
+import type { NetworkMember, NetworkOnHost } from './networks-on-host.ts'
 
 /** Tunnel endpoints of hosts. Each host reports its own, and the plane has no other source to verify them. Pure. */
 
@@ -14,13 +14,13 @@ export interface Doubt {
  * member of. The host that held an address or key in `before` keeps it. A later claimant loses its address and key in the result, so it is
  * not reached by tunnels.
  */
-export function settleEnds(self: string, before: readonly NetworkOnHost[], after: readonly NetworkOnHost[]): Settled {
+export function resolveTunnelEnds(self: string, before: readonly NetworkOnHost[], after: readonly NetworkOnHost[]): ResolvedEnds {
   const holders = holdersOf(self, before, after)
   const doubts = new Map<string, Doubt>()
-  const networks = after.map((network) => ({ ...network, members: network.members.map(settle) }))
+  const networks = after.map((network) => ({ ...network, members: network.members.map(resolve) }))
   return { networks, doubts: [...doubts.values()] }
 
-  function settle(member: NetworkMember): NetworkMember {
+  function resolve(member: NetworkMember): NetworkMember {
     const { hostId } = member
     if (member.hostAddress === null || !isEnd(member.hostAddress)) return { ...member, hostAddress: null, hostKey: null }
     const holderId = endsOf(member)
@@ -32,7 +32,7 @@ export function settleEnds(self: string, before: readonly NetworkOnHost[], after
   }
 }
 
-export interface Settled {
+export interface ResolvedEnds {
   networks: NetworkOnHost[]
   doubts: Doubt[]
 }

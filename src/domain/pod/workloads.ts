@@ -26,16 +26,16 @@ export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | '
 export function desiredContainers(pod: PodOnHost | null, known: readonly number[]): DesiredContainer[] {
   if (pod === null || pod.status === 'TERMINATED')
     return known.map((generation) => ({ ...stoppedContainer(generation, 'stopped'), wipe: true }))
-  const formers = known.filter((generation) => generation < pod.generation).toSorted((a, b) => b - a)
+  const previous = known.filter((generation) => generation < pod.generation).toSorted((a, b) => b - a)
   // The layer that the present container reuses is held until the container has taken it over; the agent removes it then.
-  const wanted = formers.map((generation) => stoppedContainer(generation, pod.keepsDisk ? 'held' : 'stopped'))
+  const wanted = previous.map((generation) => stoppedContainer(generation, pod.keepsDisk ? 'held' : 'stopped'))
   // A container that never had to run has no disk to hold.
   if (!isToRun(pod) && !known.includes(pod.generation)) return wanted
   const present: DesiredContainer = {
     generation: pod.generation,
     desired: isToRun(pod) ? 'running' : 'held',
-    replaces: formers,
-    keepDisk: pod.keepsDisk && formers.length > 0,
+    replaces: previous,
+    keepDisk: pod.keepsDisk && previous.length > 0,
     wipe: false,
     prepare: isToRun(pod) && pod.readyGeneration !== null && pod.readyGeneration < pod.generation,
   }

@@ -32,7 +32,7 @@ export interface CapacitySearch {
 export type PreemptionPlan =
   | { kind: 'none' }
   /** Enough workers are leaving already: the request waits for their capacity. */
-  | { kind: 'coming' }
+  | { kind: 'pending' }
   | { kind: 'displace'; workers: { endpointId: string; workerId: string }[] }
 
 interface Candidate {
@@ -57,7 +57,7 @@ export function planPreemption(search: CapacitySearch): PreemptionPlan {
   let best: Candidate[] | null = null
   for (const host of search.hosts) {
     const held = byHost.get(host.id) ?? []
-    if (fits(search.request, host, held, leaving)) return { kind: 'coming' }
+    if (fits(search.request, host, held, leaving)) return { kind: 'pending' }
     const chosen = chooseOn(search, host, held, leaving)
     if (chosen && (best === null || isBetter(chosen, best))) best = chosen
   }
@@ -66,7 +66,7 @@ export function planPreemption(search: CapacitySearch): PreemptionPlan {
 }
 
 /**
- * Whether a workload of one account may preempt idle workers of another on this host (PREEMPT-4): only if the asker has less than an equal
+ * Whether a workload of one account may preempt idle workers of another on this host (PREEMPT-4): only if its account has less than an equal
  * share of the host, and the giver more.
  */
 export function mayDisplace(seeker: string, giver: string, host: PlacementHost, held: readonly HeldCapacity[]): boolean {

@@ -39,7 +39,7 @@ async function handOver(env: Env, { teamId, webhookSealed }: WatchedTeam, id: st
   const body = new TextEncoder().encode(JSON.stringify(message))
   const about = { endpointId: null, jobId: null, teamId }
   const delivery = { id, ...about, url: openSpendWebhook(env, teamId, webhookSealed), bytes: body.length }
-  const sender = webhookSenderStub(env, asPlane('team', teamId, 'hands a notification over'))
+  const sender = webhookSenderStub(env, asPlane('team', teamId, 'sends a notification'))
   const init = { method: 'POST', headers: handOverHeaders(delivery), body }
   const response = await sender.fetch('https://webhook-sender/deliveries', init)
   if (!response.ok) throw new Error(`the webhook sender answered ${response.status}`)

@@ -13,8 +13,8 @@ import { clusterStub } from '../../objects/stubs.ts'
 import { logEvent, tryLogged } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
 import { reconcileSoon } from '../notify-cluster.ts'
-import { type PodHost, podHost } from '../pods/marked-pod.ts'
 import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
+import { type PodHost, podHost } from '../pods/with-pod-intents.ts'
 
 /** Placement attempts per create: callers that race for the same hosts rank the remaining ones again. */
 const MAX_TRIES = 5
@@ -83,13 +83,13 @@ async function createOn(
   each: Parameters<typeof insertCluster>[3]['each'],
   together: readonly Statement[],
 ): Promise<'done' | ClusterRefusal | string[]> {
-  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places work'))
+  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places a workload'))
   await object.expect(cluster.id)
   const seats = members.map((member) => ({ member, host: podHost(env, member.hostId) }))
-  const marks = await Promise.all(seats.map(({ member, host }) => markOn(host, member.id)))
-  const busy = seats.flatMap(({ member }, index) => (marks[index] ? [] : [member.hostId]))
+  const accepted = await Promise.all(seats.map(({ member, host }) => recordIntentOn(host, member.id)))
+  const busy = seats.flatMap(({ member }, index) => (accepted[index] ? [] : [member.hostId]))
   if (busy.length > 0) {
-    await eachSeat(seats, (host, podId) => host.unmark(podId))
+    await eachSeat(seats, (host, podId) => host.clearIntent(podId))
     return [...new Set(busy)]
   }
   const nanos = members.reduce((sum, member) => sum + runningNanos(member), 0)
@@ -100,14 +100,14 @@ async function createOn(
     return outcome !== 'done' && isSeatRefusal(outcome) ? [] : outcome
   } finally {
     // A batch that threw may or may not have been written, so the hosts read the rows.
-    await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.unmark(podId)))
+    await eachSeat(seats, (host, podId) => (isThere ? host.sync(podId) : host.clearIntent(podId)))
     await reconcileSoon(object, cluster.id)
   }
 }
 
-async function markOn(host: PodHost, podId: string): Promise<boolean> {
+async function recordIntentOn(host: PodHost, podId: string): Promise<boolean> {
   try {
-    return (await host.mark(podId)).takesMore
+    return (await host.recordIntent(podId)).takesMore
   } catch (error) {
     logEvent('warn', 'a host could not be asked to take a member', { hostId: host.hostId, podId, error })
     return false

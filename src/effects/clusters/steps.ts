@@ -5,10 +5,10 @@ import { type Member, takesMember, triedAfter } from '../../domain/cluster/life.
 import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { notifyHostsOfOverlays } from '../overlays/notify-hosts.ts'
-import { podHost } from '../pods/marked-pod.ts'
 import { changePodByPlatform } from '../pods/platform-change.ts'
 import { moveMemberPod } from '../pods/pod-hosts.ts'
 import { failPodStart } from '../pods/pod-reports.ts'
+import { podHost } from '../pods/with-pod-intents.ts'
 
 /** Effects of a cluster's object on the rows and hosts of its members. Each is idempotent. */
 export interface ClusterEffects {
@@ -34,7 +34,7 @@ export function clusterEffects(env: Env): ClusterEffects {
     release: async (members) => {
       const hosts = members.map(({ id, hostId }) => ({ id, host: podHost(env, hostId) }))
       // After a crash that follows the intent records, the hosts finish the release by themselves.
-      await Promise.all(hosts.map(({ id, host }) => host.mark(id)))
+      await Promise.all(hosts.map(({ id, host }) => host.recordIntent(id)))
       await releaseMembers(db, members)
       await Promise.all(hosts.map(({ id, host }) => host.sync(id)))
     },
@@ -47,11 +47,11 @@ export function clusterEffects(env: Env): ClusterEffects {
       const pod = await findPodForHost(openRecords(env), member.id)
       if (!pod || pod.generation !== member.generation || pod.hostId !== member.hostId) return
       const host = podHost(env, member.hostId)
-      await host.mark(member.id)
+      await host.recordIntent(member.id)
       await failPodStart(env, pod, reason)
       await host.sync(member.id)
     },
-    // No request: a cluster's object decides. Each decision has the instant at which it reads the row, after the host was marked.
+    // No request: a cluster's object decides. Each decision has the instant at which it reads the row, after the intent record.
     giveUp: (member, reason) =>
       changePodByPlatform(env, podHost(env, member.hostId), member.id, (pod) => {
         if (pod.triedHosts === null || pod.status === 'TERMINATED') return null

@@ -5,5 +5,5 @@ import { clusterStub } from '../../objects/stubs.ts'
 
 /** Forwards a host's report about the members of a cluster; the host repeats it when this throws. */
 export async function notifyClusterOfReach(env: Env, hostId: string, clusterId: string, report: OverlayReport): Promise<void> {
-  await clusterStub(env, asPlane('cluster', clusterId, 'a host says so')).overlayReported(hostId, report)
+  await clusterStub(env, asPlane('cluster', clusterId, 'a host reports it')).overlayReported(hostId, report)
 }

@@ -9,7 +9,7 @@ import { tryLogged } from '../../platform/log.ts'
  */
 export async function notifyHostsOfOverlays(env: Env, hostIds: readonly string[]): Promise<void> {
   const notify = (hostId: string) => {
-    const host = hostStub(env, asPlane('host', hostId, 'places work'))
+    const host = hostStub(env, asPlane('host', hostId, 'places a workload'))
     return tryLogged('warn', 'a host could not be notified of a private network', { hostId }, () => host.overlaysChanged(hostId))
   }
   await Promise.all(hostIds.map(notify))

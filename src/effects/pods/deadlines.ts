@@ -3,8 +3,8 @@ import { listOverduePods, listTimedPodsOfHost } from '../../db/pods/deadlines.ts
 import { decideDeadline } from '../../domain/pod/deadlines.ts'
 import type { Env } from '../../env.ts'
 import { tryLogged } from '../../platform/log.ts'
-import { type PodHost, podHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
+import { type PodHost, podHost } from './with-pod-intents.ts'
 
 /** Pods per run; the next run follows at once. */
 const MAX_PODS = 100

@@ -4,8 +4,8 @@ import { decideIdleStop, idleStopDueMs, nextIdleCheckMs } from '../../domain/pod
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import { tryLogged } from '../../platform/log.ts'
-import type { PodHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
+import type { PodHost } from './with-pod-intents.ts'
 
 /** More pods than a host can run. */
 const MAX_PODS = 2_000

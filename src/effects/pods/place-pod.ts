@@ -10,7 +10,7 @@ import { type Env, readSettings } from '../../env.ts'
 import type { PodIntent } from '../../objects/host.ts'
 import { logEvent } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
-import { podHost, withMarkedPod } from './marked-pod.ts'
+import { podHost, withPodIntents } from './with-pod-intents.ts'
 
 /** Hosts tried per create; each try costs one batch. */
 const MAX_TRIES = 8
@@ -84,10 +84,10 @@ function createOn(env: Env, pod: PodRow, { hostId, shape }: PodCandidate, togeth
   const host = podHost(env, hostId)
   const resources: Resources = { ...shape, diskGb: podDiskGb(pod.spec) }
   // A host whose object cannot be reached does not fail the create while other hosts have room.
-  const mark = (podId: string) => host.mark(podId).catch((error: unknown) => notHeard(hostId, podId, error))
-  const insert = async ([marked]: readonly PodIntent[]): Promise<Creation> =>
-    marked?.takesMore ? insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))) : 'silent'
-  return withMarkedPod([{ ...host, mark }], pod.id, insert, { isUntouched: (outcome) => outcome !== 'done' })
+  const recordIntent = (podId: string) => host.recordIntent(podId).catch((error: unknown) => notHeard(hostId, podId, error))
+  const insert = async ([intent]: readonly PodIntent[]): Promise<Creation> =>
+    intent?.takesMore ? insertPod(openRecords(env), pod, resources, together, spendDemand(env, runningNanos(pod))) : 'silent'
+  return withPodIntents([{ ...host, recordIntent }], pod.id, insert, { isUntouched: (outcome) => outcome !== 'done' })
 }
 
 function notHeard(hostId: string, podId: string, error: unknown): PodIntent {

@@ -4,9 +4,9 @@ import { cutAtSilence, type PodChange } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
 import { BY_PLATFORM } from '../../objects/cause.ts'
 import { podStatement } from '../audit.ts'
-import { type PodHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { changePodRow } from './pod-reports.ts'
+import { type PodHost, withPodIntents } from './with-pod-intents.ts'
 
 /**
  * Applies the plane's own decision to a pod's present row and has its host act on it; the pod's log and the audit log record it. `decide`
@@ -18,13 +18,13 @@ export async function changePodByPlatform(
   podId: string,
   decide: (pod: PodRow) => PodChange<PodRow> | null,
 ): Promise<void> {
-  await withMarkedPod([host], podId, ([mark]) =>
+  await withPodIntents([host], podId, ([intent]) =>
     changePodRow(
       openRecords(env),
       podId,
       (pod) => {
         const change = pod.hostId === host.hostId ? decide(pod) : null
-        return change && { ...change, usage: cutAtSilence(change.usage, mark?.silentSinceMs ?? null) }
+        return change && { ...change, usage: cutAtSilence(change.usage, intent?.silentSinceMs ?? null) }
       },
       (before, after) => podStatement(env, { cause: BY_PLATFORM, action: actionOf(before, after) }, before, after),
       (before, after) => notePod(env, after, after.status === before.status ? null : after.statusReason),

@@ -23,10 +23,10 @@ import { BY_PLATFORM } from '../../objects/cause.ts'
 import { logEvent } from '../../platform/log.ts'
 import { podStatement } from '../audit.ts'
 import { notifyCluster } from '../notify-cluster.ts'
-import { type PodHost, podHost, withMarkedPod } from './marked-pod.ts'
 import { grantedBy, rankMove } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { applyPodReport, changePodRow, isDown, previousAllocationId } from './pod-reports.ts'
+import { type PodHost, podHost, withPodIntents } from './with-pod-intents.ts'
 
 /** Hosts tried for one pod that must move; the next call tries again. */
 const MAX_TRIES = 3
@@ -185,9 +185,9 @@ async function moveTo(
   resources: Parameters<typeof movePod>[3]['resources'],
 ): Promise<boolean> {
   // The previous host comes first: it has to stop its container before the new one starts.
-  return withMarkedPod([here, podHost(env, after.hostId)], before.id, async ([, mark]) => {
+  return withPodIntents([here, podHost(env, after.hostId)], before.id, async ([, intent]) => {
     // A host that misses heartbeats gets no new work (HOST-8).
-    if (!mark?.takesMore) return false
+    if (!intent?.takesMore) return false
     const previous = previousAllocationId(before.id, before.hostId)
     const note = podStatement(env, { cause: BY_PLATFORM, action: 'pods.move' }, before, after)
     const hasMoved = await movePod(openRecords(env), before, after, { resources, usage, note, previousAllocationId: previous })

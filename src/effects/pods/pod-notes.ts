@@ -40,6 +40,6 @@ export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, lin
 async function append(env: Env, { id, seq, ...writer }: LogWriter & { id: string; seq: number }, line: string): Promise<void> {
   const { kind, ownerId } = writer
   await tryLogged('warn', 'a note could not be written', { ownerId }, () =>
-    podLogStub(env, asPlane(kind, id, 'notes what it did')).append(writer, [{ seq, at: Date.now(), source: 'system', line }]),
+    podLogStub(env, asPlane(kind, id, 'writes a system line')).append(writer, [{ seq, at: Date.now(), source: 'system', line }]),
   )
 }

@@ -7,9 +7,9 @@ import { growthNanos, startNanos } from '../../domain/pod/rates.ts'
 import type { Env } from '../../env.ts'
 import { type PodAudit, podStatement } from '../audit.ts'
 import { spendDemand } from '../billing/spend.ts'
-import { podHost, withMarkedPod } from './marked-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { gpuOf } from './pod-spec.ts'
+import { podHost, withPodIntents } from './with-pod-intents.ts'
 
 /** 'lost': another transition came first. Otherwise why the pod's host does not have what it needs (POD-17). */
 export type Transition = 'done' | 'lost' | PlaceRefusal
@@ -19,10 +19,10 @@ export type Transition = 'done' | 'lost' | PlaceRefusal
  * same transaction; `audit` names the cause. After a crash in between, the host object finishes it.
  */
 export function transitPod(env: Env, before: PodRow, change: PodChange<PodRow>, audit: PodAudit): Promise<Transition> {
-  return withMarkedPod(
+  return withPodIntents(
     [podHost(env, before.hostId)],
     before.id,
-    ([mark]) => writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, mark?.silentSinceMs ?? null) }, audit),
+    ([intent]) => writeTransition(env, before, { ...change, usage: cutAtSilence(change.usage, intent?.silentSinceMs ?? null) }, audit),
     { beside: (outcome) => notePod(env, change.pod, outcome === 'done' ? noteOfTransition(before, change.pod) : null) },
   )
 }

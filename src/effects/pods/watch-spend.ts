@@ -9,8 +9,8 @@ import type { Env } from '../../env.ts'
 import { tryLogged } from '../../platform/log.ts'
 import { readUse, viewSpend } from '../billing/spend.ts'
 import { sendSpendStop, sendSpendWarning } from '../billing/spend-webhook.ts'
-import { podHost } from './marked-pod.ts'
 import { changePodByPlatform } from './platform-change.ts'
+import { podHost } from './with-pod-intents.ts'
 
 /** Minimum interval between two checks of one account. */
 const CHECK_EVERY_MS = 60_000

@@ -135,9 +135,9 @@ function reserve(
 ): Promise<'done' | ReservationRefusal> {
   const spend = spendDemand(env, totalNanos(held.rates))
   const whose = { id: workerId, teamId: config.teamId, ownerId: config.id, volumeId: config.volumeAt?.[dataCenterId] }
-  const want = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }
+  const reservation = { ...whose, hostId, kind: 'worker' as const, ...shape, ...held, spend }
   // The charge begins with the reservation of this host, which follows tries on others.
-  return reserveCapacity(openDatabase(env.DB), want, Date.now())
+  return reserveCapacity(openDatabase(env.DB), reservation, Date.now())
 }
 
 async function assign(env: Env, placement: FilledPlacement, candidate: Candidate): Promise<Placed> {
@@ -153,7 +153,7 @@ async function assign(env: Env, placement: FilledPlacement, candidate: Candidate
     log,
     ...(login && { registryAuth: login }),
   }
-  const taken = await hostStub(env, asPlane('host', candidate.hostId, 'places work')).assign(candidate.hostId, workload, config.id)
+  const taken = await hostStub(env, asPlane('host', candidate.hostId, 'places a workload')).assign(candidate.hostId, workload, config.id)
   if (!taken) return { ok: false, reason: 'no capacity: the host with free capacity does not respond' }
   return { ok: true, hostId: candidate.hostId, gpuTypeId: candidate.shape.gpu?.typeId ?? null, dataCenterId: candidate.dataCenterId }
 }
@@ -161,7 +161,7 @@ async function assign(env: Env, placement: FilledPlacement, candidate: Candidate
 // Continues after a crash between the reservation and its record. The same worker must not start on a second host.
 async function resume(env: Env, placement: FilledPlacement, existing: Allocation, shapes: readonly ComputeShape[]): Promise<Placed> {
   const shape = shapes.find((s) => (s.gpu?.typeId ?? null) === existing.gpuTypeId && s.vcpus === existing.vcpus)
-  if (shape && (await hostStub(env, asPlane('host', existing.hostId, 'places work')).knows(placement.workerId)))
+  if (shape && (await hostStub(env, asPlane('host', existing.hostId, 'places a workload')).knows(placement.workerId)))
     return assign(env, placement, { hostId: existing.hostId, dataCenterId: existing.dataCenterId, shape })
   // Whether the first host received the worker is unknown, so this worker and its boot nonce are given up (LSE-6); another one replaces it.
   return { ok: false, reason: 'its placement was interrupted', abandon: true }
@@ -183,7 +183,7 @@ export async function removeWorker(env: Env, workerId: string, graceMs: number):
   const db = openDatabase(env.DB)
   const allocation = await findAllocation(db, workerId)
   if (!allocation) return 'none'
-  const known = await hostStub(env, asPlane('host', allocation.hostId, 'places work')).stop(workerId, graceMs)
+  const known = await hostStub(env, asPlane('host', allocation.hostId, 'places a workload')).stop(workerId, graceMs)
   if (known) return 'requested'
   await freeCapacity(env, workerId, allocation.hostId)
   return 'none'

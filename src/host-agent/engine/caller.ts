@@ -54,7 +54,7 @@ export class Caller {
     if (kind === 'stream') this.open(number, call)
     else if (kind === 'piece') call.pieces?.add(payload)
     else if (kind === 'taken') call.input?.taken(payload.readUInt32BE(0))
-    else this.settle(number, call, kind, payload)
+    else this.answer(number, call, kind, payload)
   }
 
   /** Rejects all calls, because the client has ended. */
@@ -91,7 +91,7 @@ export class Caller {
     return { output, write, endInput: () => this.calls.has(number) && this.send('inputEnd', number), close }
   }
 
-  private settle(number: number, call: Call, kind: FrameKind, payload: Buffer): void {
+  private answer(number: number, call: Call, kind: FrameKind, payload: Buffer): void {
     try {
       if (kind === 'failure') throw failureOf(payload)
       if (kind === 'end' && call.pieces !== undefined) call.pieces.end(null)

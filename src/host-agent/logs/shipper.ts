@@ -213,7 +213,7 @@ export class LogShipper {
     )
     if (batches.length === 0) return false
     const answer = await this.options.send(batches)
-    for (const result of answer?.results ?? []) this.settle(result)
+    for (const result of answer?.results ?? []) this.applyResult(result)
     return (answer?.results.length ?? 0) > 0
   }
 
@@ -227,7 +227,7 @@ export class LogShipper {
     }
   }
 
-  private settle(result: LogsResponse['results'][number]): void {
+  private applyResult(result: LogsResponse['results'][number]): void {
     const stream = this.streams.get(result.workloadId)
     if (stream === undefined) return
     if ('refused' in result) {

@@ -32,7 +32,7 @@ export interface LaneEntry {
   gone: boolean
   timer: NodeJS.Timeout | undefined
   /** Answers the worker; only the first call counts. */
-  settle(outcome: PostOutcome): void
+  answer(outcome: PostOutcome): void
   /** Releases the memory of its body. */
   release(): void
 }

@@ -114,7 +114,7 @@ export class Lane {
       else if (answer.status >= 400) log.warn('the plane refused a stored post; it is dropped', { path: entry.path, status: answer.status })
     }
     this.drop(entry)
-    entry.settle(answer ?? 'full')
+    entry.answer(answer ?? 'full')
   }
 
   private drop(entry: LaneEntry): void {
@@ -130,7 +130,7 @@ export class Lane {
     await this.keep(entry)
     if (entry.keptAtMs !== undefined || entry.gone) return
     this.drop(entry)
-    entry.settle('full')
+    entry.answer('full')
   }
 
   private async keep(entry: LaneEntry): Promise<void> {
@@ -152,7 +152,7 @@ export class Lane {
     clearTimeout(entry.timer)
     entry.keptAtMs = nowMs
     entry.kind = kindOf(entry.verb, post.body)
-    entry.settle('kept')
+    entry.answer('kept')
     if (!entry.inFlight) discard(entry)
     this.dropUpdateBefore(entry)
   }

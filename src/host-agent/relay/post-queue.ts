@@ -60,7 +60,7 @@ export class PostQueue {
     this.add(laneOf(route, headers), {
       ...newEntry(number, route, caller),
       post: { method: route.method, target: route.target, headers: { ...headers, [DELIVERY_HEADER]: delivery }, body },
-      settle: resolve,
+      answer: resolve,
       release,
     })
     return promise
@@ -78,7 +78,7 @@ export class PostQueue {
   }
 
   /** Waits until the plane has all posts of these workers, at most `BEHIND_POSTS_MS` (HOST-25). */
-  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined {
+  delivered(workerIds: ReadonlySet<string>): Promise<void> | undefined {
     return this.endOf([...workerIds].flatMap((id) => this.lanesOf(id)))
   }
 
@@ -151,7 +151,7 @@ function newEntry(number: number, { verb, target }: RelayRoute, caller: string):
     inFlight: false,
     gone: false,
     timer: undefined,
-    settle: () => {},
+    answer: () => {},
     release: () => {},
   }
 }

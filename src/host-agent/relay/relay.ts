@@ -52,7 +52,7 @@ export interface Relay {
   /** How the calls of workers reach the plane, by endpoint. */
   transports(): WorkerTransport[]
   /** Waits, for a limited time, until the plane has all posts of these workers; undefined when there are none. */
-  settled(workerIds: ReadonlySet<string>): Promise<void> | undefined
+  delivered(workerIds: ReadonlySet<string>): Promise<void> | undefined
   close(): Promise<void>
 }
 
@@ -128,7 +128,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     port,
     update: (workloads) => callers.update(workloads),
     transports: () => channels?.transports() ?? [],
-    settled: (workerIds) => posts.settled(workerIds),
+    delivered: (workerIds) => posts.delivered(workerIds),
     close: async () => {
       closing.abort()
       channels?.close()

@@ -89,13 +89,13 @@ export class WorkloadLifecycle {
       return
     }
     const tracked = this.track(workload.id, 'starting', runtime.name)
-    this.want(workload)
+    this.update(workload)
     tracked.started = this.runStart(runtime, workload, diskOf, tracked)
     void tracked.started.finally(() => this.onChange())
   }
 
   /** Lets a prepared workload start once the desired state has no `prepare`. */
-  want(workload: Workload): void {
+  update(workload: Workload): void {
     if (workload.prepare !== true && workload.desired === 'running') this.tracked.get(workload.id)?.wanted.resolve(workload)
   }
 

@@ -109,7 +109,7 @@ export class Supervisor {
     this.desired = desired.filter((workload) => SAFE_ID.test(workload.id) && byId.get(workload.id) === workload)
     for (const workload of this.desired) {
       this.deps.logs.update(workload)
-      this.lifecycle.want(workload)
+      this.lifecycle.update(workload)
     }
     // Reported again for every desired state that still lists it, in case the plane lost the first report.
     for (const { id } of this.desired.filter((workload) => workload.desired !== 'running')) {

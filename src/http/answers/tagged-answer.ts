@@ -3,13 +3,16 @@ import { isKnown } from '../../domain/text/etag.ts'
 import type { AppEnv } from '../app-env.ts'
 
 const ETAG_HEADER = {
-  ETag: { description: 'Of this answer, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } },
+  ETag: { description: 'Tag of this response, for `If-None-Match`.', schema: { type: 'string' as const, example: '"9f2c…"' } },
 }
 
 /** Responses of a route whose answers carry an ETag (HIS-9), for the OpenAPI document. */
 export function taggedAnswers<Answer extends { description: string; headers?: object }>(answer: Answer) {
   const headers = { ...answer.headers, ...ETAG_HEADER }
-  return { 200: { ...answer, headers }, 304: { description: 'The answer is the one that `If-None-Match` names.', headers } }
+  return {
+    200: { ...answer, headers },
+    304: { description: 'The response has not changed since the one that `If-None-Match` names.', headers },
+  }
 }
 
 /** Returns the ETag of a body: the first 12 bytes of its SHA-256, in quotes. */

@@ -13,17 +13,17 @@ const DOCUMENT_PATH = '/console/openapi.json'
 const INFO = {
   title: 'podplane console',
   version: '1',
-  description: 'Signing in at the console, and letting devices in. Everything else that the console does, it does with REST v2.',
+  description: 'Sign-in at the console, and approval of devices. The console uses REST v2 for everything else.',
 }
 const TAGS = [
-  { name: 'Session', description: 'Who is signed in at the console.' },
+  { name: 'Session', description: 'Sessions of the console.' },
   { name: 'Devices', description: 'Command lines that a signed-in user approves (RFC 8628).' },
 ]
 const COOKIE = {
   type: 'apiKey',
   in: 'cookie',
   name: '__Host-podplane-session',
-  description: 'Over plain http `podplane-session`. Whatever changes something also needs `X-Requested-With: podplane`.',
+  description: '`podplane-session` over plain http. Requests that change data also need `X-Requested-With: podplane`.',
 } as const
 
 /** The routes that only the console uses. The pages of the console are static files, served after these routes. */

@@ -72,9 +72,9 @@ const startRoute = createRoute({
   method: 'post',
   path: PATH,
   operationId: 'startDeviceLogin',
-  summary: 'Begin to let a device in (RFC 8628)',
+  summary: 'Start a device login (RFC 8628)',
   description:
-    'It needs no key, and the plane stores nothing before a user decides. Show the code, open the address, and ask for the token until it is there.',
+    'It needs no key, and the plane stores nothing before a user decides. Show the code, open the address, and poll for the token.',
   request: { body: json(StartDeviceRequest) },
   responses: { 200: answer('The codes.', StartedDevice), ...problemResponses([400, 413, 415, 422, 429]) },
 })
@@ -84,14 +84,14 @@ const tokenRoute = createRoute({
   method: 'post',
   path: `${PATH}/token`,
   operationId: 'pollDeviceLogin',
-  summary: 'Ask whether the device has been let in',
-  description: 'Answers with a key once; before that, and after it, with 400 and a word of RFC 8628.',
+  summary: 'Poll for the key of a device',
+  description: 'Returns the key once; before and after that, 400 with an error code of RFC 8628.',
   request: { body: json(DeviceTokenRequest) },
   responses: {
-    200: answer('The key, shown this once.', DeviceToken),
+    200: answer('The key, shown only once.', DeviceToken),
     ...problemResponses([403, 409, 413, 415, 422, 429]),
     400: {
-      description: 'Not yet, or not at all; as a problem where the body is no JSON.',
+      description: 'The login is pending, refused or expired; problem details if the body is not JSON.',
       content: { ...answer('', DeviceTokenErrorSchema).content, ...problemResponses([400])[400]?.content },
     },
   },
@@ -102,14 +102,15 @@ const readRoute = createRoute({
   method: 'get',
   path: `${PATH}/{userCode}`,
   operationId: 'getWaitingDevice',
-  summary: 'Which device shows a code',
-  description: 'Shown before it is approved, so that the user recognises it. The name is unknown where the user typed the code.',
+  summary: 'Read the device that shows a code',
+  description:
+    'The console shows it before the approval, so that the user recognises the device. The name is unknown if the user typed the code.',
   middleware: [requireSession] as const,
   request: {
     params: z.object({ userCode: pathParam('userCode', 'The code.') }),
     query: z.object({
-      name: fromLink('name', 'The name, as `verification_uri_complete` says it.'),
-      proof: fromLink('proof', 'Its proof, from there too.'),
+      name: fromLink('name', 'The name in `verification_uri_complete`.'),
+      proof: fromLink('proof', 'The proof of the name in `verification_uri_complete`.'),
     }),
   },
   responses: { 200: answer('The device.', WaitingDevice), ...problemResponses([401, 403, 404, 422, 429]) },
@@ -120,9 +121,9 @@ const approveRoute = createRoute({
   method: 'post',
   path: `${PATH}/approve`,
   operationId: 'approveDevice',
-  summary: 'Let a device in: it gets a key of the account that is acted for',
+  summary: 'Approve a device: it gets a key of the current account',
   description:
-    '`X-Team-Id` names another account. The key holds no scope that the session lacks, is made while the session is good, and ends with what the session is derived from.',
+    '`X-Team-Id` selects another account. The key has no scope that the session lacks, is created while the session is valid, and ends with the credential that the session is derived from.',
   middleware: [requireSession, limitRate, strictJson] as const,
   request: { body: json(ApproveDeviceRequest) },
   responses: {
@@ -136,12 +137,12 @@ const denyRoute = createRoute({
   method: 'post',
   path: `${PATH}/deny`,
   operationId: 'denyDevice',
-  summary: 'Keep a device out',
-  description: 'It is told so the next time that it asks.',
+  summary: 'Refuse a device',
+  description: 'The next poll of the device is answered with the refusal.',
   middleware: [requireSession, limitRate, strictJson] as const,
   request: { body: json(DenyDeviceRequest) },
   responses: {
-    204: { description: 'Kept out.', headers: RATE_HEADERS },
+    204: { description: 'The device is refused.', headers: RATE_HEADERS },
     ...problemResponses([400, 401, 403, 404, 413, 415, 422, 429], RATE_HEADERS),
   },
 })

@@ -14,7 +14,7 @@ const CALLBACK = '/console/callback'
 const FAILED = '/console/sign-in'
 const FOUND = 302
 const common = { tags: ['Session'], security: [{}], method: 'get' as const }
-const led = { [FOUND]: { description: 'Where the browser goes on.', headers: RATE_HEADERS }, ...problemResponses([429]) }
+const led = { [FOUND]: { description: 'The redirect.', headers: RATE_HEADERS }, ...problemResponses([429]) }
 /**
  * A query parameter of which the first value counts. The caller is a person with a browser, so a repeated parameter must not fail with a
  * JSON problem (SESSION-25).
@@ -28,9 +28,9 @@ const startRoute = createRoute({
   ...common,
   path: '/console/sign-in/start',
   operationId: 'startSignIn',
-  summary: 'Lead a browser to the identity provider',
-  description: 'Authorization code with PKCE. What the browser needs to come back with is in a sealed cookie for ten minutes.',
-  request: { query: z.object({ return: text('return', 'The page of the console to come back to.') }) },
+  summary: 'Redirect a browser to the identity provider',
+  description: 'Authorization code flow with PKCE. A sealed cookie holds the state of the flow for ten minutes.',
+  request: { query: z.object({ return: text('return', 'The page of the console to open after the sign-in.') }) },
   responses: led,
 })
 
@@ -38,14 +38,14 @@ const callbackRoute = createRoute({
   ...common,
   path: CALLBACK,
   operationId: 'completeSignIn',
-  summary: 'Where the identity provider leads back to',
-  description: 'Signs in, and goes on to the page that was asked for. What goes wrong is told by `/console/sign-in?reason=`.',
+  summary: 'Receive a user from the identity provider',
+  description: 'Signs the user in and redirects to the requested page. An error redirects to `/console/sign-in?reason=`.',
   request: {
     query: z.object({
-      code: text('code', 'For the token endpoint of the provider.'),
-      state: text('state', 'As it was sent along.'),
-      iss: text('iss', 'Who answers (RFC 9207).'),
-      error: text('error', 'Why the provider has not signed the user in.'),
+      code: text('code', 'The code for the token endpoint of the provider.'),
+      state: text('state', 'The state that the plane sent to the provider.'),
+      iss: text('iss', 'The issuer of the answer (RFC 9207).'),
+      error: text('error', 'The reason why the provider has not signed the user in.'),
     }),
   },
   responses: led,

@@ -24,9 +24,9 @@ const stateRoute = createRoute({
   method: 'get',
   path: PATH,
   operationId: 'getConsoleState',
-  summary: 'Who is signed in, and which ways to sign in there are',
-  description: 'Answers everybody: without a session, `signedIn` is false.',
-  responses: { 200: state('Who it is.'), ...problemResponses([429]) },
+  summary: 'Read the current session and the ways to sign in',
+  description: 'Needs no session: without one, `signedIn` is false.',
+  responses: { 200: state('The session.'), ...problemResponses([429]) },
 })
 
 const signInRoute = createRoute({
@@ -36,7 +36,7 @@ const signInRoute = createRoute({
   operationId: 'signIn',
   summary: 'Sign in with a key or a link',
   description:
-    'Answers with the cookie of a new session. A session that the browser had before has ended. It costs a request of the user who signs in.',
+    'Sets the cookie of a new session and ends the previous session of the browser. It counts as a request of the user who signs in.',
   middleware: [requireOwnPage, strictJson] as const,
   request: { body: json(SignInRequest) },
   responses: {
@@ -50,11 +50,11 @@ const linkRoute = createRoute({
   method: 'post',
   path: `${PATH}/link`,
   operationId: 'describeLink',
-  summary: 'Whom a sign-in link signs in',
-  description: 'For a page to ask before it signs in. The link stays as it is.',
+  summary: 'Read the user of a sign-in link',
+  description: 'The console shows the user before it signs in. The link stays unused.',
   middleware: [requireOwnPage, strictJson] as const,
   request: { body: json(DescribeLinkRequest) },
-  responses: { 200: answer('Whom.', DescribedLink), ...problemResponses([400, 401, 403, 413, 415, 422, 429]) },
+  responses: { 200: answer('The user of the link.', DescribedLink), ...problemResponses([400, 401, 403, 413, 415, 422, 429]) },
 })
 
 const signOutRoute = createRoute({
@@ -62,8 +62,8 @@ const signOutRoute = createRoute({
   method: 'delete',
   path: PATH,
   operationId: 'signOut',
-  summary: 'Sign out: the session ends here at once, everywhere within 60 s',
-  description: 'Doing it again changes nothing.',
+  summary: 'Sign out; the session ends everywhere within 60 s',
+  description: 'A repeated call changes nothing.',
   middleware: [requireOwnPage] as const,
   responses: { 204: { description: 'Signed out.' }, ...problemResponses([403, 429]) },
 })

@@ -8,8 +8,8 @@ import { type DocumentedJob, type Method, OPERATIONS } from './job-operations.ts
 
 const EndpointParams = z.object({ endpointId: pathParam('endpointId', 'Endpoint id.') })
 const PARAMS: Partial<Record<JobRoute['params'], z.ZodObject>> = {
-  job: EndpointParams.extend({ jobId: pathParam('jobId', 'Job id, as `/run` answered it.') }),
-  bulk: EndpointParams.extend({ bulkId: pathParam('bulkId', 'As the call that began it answered.') }),
+  job: EndpointParams.extend({ jobId: pathParam('jobId', 'Job id, as `/run` returned it.') }),
+  bulk: EndpointParams.extend({ bulkId: pathParam('bulkId', 'The bulk change, as in the response of the call that started it.') }),
   rest: EndpointParams.extend({ route: pathParam('route', 'Any path, slashes included, such as `v1/chat/completions`.') }),
 }
 
@@ -82,7 +82,7 @@ function jobProblems(statuses: readonly number[], schema: z.ZodType = ProblemBod
 }
 
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
-  400: 'The request cannot be done as it stands.',
+  400: 'The request is not valid.',
   401: 'The key is missing, wrong or lacks the scope.',
   403: 'The account is suspended by the operator.',
   404: 'No such endpoint or job, or the job has been deleted.',
@@ -91,7 +91,7 @@ const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   413: 'The body is too large.',
   422: 'The `Idempotency-Key` was used with another request.',
   429: 'Too many requests, or the queue is full.',
-  500: 'The worker failed. It may name another status between 400 and 599.',
+  500: 'The worker failed. It may choose another status between 400 and 599.',
   504: 'No answer within an hour.',
   default: 'Any other problem: 500 for a fault of the plane, 503 if it is temporarily unavailable.',
 }

@@ -51,12 +51,12 @@ export interface DocumentedJob {
 
 const submit = { body: SubmitJobRequest, headers: SubmitHeaders, statuses: [413, 422] } as const
 const ANY = z.unknown().meta({
-  description: 'What the worker answered.',
+  description: 'The answer of the worker.',
   example: { id: 'chatcmpl-1', object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', content: 'Hello.' } }] },
 })
 
 const OPENAI = { operation: 'openai', reply: ANY, problem: OpenaiProblem } as const
-const OPENAI_TEXT = 'The path behind `openai` and the query reach the worker as they are.'
+const OPENAI_TEXT = 'The path after `openai` and the query are passed to the worker unchanged.'
 const OPENAI_EVENTS = {
   description: "With `stream`: the worker's own events, then `data: [DONE]`.",
   example: 'data: {"choices":[{"index":0,"delta":{"content":"Hello."}}]}\n\ndata: [DONE]\n\n',
@@ -73,7 +73,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     operation: 'run',
     operationId: 'runJob',
     summary: 'Submit a job',
-    description: 'Answers at once with the id of the job. A repeated `Idempotency-Key` gives the job that the first call made.',
+    description: 'Returns the id of the job at once. A repeated `Idempotency-Key` returns the job of the first call.',
     reply: JobRecord,
     query: SubmitQuery,
     ...submit,
@@ -91,14 +91,14 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'status',
     operationId: 'getJobStatus',
-    summary: 'State and result of a job',
+    summary: 'Read the state and result of a job',
     description: 'Responds at once. A result is stored for some time after the job ends; then the job is 404.',
     reply: JobRecord,
   },
   {
     operation: 'status-sync',
     operationId: 'awaitJob',
-    summary: 'The same, waiting until it is over',
+    summary: 'Read the state and result of a job, and wait for its end',
     description: 'Responds when the job ends or `wait` has passed, with its current record.',
     reply: JobRecord,
     query: WaitQuery,
@@ -106,14 +106,14 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'stream',
     operationId: 'streamJob',
-    summary: 'Results as they appear',
-    description: 'As JSON: the chunks that no call has taken yet. With `Accept: text/event-stream`: all of them, as they come.',
+    summary: 'Stream the results of a job',
+    description: 'As JSON: the chunks that no call has read yet. With `Accept: text/event-stream`: all chunks, as they arrive.',
     reply: StreamReply,
     query: StreamQuery,
     headers: StreamHeaders,
     events: {
       description:
-        'An event a chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Nothing is removed by reading.',
+        'One event per chunk (`id`, and `data` as in `stream`), then `event: end` with the job record. Reading removes no chunk.',
       example: 'id: 1\ndata: {"output":"Once"}\n\nid: 2\ndata: {"output":" upon"}\n\n',
     },
   },
@@ -127,15 +127,15 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'retry',
     operationId: 'retryJob',
-    summary: 'Queue a failed or timed-out job again',
-    description: 'Under its own id and with its own input, as long as it is kept.',
+    summary: 'Retry a failed or timed-out job',
+    description: 'The job is queued again under its id and with its input, as long as the input is stored.',
     reply: JobRecord,
   },
   {
     operation: 'purge-queue',
     operationId: 'purgeQueue',
     summary: 'Cancel every queued job',
-    description: 'Jobs that run go on.',
+    description: 'Running jobs continue.',
     reply: PurgeReply,
   },
   {
@@ -148,23 +148,23 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'timeline',
     operationId: 'getJobTimeline',
-    summary: 'The history of a job: attempts, phases, workers, price, notifications',
-    description: 'As long as the record of the job is kept. Medians of the endpoint stand beside the phases, for comparison.',
+    summary: 'Read the history of a job: attempts, phases, workers, price, notifications',
+    description: 'Available as long as the record of the job is stored. The medians of the endpoint are included for comparison.',
     reply: JobTimeline,
   },
   {
     operation: 'health',
     operationId: 'getQueueHealth',
     summary: 'Counts of jobs and workers',
-    description: 'Of one moment, for dashboards and load generators.',
+    description: 'Current numbers, for dashboards and load generators.',
     reply: HealthReply,
   },
   {
     operation: 'requests',
     operationId: 'listRequests',
-    summary: 'Jobs by state, time and id',
+    summary: 'List jobs by state, time and id',
     description:
-      'Newest first. A page may hold fewer than `limit` although others follow: go on while `hasNextPage` is true. An output that is too large to be listed is left out; `/status` has it.',
+      'Newest first. A page may have fewer jobs than `limit` although more follow: continue while `hasNextPage` is true. An output that is too large for the list is omitted; `/status` returns it.',
     reply: RequestsReply,
     query: RequestsQuery,
   },
@@ -181,7 +181,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'requests/retry',
     operationId: 'retryJobs',
-    summary: 'Queue many failed and timed-out jobs again',
+    summary: 'Retry many failed and timed-out jobs',
     description: BULK_TEXT,
     reply: JobBulk,
     body: JobBulkRequest,
@@ -191,15 +191,15 @@ export const OPERATIONS: readonly DocumentedJob[] = [
   {
     operation: 'requests/bulk',
     operationId: 'getJobBulk',
-    summary: 'How far a change of many jobs is',
-    description: 'The newest hundred that are over stay readable.',
+    summary: 'Read the progress of a bulk change of jobs',
+    description: 'The newest hundred finished bulk changes stay readable.',
     reply: JobBulk,
   },
   {
     operation: 'metrics',
     operationId: 'getQueueMetrics',
-    summary: 'Workers that are up',
-    description: 'Ids of those that ask for work or run it, and how many are in each state.',
+    summary: 'List the workers that are ready',
+    description: 'Ids of the workers that request or run jobs, and the number of workers in each state.',
     reply: MetricsReply,
   },
   {
@@ -207,7 +207,7 @@ export const OPERATIONS: readonly DocumentedJob[] = [
     segment: 'request_ts_v1',
     operationId: 'getRequestSeries',
     summary: 'Ended jobs by time slot',
-    description: 'Jobs that ended, counted by the slot in which they did.',
+    description: 'The number of jobs that ended in each time slot.',
     reply: RequestSeriesReply,
     query: SeriesQuery,
   },

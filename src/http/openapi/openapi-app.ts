@@ -73,7 +73,7 @@ function tagHeader(noun: string) {
 }
 
 function ifMatchHeader(noun: string) {
-  const description = `Do it only if the \`ETag\` of the ${noun} still is one of these; else 412.`
+  const description = `Apply the change only if the current \`ETag\` of the ${noun} is one of these; otherwise 412.`
   return z.object({
     'If-Match': z
       .string()
@@ -82,7 +82,7 @@ function ifMatchHeader(noun: string) {
   })
 }
 
-const REFUSED = 'The request matches the schema, but is refused.'
+const REFUSED = 'The request matches the schema, but cannot be accepted.'
 const DESCRIPTIONS: Readonly<Record<number | 'default', string>> = {
   400: REFUSED,
   401: 'The bearer token is missing or not valid.',

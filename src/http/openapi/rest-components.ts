@@ -64,7 +64,7 @@ export function idParams(description: string) {
   return z.object({ id: pathParam('id', description) })
 }
 
-const WITH_DRY_RUN = 'With `dryRun`: what would happen.'
+const WITH_DRY_RUN = 'With `dryRun`: the effects of the change.'
 
 /** The answer to `dryRun` of a verb whose success has another status (DRY-5). */
 export const PLANNED = ok(WITH_DRY_RUN, ChangePlan)

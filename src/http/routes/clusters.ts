@@ -31,19 +31,19 @@ const NO_REGISTRY = 'registry: a cluster takes no credential of its own; name a 
 const listRoute = route('get', PATH, READ, {
   operationId: 'listClusters',
   summary: 'List all clusters, newest first',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   responses: { 200: ok('The clusters.', ListClustersResponse) },
 })
 
 const createClusterRoute = route('post', PATH, WRITE, {
   operationId: 'createCluster',
-  summary: 'Create a cluster: all its members at once, in one data center',
+  summary: 'Create a cluster: all members at once, in one data center',
   description:
-    'Its members start together when they can reach one another. With `dryRun` nothing is created and the response contains the placement. A repeated `Idempotency-Key` gives the cluster that the first call made.',
+    'Its members start together when they can reach one another. With `dryRun` nothing is created and the response contains the placement. A repeated `Idempotency-Key` returns the cluster of the first call.',
   middleware: [refuseMember('registry', NO_REGISTRY)],
   request: { body: json(CreateClusterRequest), query: CreateClusterQuery, headers: CreateHeaders },
   responses: {
-    200: plannedOrMade('ClusterOrPlacementPreview', 'With `dryRun`: where the cluster would go.', ClusterPlacementPreview, Cluster),
+    200: plannedOrMade('ClusterOrPlacementPreview', 'With `dryRun`: the placement of the cluster.', ClusterPlacementPreview, Cluster),
     201: ok('The cluster.', Cluster),
   },
   problems: [402, 404, 409],
@@ -53,7 +53,7 @@ const getRoute = route('get', ITEM_PATH, READ, {
   operationId: 'getCluster',
   etagOf: 'cluster',
   summary: 'Read a cluster',
-  description: 'How many members have which status, its network and its primary. It has no status of its own.',
+  description: 'The number of members by status, its network and its primary. A cluster has no status of its own.',
   request: { params: Params },
   responses: { 200: ok('The cluster.', Cluster) },
 })
@@ -64,14 +64,14 @@ const updateRoute = route('patch', ITEM_PATH, WRITE, {
   summary: 'Rename a cluster',
   description: 'Its members are renamed with it.',
   request: { params: Params, body: json(UpdateClusterRequest) },
-  responses: { 200: ok('The cluster as it is now.', Cluster) },
+  responses: { 200: ok('The changed cluster.', Cluster) },
 })
 
 const deleteRoute = route('delete', ITEM_PATH, WRITE, {
   operationId: 'deleteCluster',
   etagOf: 'cluster',
   summary: 'Delete a cluster: every member is terminated',
-  description: 'In whatever state it is. Network volumes keep their data.',
+  description: 'Possible in every state. Network volumes keep their data.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),
 })
@@ -79,7 +79,7 @@ const deleteRoute = route('delete', ITEM_PATH, WRITE, {
 const podsRoute = route('get', '/v2/clusters/{id}/pods', READ, {
   operationId: 'listClusterPods',
   summary: 'List the members of a cluster, by rank',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   request: { params: Params },
   responses: { 200: ok('The members.', ListClusterPodsResponse) },
 })

@@ -15,15 +15,15 @@ const route = restRoutes('Registries')
 
 const listRoute = route('get', PATH, 'registries:read', {
   operationId: 'listDelegations',
-  summary: 'List the ECR repositories that are pulled from by delegation, newest first',
-  description: 'The list is whole: it has no pages.',
+  summary: 'List the delegations of ECR repositories, newest first',
+  description: 'The list is complete and has no pages.',
   responses: { 200: ok('The delegations.', ListDelegationsResponse) },
 })
 
 const createDelegationRoute = route('post', PATH, 'registries:write', {
   operationId: 'createDelegation',
-  summary: 'Pull from an ECR repository without a stored credential',
-  description: 'The repository grants the access; a token for each pull is exchanged when a container starts.',
+  summary: 'Create a delegation: pull from an ECR repository without a stored credential',
+  description: 'The repository grants the access; the plane obtains a token for each pull when a container starts.',
   request: { body: json(CreateDelegationRequest), headers: CreateHeaders },
   responses: { 201: ok('The delegation.', EcrDelegation) },
   problems: [409],
@@ -32,7 +32,7 @@ const createDelegationRoute = route('post', PATH, 'registries:write', {
 const revokeRoute = route('delete', `${PATH}/{id}`, 'registries:write', {
   operationId: 'revokeDelegation',
   summary: 'Revoke a delegation: the next start pulls without it',
-  description: 'Containers that run go on.',
+  description: 'Running containers continue.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Revoked.'),
 })

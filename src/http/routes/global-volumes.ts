@@ -22,7 +22,7 @@ const route = restRoutes('Volumes')
 const listRoute = route('get', PATH, 'volumes:read', {
   operationId: 'listGlobalVolumes',
   summary: 'List all global volumes, newest first',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   responses: { 200: ok('The volumes.', ListGlobalVolumesResponse) },
 })
 
@@ -51,14 +51,14 @@ const updateRoute = route('patch', ITEM_PATH, 'volumes:write', {
   summary: 'Rename a global volume',
   description: 'Only the name can change.',
   request: { params: Params, body: json(UpdateGlobalVolumeRequest) },
-  responses: { 200: ok('The global volume as it is now.', GlobalVolume) },
+  responses: { 200: ok('The changed global volume.', GlobalVolume) },
 })
 
 const deleteRoute = route('delete', ITEM_PATH, 'volumes:write', {
   operationId: 'deleteGlobalVolume',
   etagOf: 'volume',
   summary: 'Delete a global volume that no pod mounts',
-  description: '400 while a live pod mounts it. Its data is not brought back.',
+  description: '400 while a live pod mounts it. Its data cannot be restored.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),
   problems: [400],

@@ -10,7 +10,7 @@ import { watchedByKey } from '../watched/watched-stream.ts'
 // Shared parts of the log routes (LOG-1 to LOG-6).
 
 const EVENTS = z.string().meta({
-  description: 'Server-sent events, one a line of the log; comments while it is silent.',
+  description: 'Server-sent events, one per line of the log; comments while there are no lines.',
   example: 'id: 2026-06-01T12:02:03Z/000000000001\ndata: {"ts":"2026-06-01T12:02:03Z","source":"container","line":"loading the model"}\n\n',
 })
 
@@ -33,8 +33,8 @@ export const LOG_RESPONSES = {
 export const linesAnswers = <Schema extends z.ZodType>(schema: Schema) => ({ responses: { 200: ok('The page.', schema) }, problems: [503] })
 
 export const LINES_TEXT =
-  'Pages lead both ways: `older` and `newer` are cursors. With `q`, `source`, `since` or `until` it has the lines that are meant. ' +
-  'A search looks at 10,000 lines at a time; `truncatedAt` goes on.'
+  '`older` and `newer` are the cursors of the adjacent pages. `q`, `source`, `since` and `until` select lines. ' +
+  'A search reads 10,000 lines at a time; `truncatedAt` continues it.'
 
 /** Builds the parameters of a log read from validated parts of a request. */
 export function readingOf(query: LogQuery, headers: z.infer<typeof LogHeaders>, { signal }: Request): LogReading {

@@ -24,7 +24,7 @@ const route = restRoutes('Volumes')
 const listRoute = route('get', PATH, 'volumes:read', {
   operationId: 'listNetworkVolumes',
   summary: 'List all network volumes, newest first',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   responses: { 200: ok('The volumes.', ListNetworkVolumesResponse) },
 })
 
@@ -33,7 +33,7 @@ const createNetworkVolumeRoute = route('post', PATH, 'volumes:write', {
   etagOf: 'volume',
   summary: 'Create a network volume',
   description:
-    'It lies in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` gives the volume that the first call made.',
+    'It is in one data center, and pods of that data center may mount it. A repeated `Idempotency-Key` returns the volume of the first call.',
   request: { body: json(CreateNetworkVolumeRequest), headers: CreateHeaders },
   responses: { 201: ok('The network volume.', NetworkVolume) },
   problems: [402, 409],
@@ -51,10 +51,10 @@ const getRoute = route('get', ITEM_PATH, 'volumes:read', {
 const updateRoute = route('patch', ITEM_PATH, 'volumes:write', {
   operationId: 'updateNetworkVolume',
   etagOf: 'volume',
-  summary: 'Rename a network volume or let it grow',
+  summary: 'Rename or enlarge a network volume',
   description: 'At least one of `name` and `size`; a volume never shrinks.',
   request: { params: Params, query: DryRunQuery, body: json(UpdateNetworkVolumeRequest) },
-  responses: { 200: okOrPlan('The network volume as it is now.', NetworkVolumeOrChangePlan) },
+  responses: { 200: okOrPlan('The changed network volume.', NetworkVolumeOrChangePlan) },
   problems: [402, 409],
 })
 
@@ -62,7 +62,7 @@ const deleteRoute = route('delete', ITEM_PATH, 'volumes:write', {
   operationId: 'deleteNetworkVolume',
   etagOf: 'volume',
   summary: 'Delete a network volume that nothing uses',
-  description: '400 while a live pod or an endpoint uses it. Its data is not brought back.',
+  description: '400 while a live pod or an endpoint uses it. Its data cannot be restored.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),
   problems: [400],

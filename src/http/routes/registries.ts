@@ -17,7 +17,7 @@ const route = restRoutes('Registries')
 const listRoute = route('get', PATH, 'registries:read', {
   operationId: 'listRegistries',
   summary: 'List all registry credentials, oldest first',
-  description: 'User names and passwords are never shown. The list is whole: it has no pages.',
+  description: 'User names and passwords are never shown. The list is complete and has no pages.',
   responses: { 200: ok('The credentials, without user names and passwords.', ListRegistriesResponse) },
 })
 
@@ -25,7 +25,7 @@ const createRegistryRoute = route('post', PATH, 'registries:write', {
   operationId: 'createRegistry',
   summary: 'Store a credential for private images',
   description:
-    'It is kept sealed, and pods, endpoints and templates name it by its id. A repeated `Idempotency-Key` gives the credential that the first call made.',
+    'It is stored encrypted, and pods, endpoints and templates refer to it by its id. A repeated `Idempotency-Key` returns the credential of the first call.',
   request: { body: json(CreateRegistryRequest), headers: CreateHeaders },
   responses: { 201: ok('The credential.', Registry) },
   problems: [409],
@@ -43,7 +43,7 @@ const getRoute = route('get', ITEM_PATH, 'registries:read', {
 const deleteRoute = route('delete', ITEM_PATH, 'registries:write', {
   operationId: 'deleteRegistry',
   etagOf: 'credential',
-  summary: 'Delete a credential that nothing pulls with; templates forget it',
+  summary: 'Delete an unused credential; templates lose their reference to it',
   description: '400 while a live pod or an endpoint pulls with it.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),

@@ -27,7 +27,7 @@ const route = restRoutes('Templates')
 const listRoute = route('get', PATH, 'templates:read', {
   operationId: 'listTemplates',
   summary: 'List own templates, newest first',
-  description: 'Public templates of others are not among them; they are read by their ids.',
+  description: 'Public templates of other accounts are not included; read them by their ids.',
   request: { query: PageQuery },
   responses: { 200: ok('A page of templates.', ListTemplatesResponse) },
 })
@@ -36,8 +36,7 @@ const createTemplateRoute = route('post', PATH, 'templates:write', {
   operationId: 'createTemplate',
   etagOf: 'template',
   summary: 'Create a template',
-  description:
-    'Pods and endpoints are made from it by `templateId`; a repeated `Idempotency-Key` gives the template that the first call made.',
+  description: 'Pods and endpoints use it by `templateId`. A repeated `Idempotency-Key` returns the template of the first call.',
   request: { body: json(CreateTemplateRequest), headers: CreateHeaders },
   responses: { 201: ok('The template.', Template) },
   problems: [409],
@@ -46,8 +45,8 @@ const createTemplateRoute = route('post', PATH, 'templates:write', {
 const getRoute = route('get', ITEM_PATH, scopedByVerb('templates:read'), {
   operationId: 'getTemplate',
   etagOf: 'template',
-  summary: 'Read an own template, or a public one, which takes no scope',
-  description: 'Of a template of another account the registry credential is not shown.',
+  summary: 'Read an own template, or a public one without a scope',
+  description: "The registry credential of another account's template is not shown.",
   request: { params: Params },
   responses: { 200: ok('The template.', Template) },
 })
@@ -55,10 +54,10 @@ const getRoute = route('get', ITEM_PATH, scopedByVerb('templates:read'), {
 const updateRoute = route('patch', ITEM_PATH, 'templates:write', {
   operationId: 'updateTemplate',
   etagOf: 'template',
-  summary: 'Change an own template; what was made from it stays as it is',
+  summary: 'Change an own template; resources that were created from it stay unchanged',
   description: 'Omitted members stay unchanged.',
   request: { params: Params, query: DryRunQuery, body: json(UpdateTemplateRequest) },
-  responses: { 200: okOrPlan('The template as it is now.', TemplateOrChangePlan) },
+  responses: { 200: okOrPlan('The changed template.', TemplateOrChangePlan) },
   problems: [409],
 })
 

@@ -17,7 +17,7 @@ const getSecretRoute = route('get', '/v2/webhooks/signing-secret', 'jobs:write',
 
 const rotateSecretRoute = route('post', '/v2/webhooks/signing-secret/rotate', 'jobs:write', {
   operationId: 'rotateWebhookSigningSecret',
-  summary: 'Replace the secret; for 24 hours both sign',
+  summary: 'Replace the secret; for 24 hours both secrets sign',
   description: 'Deliveries carry signatures of both secrets meanwhile, so that no receiver misses one.',
   responses: { 200: ok('The new secret.', SigningSecret) },
 })
@@ -25,7 +25,7 @@ const rotateSecretRoute = route('post', '/v2/webhooks/signing-secret/rotate', 'j
 const listRoute = route('get', '/v2/webhooks/deliveries', 'jobs:read', {
   operationId: 'listWebhookDeliveries',
   summary: 'List deliveries of webhooks, newest first',
-  description: 'Each with its attempts and what the receiver answered; kept for a limited time.',
+  description: 'Each delivery with its attempts and the answers of the receiver; stored for a limited time.',
   request: { query: ListDeliveriesQuery },
   responses: { 200: ok('A page of deliveries.', ListDeliveriesResponse) },
 })
@@ -33,7 +33,7 @@ const listRoute = route('get', '/v2/webhooks/deliveries', 'jobs:read', {
 const redeliverRoute = route('post', '/v2/webhooks/deliveries/{id}/redeliver', 'jobs:write', {
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again: the same id and body, three fresh attempts',
-  description: 'Receivers know a repetition by its `webhook-id`.',
+  description: 'Receivers recognise a repetition by its `webhook-id`.',
   request: { params: Params },
   responses: { 200: ok('The delivery.', WebhookDelivery) },
   problems: [409],

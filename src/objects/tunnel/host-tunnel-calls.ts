@@ -25,7 +25,7 @@ export function sendToWorkload(
   const headers = new Headers({ [REQUEST_HEADER]: encodeURIComponent(JSON.stringify(request)) })
   if (request.target.kind !== 'http') headers.set('upgrade', 'websocket')
   const init = { method: body === null ? 'GET' : 'POST', headers, body, signal }
-  return hostTunnelStub(env, asPlane('host', hostId, 'carries a request')).fetch(new Request(PLACEHOLDER_URL, init))
+  return hostTunnelStub(env, asPlane('host', hostId, 'forwards a request')).fetch(new Request(PLACEHOLDER_URL, init))
 }
 
 /** Reads the request that `sendToWorkload` wrote; null for an agent that opens its tunnel. Only the Worker calls the object. */

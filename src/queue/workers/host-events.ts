@@ -2,7 +2,7 @@ import type { HostEvent } from '../../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../../domain/host/presence.ts'
 import { holdLease, resumeLease } from '../../domain/job/lease.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
-import { drainWorker, failWorker, HOST_LOST, settleJob, silenceLimitMs } from '../transitions.ts'
+import { applyJobDeadlines, drainWorker, failWorker, HOST_LOST, silenceLimitMs } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
 import { applyWorkerEvent } from '../worker-rows.ts'
 
@@ -46,9 +46,9 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
   const held = tx.state.jobs.heldBy(worker.id)
   // The worker is excused as long as any of its jobs: one with an earlier deadline must not end the others.
   const waits = held.map(({ startedAtMs }) => untilMs(startedAtMs))
-  applyWorkerEvent(tx, worker.id, { kind: 'excused', untilMs: Math.max(untilMs(null), ...waits) })
+  applyWorkerEvent(tx, worker.id, { kind: 'host silent', untilMs: Math.max(untilMs(null), ...waits) })
   for (const { seq } of held) {
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, holdLease(job, untilMs(job.startedAtMs)))
   }
@@ -58,9 +58,9 @@ function holdWork(tx: Tx, worker: Worker, { sinceMs, waitMaxMs }: Extract<HostEv
 function releaseWork(tx: Tx, worker: Worker): void {
   if (!isExcused(worker, tx.nowMs)) return
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)
-  applyWorkerEvent(tx, worker.id, { kind: 'host heard', untilMs })
+  applyWorkerEvent(tx, worker.id, { kind: 'host returned', untilMs })
   for (const { seq } of tx.state.jobs.heldBy(worker.id)) {
-    settleJob(tx, seq)
+    applyJobDeadlines(tx, seq)
     const job = tx.state.jobs.bySeq(seq)
     if (job?.state === 'IN_PROGRESS') tx.state.jobs.save(job, resumeLease(job, untilMs))
   }

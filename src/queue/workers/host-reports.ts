@@ -38,7 +38,7 @@ function applyRunning(tx: Tx, worker: Worker, { health, reason }: WorkloadReport
     applyWorkerEvent(tx, worker.id, { kind: 'healthy' })
     if (worker.phase === 'STARTING') removeOvercomeFailures(tx)
   } else if (health !== undefined) {
-    applyWorkerEvent(tx, worker.id, { kind: 'unwell', reason: reason ?? 'its health check does not return 200' })
+    applyWorkerEvent(tx, worker.id, { kind: 'unhealthy', reason: reason ?? 'its health check does not return 200' })
   }
 }
 

@@ -84,14 +84,14 @@ export function applyPlacement(tx: Tx, workerId: string, placed: Placement, hasN
     drainWorker(tx, worker, placed.reason)
   } else {
     const retryAtMs = tx.nowMs + (hasNewCapacity ? 0 : placementRetryMs(worker.attempts + 1))
-    applyWorkerEvent(tx, workerId, { kind: 'no room', reason: placed.reason, retryAtMs })
+    applyWorkerEvent(tx, workerId, { kind: 'no capacity', reason: placed.reason, retryAtMs })
   }
 }
 
 // After one successful search there may be more capacity: the next worker searches at once, and so on until a search fails.
 function wakeNextThrottled(tx: Tx): void {
   const next = tx.state.workers.all().find(isThrottled)
-  if (next) applyWorkerEvent(tx, next.id, { kind: 'look again', atMs: tx.nowMs })
+  if (next) applyWorkerEvent(tx, next.id, { kind: 'retry placement', atMs: tx.nowMs })
 }
 
 /**
@@ -103,7 +103,7 @@ export function hurrySearch(tx: Tx): void {
   if (!worker) return
   const searchedAtMs = worker.nextAttemptAtMs - placementRetryMs(worker.attempts)
   const atMs = Math.max(tx.nowMs, searchedAtMs + placementRetryMs(1))
-  if (atMs < worker.nextAttemptAtMs) applyWorkerEvent(tx, worker.id, { kind: 'look again', atMs })
+  if (atMs < worker.nextAttemptAtMs) applyWorkerEvent(tx, worker.id, { kind: 'retry placement', atMs })
 }
 
 /** Applies the result of a removal: `none` when no part of the worker is left anywhere. */
@@ -111,5 +111,5 @@ export function applyRemoval(tx: Tx, workerId: string, outcome: 'none' | 'reques
   const worker = tx.state.workers.get(workerId)
   if (worker?.phase !== 'DRAINING' && worker?.phase !== 'FAILED') return
   if (outcome === 'none') recordWorkerGone(tx, worker)
-  else applyWorkerEvent(tx, workerId, { kind: 'removal asked' })
+  else applyWorkerEvent(tx, workerId, { kind: 'removal requested' })
 }

@@ -58,7 +58,7 @@ export function resumeOrganization(ctx: OperatorContext, id: string): Promise<Or
 async function applyToUser(ctx: OperatorContext, userId: string, sinceMs: number | null): Promise<Suspension> {
   const user = await findUserOrThrow(ctx.env, userId)
   const parts = await apply(ctx, user.personalTeamId, { resourceKind: 'user', resourceId: userId }, sinceMs)
-  for (const followed of await settleFollowing(ctx, userId)) {
+  for (const followed of await applyToFollowing(ctx, userId)) {
     parts.endpoints += followed.endpoints
     parts.pods += followed.pods
     parts.failed.push(...followed.failed)
@@ -67,10 +67,10 @@ async function applyToUser(ctx: OperatorContext, userId: string, sinceMs: number
 }
 
 /** Applies the present suspension to the organizations that follow that of a user (DER-21). A repeated call completes what failed. */
-export async function settleFollowing(ctx: OperatorContext, userId: string): Promise<SuspensionParts[]> {
-  const settled: SuspensionParts[] = []
-  for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push(await settle(ctx, id))
-  return settled
+export async function applyToFollowing(ctx: OperatorContext, userId: string): Promise<SuspensionParts[]> {
+  const parts: SuspensionParts[] = []
+  for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) parts.push(await applyNow(ctx, id))
+  return parts
 }
 
 async function applyToOrganization(ctx: OperatorContext, id: string, sinceMs: number | null): Promise<OrganizationSuspension> {
@@ -85,11 +85,11 @@ async function apply(ctx: OperatorContext, teamId: string, resource: Suspended, 
   const note = noteByOperator(ctx, teamId, { action, ...resource, before: {}, after: { isSuspended } })
   await writeSuspension(openDatabase(ctx.env.DB), teamId, sinceMs, note)
   dropCachedDecisions()
-  return settle(ctx, teamId)
+  return applyNow(ctx, teamId)
 }
 
 /** Notifies endpoints and pods of a team whether it is suspended, by its own row or through its owners (DER-20). */
-async function settle(ctx: OperatorContext, teamId: string): Promise<SuspensionParts> {
+async function applyNow(ctx: OperatorContext, teamId: string): Promise<SuspensionParts> {
   const { env } = ctx
   const sinceMs = await findSuspension(openDatabase(env.DB), teamId)
   const isSuspended = sinceMs !== null

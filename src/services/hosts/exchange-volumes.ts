@@ -1,6 +1,6 @@
 import { openDatabase, type Statement } from '../../db/client.ts'
 import { findDataCenterOf } from '../../db/hosts/data-centers.ts'
-import { deleteWiped, listInherited, listToWipe, noteWiped, settleWiped, type VolumeReach } from '../../db/resources/volume-tombstones.ts'
+import { completeWipes, deleteWiped, listInherited, listToWipe, noteWiped, type VolumeReach } from '../../db/resources/volume-tombstones.ts'
 import { listSizes, noteGlobalUse, noteNetworkUse } from '../../db/resources/volume-use.ts'
 import type { Env } from '../../env.ts'
 import { VOLUMES_MAX, type VolumesRequest, type VolumesResponse } from '../../host-protocol/volumes.ts'
@@ -37,7 +37,7 @@ export async function exchangeVolumes(env: Env, host: Owned<'host'>, request: Vo
     const ids = wiped.map(({ id }) => id)
     const has = (kind: 'network' | 'global') => used.some((use) => use.kind === kind)
     return [
-      ...(ids.length > 0 ? [noteWiped(db, reach, ids, nowMs), settleWiped(db, nowMs), ...deleteWiped(db, oldestMs)] : []),
+      ...(ids.length > 0 ? [noteWiped(db, reach, ids, nowMs), completeWipes(db, nowMs), ...deleteWiped(db, oldestMs)] : []),
       ...(has('network') ? [noteNetworkUse(db, host.id, used, nowMs)] : []),
       ...(has('global') ? [noteGlobalUse(db, host.id, used, nowMs)] : []),
     ]

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../db/client.ts'
-import { findReported } from '../../db/overlays/host-overlays.ts'
+import { findReported } from '../../db/overlays/overlay-rows.ts'
 import { notifyClusterOfReach } from '../../effects/overlays/forward-report.ts'
 import type { Env } from '../../env.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'

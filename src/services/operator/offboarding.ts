@@ -9,7 +9,7 @@ import { revokeKeysOf, wipeAccount } from '../../db/operator/offboarding.ts'
 import { listEndpointIds, listLivePodIds } from '../../db/operator/sweeps.ts'
 import { scopesOf } from '../../domain/access.ts'
 import { logEvent } from '../../platform/log.ts'
-import { settleFollowing } from '../accounts/suspension.ts'
+import { applyToFollowing } from '../accounts/suspension.ts'
 import { noteByOperator } from '../audit.ts'
 import { deleteCluster } from '../clusters/clusters.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'
@@ -33,7 +33,7 @@ export async function deleteUser(operator: OperatorContext, userId: string): Pro
   const keys = await revokeKeysOf(db, userId, nowMs)
   dropCachedDecisions()
   // The organization's remaining owners may all be suspended (DER-21).
-  const failed = (await settleFollowing(operator, userId)).flatMap((settled) => settled.failed)
+  const failed = (await applyToFollowing(operator, userId)).flatMap((parts) => parts.failed)
   const principal = { via: 'OPERATOR', credentialId: 'operator', userId, teamId, scopes: scopesOf('ALL', []) } as const
   const ctx = { ...operator, principal }
   // Clusters come first, because their members end only with them.

@@ -68,9 +68,10 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   if (step === 'secrets') return resealSecretParts(db, afterId)
   if (step === 'kept answers') return resealStoredAnswers(db, afterId)
   if (step === 'endpoint objects')
-    return resealObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'seals anew')).reseal())
-  if (step === 'host objects') return resealObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'seals anew')).reseal())
-  return resealObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'seals anew')).reseal())
+    return resealObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'reseals values')).reseal())
+  if (step === 'host objects')
+    return resealObjects(db, 'hosts', afterId, (id) => hostStub(env, asPlane('host', id, 'reseals values')).reseal())
+  return resealObjects(db, 'teams', afterId, (id) => webhookSenderStub(env, asPlane('team', id, 'reseals values')).reseal())
 }
 
 function resealLogin(env: Env, row: Parameters<typeof openSealedLogin>[1]) {

@@ -46,7 +46,7 @@ export async function readApplied(env: Env): Promise<{ applied: string[]; databa
 /** Opens an object and has it write a row. Returns the reason of a failure, or null. */
 export async function probeObject(env: Env): Promise<string | null> {
   try {
-    await rateLimiterStub(env, asPlane('user', PROBED, 'checks itself')).probe()
+    await rateLimiterStub(env, asPlane('user', PROBED, 'checks its readiness')).probe()
     return null
   } catch (error) {
     return error instanceof Error ? error.message : String(error)

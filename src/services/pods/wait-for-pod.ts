@@ -41,7 +41,7 @@ function nextChange({ env }: VerbContext, pod: OwnPod, timeoutMs: number, signal
     signal.addEventListener('abort', done, { once: true })
     // A host object that cannot be reached must not turn this into a busy loop, so the timer decides then.
     hostStub(env, hostOf(pod))
-      .podChanged(pod.id, timeoutMs)
+      .waitForPodChange(pod.id, timeoutMs)
       .then(done, () => undefined)
   })
 }

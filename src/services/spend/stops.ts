@@ -66,7 +66,7 @@ function rowOf(ctx: VerbContext, { stops, savedNanosPerHour, formerWorkers, stop
 }
 
 async function stopItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedItem> {
-  return settle(item, 'STOPPED', async () => {
+  return recordOutcome(item, 'STOPPED', async () => {
     if (item.kind === 'POD') await actOnPod(ctx, item.id, 'stop', undefined)
     else await updateEndpoint(ctx, item.id, { workers: boundsOf(item) })
   })
@@ -75,7 +75,7 @@ async function stopItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedIte
 // Leaves an item that was not stopped (FAILED) unchanged.
 async function restoreItem(ctx: VerbContext, item: StoppedItem): Promise<StoppedItem> {
   if (item.state === 'RESTORED' || item.state === 'FAILED') return item
-  return settle(item, 'RESTORED', () => (item.kind === 'POD' ? startAgain(ctx, item) : scaleAgain(ctx, item)))
+  return recordOutcome(item, 'RESTORED', () => (item.kind === 'POD' ? startAgain(ctx, item) : scaleAgain(ctx, item)))
 }
 
 async function startAgain(ctx: VerbContext, { id }: StoppedItem): Promise<void> {
@@ -101,7 +101,7 @@ async function scaleAgain(ctx: VerbContext, item: StoppedItem): Promise<void> {
 }
 
 /** Returns the item with its new state: the reason of a refusal is shown, a fault of the plane is not described. */
-async function settle(item: StoppedItem, state: 'STOPPED' | 'RESTORED', act: () => Promise<void>): Promise<StoppedItem> {
+async function recordOutcome(item: StoppedItem, state: 'STOPPED' | 'RESTORED', act: () => Promise<void>): Promise<StoppedItem> {
   try {
     await act()
     return { ...item, state, reason: null }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { settleEnds } from '../../../src/domain/overlay/ends.ts'
-import type { NetworkMember, NetworkOnHost } from '../../../src/domain/overlay/host-overlays.ts'
+import { resolveTunnelEnds } from '../../../src/domain/overlay/ends.ts'
+import type { NetworkMember, NetworkOnHost } from '../../../src/domain/overlay/networks-on-host.ts'
 
 const KEYS = { self: 'key-self', victim: 'key-victim', thief: 'key-thief' }
 
@@ -16,7 +16,7 @@ function network(id: string, ...members: NetworkMember[]): NetworkOnHost {
 const OF_VICTIM = network('a', member('self'), member('victim'))
 /** The tunnel ends that a machine gets for the lying host, and for the one that it impersonates. */
 function received(before: readonly NetworkOnHost[], ...after: NetworkOnHost[]) {
-  const { networks, doubts } = settleEnds('self', before, after)
+  const { networks, doubts } = resolveTunnelEnds('self', before, after)
   const seen = (hostId: string) =>
     networks.flatMap(({ members }) =>
       members.filter((one) => one.hostId === hostId).map(({ hostAddress, hostKey }) => [hostAddress, hostKey]),
@@ -55,7 +55,7 @@ describe('[NET-61] ends of tunnels', () => {
 
   it('a host that reports its own end again is reached again', () => {
     const lie = network('b', member('self'), member('thief', { hostAddress: '192.0.2.2' }))
-    const { networks } = settleEnds('self', [OF_VICTIM], [OF_VICTIM, lie])
+    const { networks } = resolveTunnelEnds('self', [OF_VICTIM], [OF_VICTIM, lie])
     const after = received(networks, OF_VICTIM, network('b', member('self'), member('thief')))
     expect(after).toEqual({ ...OWN, thief: [['192.0.2.3', 'key-thief']], doubts: [] })
   })
@@ -65,7 +65,7 @@ describe('[NET-61] ends of tunnels', () => {
       network('a', member('self'), member('victim'), member('victim', { podId: 'p2' })),
       network('b', member('victim'), member('thief', { hostAddress: null, hostKey: null })),
     ]
-    expect(settleEnds('self', [], networks)).toEqual({ networks, doubts: [] })
+    expect(resolveTunnelEnds('self', [], networks)).toEqual({ networks, doubts: [] })
   })
 
   it.each(['127.0.0.1', '0.0.0.0', '169.254.169.254', '224.0.0.1', '239.1.2.3', '255.255.255.255', '2001:db8::1', '::ffff:192.0.2.2'])(

@@ -4,8 +4,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'two containers of a pod are desired at once',
     file: 'src/domain/pod/workloads.ts',
-    find: 'replaces: formers,',
-    replace: 'replaces: formers.slice(1),',
+    find: 'replaces: previous,',
+    replace: 'replaces: previous.slice(1),',
   },
   {
     id: 'the disk that a pod needs next is removed',

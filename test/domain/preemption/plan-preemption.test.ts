@@ -133,7 +133,7 @@ describe('[PREEMPT-1, PREEMPT-2] the workers that are preempted', () => {
     ],
     [
       'none, while enough is leaving',
-      'coming',
+      'pending',
       [
         { id: 'x', idleMs: 2_000 },
         { id: 'y', use: 'leaving' },
@@ -143,7 +143,7 @@ describe('[PREEMPT-1, PREEMPT-2] the workers that are preempted', () => {
     ],
     [
       'none, while the requesting endpoint releases enough itself',
-      'coming',
+      'pending',
       [{ id: 'x', idleMs: 2_000 }, { id: 'y' }],
       { leavingIds: new Set(['y']) },
       {},

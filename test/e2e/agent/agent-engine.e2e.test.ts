@@ -29,7 +29,7 @@ describe('the engine is killed and started again', () => {
       await engine.start()
       await engine.load(agent.image)
       await agent.start([], { DOCKER_HOST: engine.address })
-      agent.plane.want(agent.workload(1, `${IDLE.replace('sleep 0.1', 'sleep 0.1; n=$((n+1)); echo "line $n"')}`, { log: LOG }))
+      agent.plane.setDesired(agent.workload(1, `${IDLE.replace('sleep 0.1', 'sleep 0.1; n=$((n+1)); echo "line $n"')}`, { log: LOG }))
       await agent.reaches(1, 'running')
       const started = await engine.docker('inspect', '--format', '{{.State.StartedAt}}', agent.container(1))
       await engine.kill('SIGKILL')
@@ -40,7 +40,7 @@ describe('the engine is killed and started again', () => {
       )
       const before = agent.plane.log(agent.id(1)).length
       await waitUntil('the log goes on', () => agent.plane.log(agent.id(1)).length > before + 5, 30_000)
-      agent.plane.want(agent.workload(1, IDLE, { desired: 'held' }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { desired: 'held' }))
       expect((await agent.reaches(1, 'exited')).reason).toMatch(/^exited with code 0/)
       expect(agent.plane.states(agent.id(1))).toEqual(['starting', 'running', 'exited'])
       const numbers = agent.plane.log(agent.id(1)).flatMap((line) => (line.startsWith('line ') ? [Number(line.slice(5))] : []))
@@ -57,7 +57,7 @@ describe('the engine is killed and started again', () => {
       await engine.start()
       await engine.load(agent.image)
       await agent.start([], { DOCKER_HOST: engine.address })
-      agent.plane.want(agent.workload(1, `echo kept > /file; ${IDLE}`))
+      agent.plane.setDesired(agent.workload(1, `echo kept > /file; ${IDLE}`))
       await agent.reaches(1, 'running')
       expect(agent.log).toContain('containers end when the container engine is restarted')
       await engine.kill('SIGKILL')
@@ -65,7 +65,7 @@ describe('the engine is killed and started again', () => {
       await engine.start()
       expect((await agent.reaches(1, 'exited')).reason).toMatch(/; the container engine was restarted$/)
       const held = agent.workload(1, IDLE, { desired: 'held' })
-      agent.plane.want(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
+      agent.plane.setDesired(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
       await agent.reaches(2, 'running')
       expect(await engine.docker('exec', agent.container(2), '/bin/busybox', 'cat', '/file')).toBe('kept')
     } finally {
@@ -83,19 +83,19 @@ describe('a private registry', () => {
     try {
       await agent.start(['--registry-allow', `http://${host}`])
       const failure = async (generation: number) => (await agent.reaches(generation, 'error')).reason?.replace(/^.*: /, '')
-      agent.plane.want(agent.workload(1, IDLE, { image: name }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { image: name }))
       expect(await failure(1)).toBe('the image does not exist, or needs a credential')
       const wrong = { username: 'ada', password: 'wrong', host }
-      agent.plane.want(agent.workload(2, IDLE, { image: name, registryAuth: wrong }))
+      agent.plane.setDesired(agent.workload(2, IDLE, { image: name, registryAuth: wrong }))
       expect(await failure(2)).toBe('the registry refused the credential')
       expect(registry.served).toBe(0)
       const right = { username: 'ada', password: 's3cret-word', host }
-      agent.plane.want(agent.workload(3, `busybox echo of Ada > /file; ${IDLE}`, { image: name, registryAuth: right }))
+      agent.plane.setDesired(agent.workload(3, `busybox echo of Ada > /file; ${IDLE}`, { image: name, registryAuth: right }))
       await agent.reaches(3, 'running')
       expect(await agent.shell(3, 'busybox cat /file')).toBe('of Ada')
       // The image is on this machine already; a workload without a credential still does not get it, under any name.
       for (const [index, image] of [name, registry.atDigest(name), `${name}@${registry.atDigest(name).split('@')[1]}`].entries()) {
-        agent.plane.want(agent.workload(4 + index, IDLE, { image }))
+        agent.plane.setDesired(agent.workload(4 + index, IDLE, { image }))
         expect(await failure(4 + index), image).toBe('the image does not exist, or needs a credential')
       }
       expect(agent.log).not.toContain('s3cret-word')
@@ -132,7 +132,7 @@ describe('a hostile registry', () => {
       await agent.start(['--registry-allow', `http://${registry.host}`, '--image-space', '1', '--trusted-tenants'])
       const images = ['realm', 'redirect', 'bomb'].map((name) => `${registry.host}/evil/${name}:1`)
       const inner = `127.0.0.1:${port}/evil/x:4`
-      agent.plane.want(...[...images, inner].map((image, index) => agent.workload(index + 1, IDLE, { image })))
+      agent.plane.setDesired(...[...images, inner].map((image, index) => agent.workload(index + 1, IDLE, { image })))
       const reasons = await Promise.all([1, 2, 3, 4].map(async (generation) => (await agent.reaches(generation, 'error')).reason))
       const refused = 'the registry is not allowed on this host; its operator can allow it with --registry-allow'
       const tooLarge = 'the image is too large: it unpacks to more than 1.0 GB, and this host has 1.0 GB for it'
@@ -156,10 +156,10 @@ describe('a disk that is handed over many times', () => {
   test('[HOST-52] becomes one layer before the engine refuses another, with the settings of its image', async () => {
     await agent.start()
     const env = { WORD: 'a "quoted" $word\nof two lines' }
-    agent.plane.want(agent.workload(1, IDLE, { env }))
+    agent.plane.setDesired(agent.workload(1, IDLE, { env }))
     await agent.reaches(1, 'running')
     await agent.shell(1, 'echo kept > /file; busybox ln /file /link')
-    agent.plane.want(agent.workload(1, IDLE, { desired: 'held' }))
+    agent.plane.setDesired(agent.workload(1, IDLE, { desired: 'held' }))
     await agent.reaches(1, 'exited')
     const engine = await connectDocker()
     expect(await engine.countLayers(agent.container(1))).toBe(1)
@@ -177,7 +177,7 @@ describe('a disk that is handed over many times', () => {
 test('[HOST-63] heartbeats carry the usage of a pod of its reserved resources', async () => {
   await agent.start()
   const resources = { vcpus: 1, memoryMb: 64, diskGb: 1, gpu: null }
-  agent.plane.want(agent.workload(1, 'while :; do :; done', { resources }))
+  agent.plane.setDesired(agent.workload(1, 'while :; do :; done', { resources }))
   await agent.reaches(1, 'running')
   const stats = await waitUntil(
     'stats with CPU',

@@ -49,8 +49,8 @@ beforeAll(async () => {
   await engine.load(image)
   agents = await Promise.all([startAgent(image, ['--allow-network', `${OPENED}/32`]), startAgent(image, [])])
   const [first, second] = agents as [PodAgent, PodAgent]
-  want(first, 'ada', 'ada', 'bob')
-  want(second, 'cyd')
+  setDesired(first, 'ada', 'ada', 'bob')
+  setDesired(second, 'cyd')
   mine = await placeOf(first, 1)
   sibling = await placeOf(first, 2)
   other = await placeOf(first, 3)
@@ -76,9 +76,9 @@ async function startAgent(image: string, flags: readonly string[]): Promise<PodA
   return agent
 }
 
-function want(agent: PodAgent, ...accounts: string[]): void {
+function setDesired(agent: PodAgent, ...accounts: string[]): void {
   const ports = ['22/tcp', '8888/http']
-  agent.plane.want(...accounts.map((account, index) => agent.workload(index + 1, IDLE, { account, ports })))
+  agent.plane.setDesired(...accounts.map((account, index) => agent.workload(index + 1, IDLE, { account, ports })))
 }
 
 async function placeOf(agent: PodAgent, generation: number): Promise<Place> {
@@ -229,7 +229,7 @@ describe('[M1] containers on one machine', () => {
     const [first] = agents as [PodAgent]
     const networks = async () => (await engine.docker('network', 'ls', '--filter', 'label=podplane.account=bob', '--quiet')) !== ''
     expect(await networks()).toBe(true)
-    first.plane.want(...[1, 2, 3].map((generation) => first.workload(generation, IDLE, { desired: 'stopped' })))
+    first.plane.setDesired(...[1, 2, 3].map((generation) => first.workload(generation, IDLE, { desired: 'stopped' })))
     for (const generation of [1, 2, 3]) await first.reaches(generation, 'gone')
     await first.end('SIGTERM')
     expect(await networks()).toBe(false)

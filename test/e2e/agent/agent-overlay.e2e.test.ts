@@ -68,12 +68,12 @@ const placeOf = ({ overlay, at }: Member) => {
 }
 
 /** Sends every machine its desired workloads and networks. */
-function want(overlays: readonly Overlay[], members: readonly Member[], change: Partial<Workload> = {}): void {
+function setDesired(overlays: readonly Overlay[], members: readonly Member[], change: Partial<Workload> = {}): void {
   for (const [at, agent] of agents.entries()) {
     const own = members.filter((member) => member.at === at)
     const ids = new Set(own.map(({ overlay }) => overlay.id))
     agent.plane.overlays = overlays.filter(({ id }) => ids.has(id))
-    agent.plane.want(
+    agent.plane.setDesired(
       ...own.map((member) => agent.workload(member.generation, IDLE, { account: member.account, overlays: [placeOf(member)], ...change })),
     )
   }
@@ -149,7 +149,7 @@ test('[HOST-145] [NET-45] members wait until all of them reach one another, and 
   const hook = 'type filter hook input priority -50; policy accept;'
   const rule = `udp dport 4789 ip saddr ${first.address} drop`
   await row.run(second, 'nft', `table inet wall { chain in { ${hook} ${rule}\n }\n }`)
-  want([red], reds, { prepare: true })
+  setDesired([red], reds, { prepare: true })
   const last = (at: number) => agents[at]?.plane.overlayReports.at(-1)
   await waitUntil('the first is told of the wall', () => (last(0)?.gaps.length ?? 0) > 0, 60_000).catch((error: Error) => {
     throw new Error(`${error.message}\n${agents.map(({ log }) => log).join('\n')}`)
@@ -163,7 +163,7 @@ test('[HOST-145] [NET-45] members wait until all of them reach one another, and 
   await row.run(second, 'nft', 'delete table inet wall')
   for (const at of [0, 1, 2]) await waitUntil('all are ready', () => last(at)?.ready[0] === `red-${at}`, 30_000)
   expect([0, 1, 2].map(last)).toEqual([0, 1, 2].map((at) => ({ overlayId: 'red', check: 1, ready: [`red-${at}`], gaps: [] })))
-  want([red, blue], [...reds, ...blues])
+  setDesired([red, blue], [...reds, ...blues])
   for (const agent of agents) await agent.reaches(1, 'running')
   for (const member of blues) await agentOf(member).reaches(2, 'running')
   for (const member of [...reds, ...blues]) await listens(await pidOf(member))
@@ -316,7 +316,7 @@ test('[HOST-142] a host outside a network sends nothing into it', async () => {
 test('[HOST-143] a new member gets a name and an address at the others without a restart, and a removed one loses them', async () => {
   const [first] = blues as [Member]
   const before = await inside(first, 'cat', '/proc/1/stat')
-  want([red, third.overlay], [...reds, ...blues, third])
+  setDesired([red, third.overlay], [...reds, ...blues, third])
   await agentOf(third).reaches(2, 'running')
   await listens(await pidOf(third))
   await waitUntil('the first reaches the third', async () => (await reachesByName(first, 'node-2')) === '10.64.2.4', 20_000)
@@ -324,7 +324,7 @@ test('[HOST-143] a new member gets a name and an address at the others without a
   const name: NameQuestion = ['udp', ENGINE_NAMES, `node-2.${DOMAIN}`, A]
   expect(await namesFor(first, [name])).toEqual([{ rcode: 'NOERROR', data: ['10.64.2.4'] }])
   expect((await inside(first, 'cat', '/proc/1/stat')).split(' ')[21]).toBe(before.split(' ')[21])
-  want([red, blue], [...reds, ...blues])
+  setDesired([red, blue], [...reds, ...blues])
   await waitUntil('the name has gone', async () => (await reachesByName(first, 'node-2')) === 'nobody', 20_000)
   expect(await namesFor(first, [name])).toEqual([{ rcode: 'NXDOMAIN', data: [] }])
 })
@@ -357,7 +357,7 @@ test('[HOST-143] an agent that restarts changes nothing, and restores what was r
 
 test('[HOST-144] the remains of a network on a machine are removed with its last member there', async () => {
   const [first] = blues as [Member]
-  want([red, blue], [...reds, ...blues, third], { desired: 'stopped' })
+  setDesired([red, blue], [...reds, ...blues, third], { desired: 'stopped' })
   for (const agent of agents) await agent.reaches(1, 'gone')
   for (const member of [...blues, third]) await agentOf(member).reaches(2, 'gone')
   for (const machine of row.machines) {
@@ -386,7 +386,7 @@ test('[HOST-161] [HOST-162] traffic between encrypting hosts cannot be read, and
   const green = { ...overlayOf('green', 3, [0, 1]), hosts, mtu: 1_320 }
   const greens = pair.map((member) => ({ ...member, overlay: green }))
   const [first, second] = greens as [Member, Member]
-  want([green], greens)
+  setDesired([green], greens)
   for (const member of greens) await agentOf(member).reaches(4, 'running')
   for (const member of greens) await listens(await pidOf(member))
 
@@ -404,7 +404,7 @@ test('[HOST-161] [HOST-162] traffic between encrypting hosts cannot be read, and
   })
   expect(seen).toEqual({ ports: [51_821], seen: false })
 
-  want([green], greens, { desired: 'stopped' })
+  setDesired([green], greens, { desired: 'stopped' })
   for (const member of greens) await agentOf(member).reaches(4, 'gone')
   await waitUntil('nothing is left', async () => (await traces(machineOf(second))).length === 0, 20_000)
 })
@@ -416,7 +416,7 @@ test('[HOST-146] files of the platform are in the container before it starts, wi
     { path: '/etc/passwd', content: Buffer.from('root:x:0:0::/:/bin/sh\n').toString('base64'), mode: 0o644 },
     { path: `/etc/munge/${'long-'.repeat(20)}/munge.key`, content, mode: 0o400 },
   ]
-  agent.plane.want(agent.workload(3, IDLE, { files }))
+  agent.plane.setDesired(agent.workload(3, IDLE, { files }))
   await agent.reaches(3, 'running')
   const shell = (script: string) => row.machines[0]?.engine.docker('exec', agent.container(3), '/bin/busybox', 'sh', '-c', script)
   expect(await shell("busybox stat -c '%a %u %g' /etc/munge/*/munge.key && busybox cat /etc/munge/*/munge.key")).toBe('400 0 0\nsecret')

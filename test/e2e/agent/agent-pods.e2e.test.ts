@@ -20,10 +20,10 @@ describe('the container disk', () => {
   test('[HOST-50][HOST-52] is kept while a pod is held, is used by its next container, and leaves nothing behind', async () => {
     await agent.start()
     const first = agent.workload(1, IDLE)
-    agent.plane.want(first)
+    agent.plane.setDesired(first)
     await agent.reaches(1, 'running')
     await agent.shell(1, 'echo kept > /file; echo deleted > /gone')
-    agent.plane.want({ ...first, desired: 'held' })
+    agent.plane.setDesired({ ...first, desired: 'held' })
     expect(await agent.reaches(1, 'exited')).toMatchObject({ exitCode: 0, reason: 'exited with code 0' })
     expect(await agent.inspect(1, '{{.State.Status}}')).toBe('exited')
 
@@ -31,7 +31,7 @@ describe('the container disk', () => {
     for (const generation of [2, 3]) {
       const env = { GENERATION: String(generation) }
       const next = agent.workload(generation, IDLE, { env, replaces: [previous.id], keepDisk: true, ports: ['80/http'] })
-      agent.plane.want(previous, next)
+      agent.plane.setDesired(previous, next)
       await agent.reaches(generation, 'running')
       await agent.reaches(generation - 1, 'gone')
       expect(await agent.shell(generation, 'busybox cat /file; echo $GENERATION; busybox rm -f /gone; busybox ls /')).toMatch(
@@ -42,10 +42,10 @@ describe('the container disk', () => {
       expect(containers).toEqual([agent.container(generation)])
       expect(images).toEqual([`podplane-disk:${agent.id(generation)}`])
       previous = { ...next, desired: 'held' }
-      agent.plane.want(previous)
+      agent.plane.setDesired(previous)
       await agent.reaches(generation, 'exited')
     }
-    agent.plane.want({ ...previous, desired: 'stopped', wipe: true })
+    agent.plane.setDesired({ ...previous, desired: 'stopped', wipe: true })
     await agent.reaches(3, 'gone')
     expect(await agent.leftovers()).toEqual({ containers: [], images: [] })
     expect(agent.plane.states(agent.id(1))).toEqual(['starting', 'running', 'exited', 'gone'])
@@ -53,11 +53,11 @@ describe('the container disk', () => {
 
   test('[HOST-51] is wiped by a restart, which waits for the end of the previous container', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE, { ports: ['22/tcp'] }))
+    agent.plane.setDesired(agent.workload(1, IDLE, { ports: ['22/tcp'] }))
     const { ports } = await agent.reaches(1, 'running')
     await agent.shell(1, 'echo x > /file')
     const next = agent.workload(2, IDLE, { replaces: [agent.id(1)], ports: ['22/tcp'] })
-    agent.plane.want(agent.workload(1, IDLE, { desired: 'stopped' }), next)
+    agent.plane.setDesired(agent.workload(1, IDLE, { desired: 'stopped' }), next)
     const restarted = await agent.reaches(2, 'running')
     expect(await agent.shell(2, 'busybox ls /')).not.toContain('file')
     expect(restarted.ports).toEqual(ports)
@@ -69,18 +69,18 @@ describe('the container disk', () => {
 
   test('[HOST-52] a start that fails leaves the previous container untouched; the next one still has its data', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE))
+    agent.plane.setDesired(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
     await agent.shell(1, 'echo kept > /file')
     const first = agent.workload(1, IDLE, { desired: 'held' })
-    agent.plane.want(first)
+    agent.plane.setDesired(first)
     await agent.reaches(1, 'exited')
     const broken = agent.workload(2, '', { entrypoint: ['/no/such/program'], replaces: [first.id], keepDisk: true })
-    agent.plane.want(first, broken)
+    agent.plane.setDesired(first, broken)
     expect((await agent.reaches(2, 'error')).reason).toContain('/no/such/program')
     expect(await agent.leftovers()).toEqual({ containers: [agent.container(1)], images: [] })
     const third = agent.workload(3, IDLE, { replaces: [agent.id(2), agent.id(1)], keepDisk: true })
-    agent.plane.want(first, { ...broken, desired: 'held' }, third)
+    agent.plane.setDesired(first, { ...broken, desired: 'held' }, third)
     await agent.reaches(3, 'running')
     expect(await agent.shell(3, 'busybox cat /file')).toBe('kept')
     await agent.reaches(2, 'gone')
@@ -92,17 +92,17 @@ describe('the container disk', () => {
     await docker('commit', '--change', 'VOLUME /data', await docker('create', '--name', `base-${agent.pod}`, agent.image), withVolume)
     try {
       await agent.start()
-      agent.plane.want(agent.workload(1, IDLE, { image: withVolume }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { image: withVolume }))
       await agent.reaches(1, 'running')
       await agent.shell(1, 'echo kept > /data/file')
       const held = agent.workload(1, IDLE, { image: withVolume, desired: 'held' })
-      agent.plane.want(held)
+      agent.plane.setDesired(held)
       await agent.reaches(1, 'exited')
-      agent.plane.want(held, agent.workload(2, IDLE, { image: withVolume, replaces: [held.id], keepDisk: true }))
+      agent.plane.setDesired(held, agent.workload(2, IDLE, { image: withVolume, replaces: [held.id], keepDisk: true }))
       await agent.reaches(1, 'gone')
       expect(await agent.shell(2, 'busybox cat /data/file')).toBe('kept')
       const volume = await agent.inspect(2, '{{range .Mounts}}{{.Name}}{{end}}')
-      agent.plane.want(agent.workload(2, IDLE, { image: withVolume, desired: 'stopped' }))
+      agent.plane.setDesired(agent.workload(2, IDLE, { image: withVolume, desired: 'stopped' }))
       await agent.reaches(2, 'gone')
       expect(await docker('volume', 'ls', '--quiet')).not.toContain(volume)
     } finally {
@@ -116,15 +116,18 @@ describe('volumes', () => {
   test('[HOST-53] a persistent one outlives its containers and is removed with the pod', async () => {
     await agent.start()
     const mounts = [agent.volume()]
-    agent.plane.want(agent.workload(1, IDLE, { mounts }))
+    agent.plane.setDesired(agent.workload(1, IDLE, { mounts }))
     await agent.reaches(1, 'running')
     await agent.shell(1, 'echo kept > /workspace/file')
-    agent.plane.want(agent.workload(1, IDLE, { desired: 'stopped', mounts }), agent.workload(2, IDLE, { replaces: [agent.id(1)], mounts }))
+    agent.plane.setDesired(
+      agent.workload(1, IDLE, { desired: 'stopped', mounts }),
+      agent.workload(2, IDLE, { replaces: [agent.id(1)], mounts }),
+    )
     await agent.reaches(2, 'running')
     expect(await agent.shell(2, 'busybox cat /workspace/file')).toBe('kept')
     const path = join(agent.stateDir, 'volumes', agent.pod)
     expect(readFileSync(join(path, 'file'), 'utf8')).toBe('kept\n')
-    agent.plane.want(agent.workload(2, IDLE, { desired: 'stopped', wipe: true, mounts }))
+    agent.plane.setDesired(agent.workload(2, IDLE, { desired: 'stopped', wipe: true, mounts }))
     await agent.reaches(2, 'gone')
     expect(existsSync(path)).toBe(false)
   })
@@ -139,10 +142,10 @@ describe('volumes', () => {
         { kind: 'network' as const, id: 'vol1', path: '/net' },
         { kind: 'global' as const, id: 'bucket1', path: '/workspace-global' },
       ]
-      agent.plane.want(agent.workload(1, IDLE, { mounts }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { mounts }))
       await agent.reaches(1, 'running')
       await agent.shell(1, 'echo a > /net/file; echo b > /workspace-global/file')
-      agent.plane.want(agent.workload(1, IDLE, { mounts, desired: 'stopped', wipe: true }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { mounts, desired: 'stopped', wipe: true }))
       await agent.reaches(1, 'gone')
       expect(readFileSync(join(shared, 'net/vol1/file'), 'utf8')).toBe('a\n')
       expect(readFileSync(join(shared, 'global/bucket1/file'), 'utf8')).toBe('b\n')
@@ -154,11 +157,11 @@ describe('volumes', () => {
 
   test('[HOST-54] a host without such volumes reports that', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE, { mounts: [{ kind: 'network', id: 'vol1', path: '/net' }] }))
+    agent.plane.setDesired(agent.workload(1, IDLE, { mounts: [{ kind: 'network', id: 'vol1', path: '/net' }] }))
     expect((await agent.reaches(1, 'error')).reason).toBe('this host offers no network volumes; start its agent with --network-volumes')
-    agent.plane.want(agent.workload(2, IDLE, { mounts: [{ kind: 'global', id: 'vol1', path: '/net' }] }))
+    agent.plane.setDesired(agent.workload(2, IDLE, { mounts: [{ kind: 'global', id: 'vol1', path: '/net' }] }))
     expect((await agent.reaches(2, 'error')).reason).toBe('this host offers no global volumes; start its agent with --global-volumes')
-    agent.plane.want(agent.workload(3, IDLE, { mounts: [agent.volume('/a/../etc')] }))
+    agent.plane.setDesired(agent.workload(3, IDLE, { mounts: [agent.volume('/a/../etc')] }))
     expect((await agent.reaches(3, 'error')).reason).toBe('the mount path "/a/../etc" is not an absolute path of a directory below /')
   })
 
@@ -167,20 +170,22 @@ describe('volumes', () => {
     try {
       await agent.start(['--volume-dir', small])
       const mounts = [agent.volume()]
-      agent.plane.want(agent.workload(1, `busybox dd if=/dev/zero of=/workspace/big bs=64k; echo "dd: $?"; ${IDLE}`, { mounts, log: LOG }))
+      agent.plane.setDesired(
+        agent.workload(1, `busybox dd if=/dev/zero of=/workspace/big bs=64k; echo "dd: $?"; ${IDLE}`, { mounts, log: LOG }),
+      )
       await agent.reaches(1, 'running')
       await waitUntil('the full disk in the log', () => agent.plane.log(agent.id(1)).some((line) => line.includes('No space left')), 30_000)
-      agent.plane.want(agent.workload(1, IDLE, { desired: 'held' }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { desired: 'held' }))
       await agent.reaches(1, 'exited')
       const held = agent.workload(1, IDLE, { desired: 'held', mounts })
-      agent.plane.want(held, agent.workload(2, IDLE, { mounts, replaces: [held.id], keepDisk: true }))
+      agent.plane.setDesired(held, agent.workload(2, IDLE, { mounts, replaces: [held.id], keepDisk: true }))
       expect((await agent.reaches(2, 'error')).reason).toBe(
         `no space is left on this host: the file system of the volume directory is full`,
       )
       rmSync(join(small, agent.pod, 'big'))
       writeFileSync(join(small, agent.pod, 'small'), 'x')
       const third = agent.workload(3, IDLE, { mounts, replaces: [agent.id(2), held.id], keepDisk: true })
-      agent.plane.want(held, agent.workload(2, IDLE, { desired: 'held' }), third)
+      agent.plane.setDesired(held, agent.workload(2, IDLE, { desired: 'held' }), third)
       await agent.reaches(3, 'running')
     } finally {
       await agent.end('SIGKILL')
@@ -197,7 +202,7 @@ describe('ports', () => {
     await agent.start(['--port-range', '19100-19180', '--public-ip', '203.0.113.7'])
     const ports = ['22/tcp', '8888/http', '70000/tcp']
     const change = { ports, platformEnv: { RUNPOD_PUBLIC_IP: '{{public_ip}}' }, log: LOG }
-    agent.plane.want(agent.workload(1, IDLE, change))
+    agent.plane.setDesired(agent.workload(1, IDLE, change))
     const running = await agent.reaches(1, 'running')
     const [ssh, http, symmetric] = running.ports ?? []
     expect(running.ports).toMatchObject([{ private: 22, type: 'tcp' }, { private: 8_888, type: 'http' }, { type: 'tcp' }])
@@ -212,9 +217,9 @@ describe('ports', () => {
       String(symmetric?.public),
     )
     const held = agent.workload(1, IDLE, { ...change, desired: 'held' })
-    agent.plane.want(held)
+    agent.plane.setDesired(held)
     await agent.reaches(1, 'exited')
-    agent.plane.want(held, agent.workload(2, IDLE, { ...change, replaces: [held.id], keepDisk: true }))
+    agent.plane.setDesired(held, agent.workload(2, IDLE, { ...change, replaces: [held.id], keepDisk: true }))
     expect((await agent.reaches(2, 'running')).ports).toEqual(running.ports)
     const received = `[ports: 22/tcp on ${ssh?.public}, 8888/http on ${http?.public}, ${symmetric?.private}/tcp on ${symmetric?.public}]`
     await waitUntil('the log', () => agent.plane.log(agent.id(2)).length === 4, 30_000)
@@ -230,9 +235,9 @@ describe('ports', () => {
     try {
       // With untrusted tenants an account would get half of them.
       await agent.start(['--port-range', `${first}-${first + 1}`, '--trusted-tenants'])
-      agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { ports: ['80/tcp'] }))
       expect((await agent.reaches(1, 'running')).ports).toEqual([{ private: 80, public: first + 1, type: 'tcp' }])
-      agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE, { ports: ['80/tcp'] }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE, { ports: ['80/tcp'] }))
       expect((await agent.reaches(2, 'error')).reason).toBe(
         `port ${first} is already taken on this host, and no other of ${first}-${first + 1} is free`,
       )
@@ -246,7 +251,7 @@ describe('ports', () => {
 describe('endings', () => {
   test('[HOST-60] a program that fails is exited with its code, its last lines and the time of the container', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, 'echo something broke >&2; exit 1', { log: LOG }))
+    agent.plane.setDesired(agent.workload(1, 'echo something broke >&2; exit 1', { log: LOG }))
     const exited = await agent.reaches(1, 'exited')
     expect(exited).toMatchObject({ exitCode: 1, reason: 'exited with code 1: something broke' })
     expect(Math.abs(exited.at - Date.parse(await agent.inspect(1, '{{.State.FinishedAt}}')))).toBeLessThanOrEqual(1)
@@ -263,7 +268,7 @@ describe('endings', () => {
 
   test('an image that does not exist is an error, and leaves nothing', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE, { image: '127.0.0.1:1/no/such:image' }))
+    agent.plane.setDesired(agent.workload(1, IDLE, { image: '127.0.0.1:1/no/such:image' }))
     expect((await agent.reaches(1, 'error')).reason).toMatch(/^image pull failed: /)
     expect(agent.plane.states(agent.id(1))).toEqual(['pulling', 'error'])
   })
@@ -271,7 +276,7 @@ describe('endings', () => {
   test('[HOST-59] the disk of another pod is no image, by name or by the beginning of its id', async () => {
     await agent.start()
     const id = (await docker('inspect', '--format', '{{.Id}}', agent.image)).slice('sha256:'.length)
-    agent.plane.want(
+    agent.plane.setDesired(
       agent.workload(1, IDLE, { image: `podplane-disk:${agent.id(9)}` }),
       agent.workload(2, IDLE, { image: id.slice(0, 12) }),
       agent.workload(3, IDLE, { image: `docker.io/library/podplane-disk:${agent.id(9)}` }),
@@ -281,12 +286,12 @@ describe('endings', () => {
 
   test('a container that is removed by hand is exited, also while it is held', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE))
+    agent.plane.setDesired(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
     await docker('rm', '--force', agent.container(1))
     expect((await agent.reaches(1, 'exited')).reason).toMatch(/removed externally|killed by signal SIGKILL/)
     const held = agent.workload(1, IDLE, { desired: 'held' })
-    agent.plane.want(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
+    agent.plane.setDesired(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
     await agent.reaches(2, 'running')
     await agent.reaches(1, 'gone')
   })
@@ -295,7 +300,7 @@ describe('endings', () => {
 describe('the agent', () => {
   test('[HOST-61] is killed: the next one adopts the container as it is, with its ports, and reports an exit with its real time', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE))
+    agent.plane.setDesired(agent.workload(1, IDLE, { ports: ['80/tcp'] }), agent.workload(2, IDLE))
     const before = await agent.reaches(1, 'running')
     await agent.reaches(2, 'running')
     const started = await agent.inspect(1, '{{.State.StartedAt}}')
@@ -314,13 +319,13 @@ describe('the agent', () => {
 
   test('[HOST-61] ends with --on-exit stop: pods are stopped and kept, and start again with their disk', async () => {
     await agent.start(['--on-exit', 'stop'])
-    agent.plane.want(agent.workload(1, IDLE))
+    agent.plane.setDesired(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
     await agent.shell(1, 'echo kept > /file')
     await agent.end('SIGTERM')
     expect(agent.plane.last(agent.id(1))).toMatchObject({ state: 'exited', reason: 'stopped: the host agent ended' })
     const held = agent.workload(1, IDLE, { desired: 'held' })
-    agent.plane.want(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
+    agent.plane.setDesired(held, agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true }))
     await agent.start()
     await agent.reaches(2, 'running')
     expect(await agent.shell(2, 'busybox cat /file')).toBe('kept')
@@ -328,17 +333,17 @@ describe('the agent', () => {
 
   test('[HOST-52] is killed around the hand-over of a disk: nothing is lost, duplicated or left behind', async () => {
     await agent.start()
-    agent.plane.want(agent.workload(1, IDLE))
+    agent.plane.setDesired(agent.workload(1, IDLE))
     await agent.reaches(1, 'running')
     await agent.shell(1, 'busybox dd if=/dev/urandom of=/file bs=1M count=64')
     const sum = await agent.shell(1, 'busybox md5sum /file')
     const held = agent.workload(1, IDLE, { desired: 'held' })
-    agent.plane.want(held)
+    agent.plane.setDesired(held)
     await agent.reaches(1, 'exited')
     // The state after a crash behind the commit, and a disk of an id that the plane does not list.
     await docker('commit', agent.container(1), `podplane-disk:${agent.id(7)}`)
     const next = agent.workload(2, IDLE, { replaces: [held.id], keepDisk: true })
-    agent.plane.want(held, next)
+    agent.plane.setDesired(held, next)
     await waitUntil('the hand-over', () => agent.plane.last(agent.id(2))?.state === 'pulling', 30_000)
     await agent.end('SIGKILL')
     // The engine finishes a commit whose caller is gone, unless the request had not been sent yet.
@@ -351,7 +356,7 @@ describe('the agent', () => {
     const generation = isRunning ? 2 : 3
     if (!isRunning) {
       const third = agent.workload(3, IDLE, { replaces: [agent.id(2), held.id], keepDisk: true })
-      agent.plane.want(held, { ...next, desired: 'held' }, third)
+      agent.plane.setDesired(held, { ...next, desired: 'held' }, third)
       await agent.reaches(3, 'running')
     }
     await agent.reaches(1, 'gone')

@@ -24,7 +24,7 @@ const POWERS = '00000000a00404fb'
 
 test('[HOST-88][H9] a container has few capabilities, gains no new ones, and is bounded', async () => {
   await agent.start()
-  agent.plane.want(agent.workload(1, IDLE, { resources: { vcpus: 1, memoryMb: 256, diskGb: 1, gpu: null } }))
+  agent.plane.setDesired(agent.workload(1, IDLE, { resources: { vcpus: 1, memoryMb: 256, diskGb: 1, gpu: null } }))
   await agent.reaches(1, 'running')
   const status = await agent.shell(1, 'busybox cat /proc/1/status')
   const field = (name: string) => new RegExp(`^${name}:\\s*(.*)$`, 'm').exec(status)?.[1]
@@ -89,7 +89,7 @@ const REFUSED = [
 test('[HOST-88] the usual operations of ordinary images work in their containers, and no more', async () => {
   const image = await sshPodImage()
   await agent.start()
-  agent.plane.want(
+  agent.plane.setDesired(
     agent.workload(
       1,
       'mkdir -p /p/DEBIAN /p/x; printf "Package: p\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b.c>\nDescription: p\n" > /p/DEBIAN/control; touch /p/x/f; touch /ready; sleep 600',
@@ -107,7 +107,7 @@ test('[HOST-88] the usual operations of ordinary images work in their containers
 
 test('[HOST-89][H9] a setuid program of root in a volume gives no privileges, neither inside nor on the machine', async () => {
   await agent.start()
-  agent.plane.want(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
+  agent.plane.setDesired(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
   await agent.reaches(1, 'running')
   await agent.shell(1, 'busybox cp /bin/busybox /workspace/su && busybox chmod 4755 /workspace/su')
   const [, options] = /^\S+ \/workspace \S+ (\S+)/m.exec(await agent.shell(1, 'busybox cat /proc/mounts')) ?? []
@@ -126,7 +126,7 @@ describe('an engine with remapped users', () => {
       await engine.start()
       await engine.load(agent.image)
       await agent.start([], { DOCKER_HOST: engine.address })
-      agent.plane.want(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
+      agent.plane.setDesired(agent.workload(1, IDLE, { mounts: [agent.volume()] }))
       await agent.reaches(1, 'running')
       const inside = (script: string) => engine.docker('exec', agent.container(1), '/bin/busybox', 'sh', '-c', script)
       const [, base] = /^\s*0\s+(\d+)/.exec(await inside('busybox cat /proc/self/uid_map')) ?? []

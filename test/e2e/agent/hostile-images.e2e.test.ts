@@ -13,7 +13,7 @@ test('[HOST-66] [C2] invalid image names leave the agent unharmed, on a real eng
   await waitUntil('the link', () => agent.plane.messages.length > 0, 60_000)
   const { pid } = agent
   const images = HOSTILE_IMAGES.map((image, index) => agent.workload(index + 10, IDLE, { image }))
-  agent.plane.want(...images, agent.workload(1, IDLE))
+  agent.plane.setDesired(...images, agent.workload(1, IDLE))
   await agent.reaches(1, 'running')
   for (const { id } of images) await waitUntil(`the refusal of ${id}`, () => agent.plane.last(id)?.state === 'error', 30_000)
   const reasons = images.map(({ id }) => agent.plane.last(id)?.reason)

@@ -53,7 +53,7 @@ function handOver(own: PodAgent): Record<string, string> {
 async function startPod(own: PodAgent, volume: string, login: Record<string, string> = LOGIN): Promise<void> {
   await own.start(flags(store.endpoint), login)
   await waitUntil('the bucket', () => own.log.includes('mounted the bucket'), WAIT_MS)
-  own.plane.want(own.workload(1, IDLE, globalMount(volume)))
+  own.plane.setDesired(own.workload(1, IDLE, globalMount(volume)))
   await own.reaches(1, 'running')
 }
 
@@ -63,7 +63,7 @@ test('[HOST-115][GLV-6][GLV-9] two hosts share one global volume, other accounts
   try {
     await Promise.all([startPod(agent, 'shared'), startPod(other, 'shared', handOver(other))])
     const otherTenant = other.workload(2, IDLE, globalMount('foreign'))
-    other.plane.want(other.workload(1, IDLE, globalMount('shared')), { ...otherTenant, id: `${other.pod}x-1` })
+    other.plane.setDesired(other.workload(1, IDLE, globalMount('shared')), { ...otherTenant, id: `${other.pod}x-1` })
     await agent.shell(1, 'echo hello >/data/file')
     await waitUntil('the file in the bucket', async () => (await store.keys(BUCKET)).includes('volumes/shared/file'), WAIT_MS)
     await waitUntil('the file on the other host', async () => (await other.shell(1, 'cat /data/file || true')) === 'hello', WAIT_MS)
@@ -74,8 +74,8 @@ test('[HOST-115][GLV-6][GLV-9] two hosts share one global volume, other accounts
     expect(hello?.inventory.sharedVolumes).toEqual(['global'])
 
     // The volume is unmounted on hosts where no container uses it.
-    other.plane.want()
-    agent.plane.want({ ...agent.workload(1, IDLE, globalMount('shared')), desired: 'stopped' })
+    other.plane.setDesired()
+    agent.plane.setDesired({ ...agent.workload(1, IDLE, globalMount('shared')), desired: 'stopped' })
     await agent.reaches(1, 'gone')
     agent.plane.toWipe = [{ kind: 'global', id: 'shared' }]
     const hasConfirmed = () => agent.plane.volumes.some(({ wiped }) => wiped.some(({ id }) => id === 'shared'))
@@ -98,12 +98,12 @@ test('[HOST-115][GLV-8] an rclone that dies is restarted: the next container has
   // Paused, so that there is time to check between its death and the next one: the mount point itself cannot be written.
   store.pause()
   process.kill(first, 'SIGKILL')
-  agent.plane.want(agent.workload(1, IDLE, globalMount('survives')), agent.workload(2, IDLE, globalMount('survives')))
+  agent.plane.setDesired(agent.workload(1, IDLE, globalMount('survives')), agent.workload(2, IDLE, globalMount('survives')))
   expect((await agent.reaches(2, 'error')).reason).toContain('object store')
   expect(existsSync(join(path, 'survives'))).toBe(false)
   store.resume()
   await waitUntil('the mount anew', () => agent.log.split('mounted the bucket').length === 3, WAIT_MS)
-  agent.plane.want(agent.workload(1, IDLE, globalMount('survives')), agent.workload(3, IDLE, globalMount('survives')))
+  agent.plane.setDesired(agent.workload(1, IDLE, globalMount('survives')), agent.workload(3, IDLE, globalMount('survives')))
   await agent.reaches(3, 'running')
   expect(await agent.shell(3, 'cat /data/file')).toBe('hello')
   // The container that used it has the dead mount until it restarts.
@@ -119,10 +119,10 @@ test('[HOST-115] a store that refuses the credentials is the reason of the pod, 
     await waitUntil('the refusal', () => agent.log.includes('it refuses the credentials'), WAIT_MS).catch((error: Error) => {
       throw new Error(`${error.message}\n${agent.log}`)
     })
-    agent.plane.want(agent.workload(1, IDLE, globalMount('shared')))
+    agent.plane.setDesired(agent.workload(1, IDLE, globalMount('shared')))
     const { reason } = await agent.reaches(1, 'error')
     expect(reason).toBe('the object store of global volumes cannot be used on this host: it refuses the credentials')
-    agent.plane.want(agent.workload(2, IDLE))
+    agent.plane.setDesired(agent.workload(2, IDLE))
     await agent.reaches(2, 'running')
   } finally {
     await closed.close()

@@ -84,7 +84,7 @@ async function wall(action: 'build' | 'remove'): Promise<void> {
 }
 
 /** Waits for the outcome of a create: all members run, or the cluster does not exist. */
-async function settle(name: string): Promise<'runs' | 'gone'> {
+async function outcomeOf(name: string): Promise<'runs' | 'gone'> {
   const [found] = (await api.listClusters({})).clusters.filter((one) => one.name === name)
   if (found === undefined) return 'gone'
   await eventually(`all members of ${name} run`, LONG_MS, async () => {
@@ -122,8 +122,8 @@ test('[CLU-13] [CLU-22] the plane is killed while a create is under way: the clu
   await realTime(EARLY_MS, 'the create is to be under way when the plane is killed')
   await killAndRestartPlane()
   const id = await answer
-  const settled = await settle(name)
-  if (id !== null) expect(settled).toBe('runs')
+  const outcome = await outcomeOf(name)
+  if (id !== null) expect(outcome).toBe('runs')
   await expectNothingLeft()
 })
 
@@ -131,7 +131,7 @@ test('[CLU-22] the plane is killed right after its answer: all members run', { t
   const { name, answer } = create()
   expect(await answer).not.toBeNull()
   await killAndRestartPlane()
-  expect(await settle(name)).toBe('runs')
+  expect(await outcomeOf(name)).toBe('runs')
   await expectNothingLeft()
 })
 
@@ -148,7 +148,7 @@ test('[CLU-14] [CLU-22] the plane is killed while members wait for one another: 
   )
   await killAndRestartPlane()
   await wall('remove')
-  expect(await settle(name)).toBe('runs')
+  expect(await outcomeOf(name)).toBe('runs')
   await expectNothingLeft()
 })
 
@@ -157,7 +157,7 @@ test('[CLU-22] the plane is killed when the first member runs: the others follow
   const id = (await answer) ?? ''
   await eventually('a member runs', LONG_MS, async () => (await statuses(id)).includes('RUNNING'))
   await killAndRestartPlane()
-  expect(await settle(name)).toBe('runs')
+  expect(await outcomeOf(name)).toBe('runs')
   await expectNothingLeft()
 })
 
@@ -169,7 +169,7 @@ test('[CLU-19] [CLU-22] the plane is killed after a delete in the middle of prov
   await eventually('a machine holds the network of a member', LONG_MS, async () => (await containers()).includes('.net'))
   await api.deleteCluster({ path: { id } })
   await killAndRestartPlane()
-  expect(await settle(name)).toBe('gone')
+  expect(await outcomeOf(name)).toBe('gone')
   await expectNothingLeft()
 })
 
@@ -189,7 +189,7 @@ test('[CLU-18] a host is killed while members wait for one another: its member s
   await lost.kill('SIGKILL')
   await row.run(row.machines[2] as RowMachine, 'ip', 'link', 'set', 'net0', 'down')
   await wall('remove')
-  expect(await settle(name)).toBe('runs')
+  expect(await outcomeOf(name)).toBe('runs')
   const after = (await api.listClusterPods({ path: { id } })).pods
   const ranks = (pods: typeof after) => pods.map((pod) => `${pod.id} ${pod.cluster?.rank} ${pod.cluster?.ip}`)
   expect(ranks(after)).toEqual(ranks(before))

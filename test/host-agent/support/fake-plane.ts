@@ -71,7 +71,7 @@ export class FakePlane {
   }
 
   /** Sets the desired workloads of the host and sends them. */
-  want(...workloads: Workload[]): void {
+  setDesired(...workloads: Workload[]): void {
     this.workloads = workloads
     this.revision += 1
     this.push()

@@ -1,5 +1,5 @@
-import { podHost } from '../../../src/effects/pods/marked-pod.ts'
 import { loseHostOfPods } from '../../../src/effects/pods/pod-hosts.ts'
+import { podHost } from '../../../src/effects/pods/with-pod-intents.ts'
 import { auditOf, auditRows } from '../../support/access/audited.ts'
 import { admin, api, createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { FakeHost } from '../../support/hosts/fake-host.ts'

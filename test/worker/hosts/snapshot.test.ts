@@ -41,9 +41,9 @@ function inStore<T>(host: FakeHost, act: (store: WorkloadStore, sql: SqlStorage)
   )
 }
 
-async function wantMany(host: FakeHost, count: number, change: Partial<Workload> = {}): Promise<void> {
+async function setMany(host: FakeHost, count: number, change: Partial<Workload> = {}): Promise<void> {
   await inStore(host, (store) => {
-    for (let index = 0; index < count; index += 1) store.want(workload(`pod${index}-1`, change), `pod${index}`)
+    for (let index = 0; index < count; index += 1) store.setWorkload(workload(`pod${index}-1`, change), `pod${index}`)
   })
 }
 
@@ -62,11 +62,11 @@ async function reportGone(host: FakeHost, count: number): Promise<void> {
 describe('the desired state of a host', () => {
   it('[C3] [HOST-68] with many stopped pods and the largest env is small, and empty once they are gone', async () => {
     const host = await FakeHost.join()
-    await wantMany(host, MANY)
-    await wantMany(host, MANY / 2, { desired: 'held' })
+    await setMany(host, MANY)
+    await setMany(host, MANY / 2, { desired: 'held' })
     await inStore(host, (store) => {
       for (let index = MANY / 2; index < MANY; index += 1)
-        store.want(workload(`pod${index}-1`, { desired: 'stopped', wipe: true }), `pod${index}`)
+        store.setWorkload(workload(`pod${index}-1`, { desired: 'stopped', wipe: true }), `pod${index}`)
     })
     await host.link()
     expect(host.desired()).toHaveLength(MANY)
@@ -134,7 +134,7 @@ describe('the desired state of a host', () => {
     '[C3] [HOST-71] with many running pods and the largest env comes in parts, and changes in between are included',
     async () => {
       const host = await FakeHost.join()
-      await wantMany(host, RUNNING)
+      await setMany(host, RUNNING)
       const linked = host.link()
       await hostStub(env, host.id).assign(host.id, workload('aaa', { kind: 'worker' }), 'e')
       await hostStub(env, host.id).assign(host.id, workload('zzz', { kind: 'worker' }), 'e')
@@ -146,7 +146,7 @@ describe('the desired state of a host', () => {
       expect(host.largestMessage).toBeLessThan(1_000_000)
       expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: true })
       expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
-      await wantMany(host, 2 * RUNNING)
+      await setMany(host, 2 * RUNNING)
       expect(await hostStub(env, host.id).recordPodIntent(host.id, 'another')).toMatchObject({ takesMore: false })
       host.leave()
     },
@@ -155,7 +155,7 @@ describe('the desired state of a host', () => {
 
   it('[C3] [HOST-72] is shown as too large for a host that closed its link over the size, until the host has received it', async () => {
     const host = await FakeHost.join()
-    await wantMany(host, 1)
+    await setMany(host, 1)
     host.leave(1009)
     await until(async () => (await read(host)).health === 'UNHEALTHY')
     await host.link()
@@ -176,14 +176,14 @@ describe('the desired state of a host', () => {
     const takesMore = async () => (await hostStub(env, host.id).recordPodIntent(host.id, 'another')).takesMore
     const size = JSON.stringify(workload('pod0-1')).length
     expect(await takesMore()).toBe(true)
-    await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / 2 / size) + 1)
+    await setMany(host, Math.ceil(MESSAGE_MAX_BYTES / 2 / size) + 1)
     expect(await takesMore()).toBe(false)
     expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
-    await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / size))
+    await setMany(host, Math.ceil(MESSAGE_MAX_BYTES / size))
     expect(await read(host)).toEqual({ health: 'UNHEALTHY', statusReason: TOO_LARGE })
     await host.beat({ appliedRevision: 0 })
     expect(host.desired()).toEqual([])
-    await wantMany(host, Math.ceil(MESSAGE_MAX_BYTES / size), { desired: 'stopped' })
+    await setMany(host, Math.ceil(MESSAGE_MAX_BYTES / size), { desired: 'stopped' })
     expect(await read(host)).toEqual({ health: 'HEALTHY', statusReason: null })
     expect(await takesMore()).toBe(true)
     host.leave()

@@ -6,7 +6,7 @@ export interface Bulk extends BulkCounts {
   id: string
   action: BulkAction
   /** Selects among the jobs that existed at the time of the request. */
-  want: BulkWant
+  want: BulkScope
   matched: number
   byStatus: Partial<Record<JobState, number>>
   sample: string[]
@@ -21,7 +21,7 @@ export interface Bulk extends BulkCounts {
   finishedAtMs: number | null
 }
 
-export interface BulkWant {
+export interface BulkScope {
   states: JobState[]
   fromMs: number | null
   toMs: number | null

@@ -133,7 +133,7 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
   const [text, setText] = useState(now)
   const { name, size } = text
   const wanted = readNumber(size)
-  const settled = readNumber(useDebounced(size))
+  const debounced = readNumber(useDebounced(size))
   const body = { ...(name !== volume.name && { name }), ...(wanted !== undefined && wanted !== volume.size && { size: wanted }) }
   return (
     <FormDialog
@@ -153,8 +153,8 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
         <>
           <TextField label="Name" {...input('name')} />
           <TextField label="Size (GB)" inputMode="numeric" hint="It can only grow." {...input('size')} />
-          {settled !== undefined && settled !== volume.size && (
-            <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: settled } }} />
+          {debounced !== undefined && debounced !== volume.size && (
+            <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: debounced } }} />
           )}
         </>
       )}

@@ -27,7 +27,7 @@ const DELETE = 127
 const TAB = 9
 
 /** Line as a terminal shows it in the end, with colour sequences only: overwritten text and cursor movements are removed. */
-function settled(line: string): string {
+function finalText(line: string): string {
   const last = line
     .split('\r')
     .filter((part) => part !== '')
@@ -44,13 +44,13 @@ const isPlain = (line: string) => {
 
 /** Text of a line for search and copy. */
 export function plainText(line: string): string {
-  return isPlain(line) ? line : settled(line).replace(SEQUENCE, '').replaceAll(ESCAPE, '')
+  return isPlain(line) ? line : finalText(line).replace(SEQUENCE, '').replaceAll(ESCAPE, '')
 }
 
 /** Splits a line by style. Its text is data and never interpreted as markup (UI-40). */
 export function spansOf(line: string): Span[] {
   if (isPlain(line)) return withLinks({ text: line })
-  const entries = Anser.ansiToJson(settled(line), { json: true, use_classes: true, remove_empty: true })
+  const entries = Anser.ansiToJson(finalText(line), { json: true, use_classes: true, remove_empty: true })
   return entries.flatMap((entry) => withLinks(spanOf(entry))).filter(({ text }) => text !== '')
 }
 

@@ -8,7 +8,7 @@ import type { ShownLine } from './reading/lines.ts'
 import { hitBeside, hitsIn, nextHit } from './search.ts'
 
 /** Pause after typing before a search starts, milliseconds. */
-const SETTLED_MS = 250
+const DEBOUNCE_MS = 250
 
 interface SearchProps {
   lines: readonly ShownLine[]
@@ -34,7 +34,7 @@ export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goT
   notify.current = onQuery
   useEffect(() => {
     if (text === query) return
-    const timer = setTimeout(() => notify.current(text), SETTLED_MS)
+    const timer = setTimeout(() => notify.current(text), DEBOUNCE_MS)
     return () => clearTimeout(timer)
   }, [text, query])
   const hits = useMemo(() => hitsIn(lines, query), [lines, query])

@@ -19,7 +19,7 @@ const [READ, WRITE] = [scopedByVerb('account:read'), scopedByVerb('account:write
 
 const listRoute = route('get', PATH, READ, {
   operationId: 'listAccountKeys',
-  summary: 'API keys of the account, or one’s own',
+  summary: 'List the API keys of the account, or your own',
   description: 'A caller without `account:write` sees only its own keys. Secrets are not shown again.',
   // Listing ends nothing, but it may use the reserve: a user must be able to find a stolen key (SHR-44).
   middleware: [ENDS],
@@ -28,10 +28,10 @@ const listRoute = route('get', PATH, READ, {
 
 const createKeyRoute = route('post', PATH, WRITE, {
   operationId: 'createAccountKey',
-  summary: 'Make an API key for the account',
+  summary: 'Create an API key for the account',
   description: 'The key is shown only in this response. It has no scope that its creator lacks.',
   request: { body: json(CreateKeyRequest), headers: CreateHeaders },
-  responses: { 201: ok('The key, shown this once.', CreatedAccountKey) },
+  responses: { 201: ok('The key, shown only once.', CreatedAccountKey) },
   problems: [409],
 })
 
@@ -41,16 +41,16 @@ const rotateRoute = route('post', `${PATH}/{id}/rotate`, WRITE, {
   description: 'The previous key stays valid for `overlapSeconds`; a key can be rotated once.',
   request: { params: Params, query: DryRunQuery, body: json(RotateKeyRequest) },
   responses: {
-    200: plannedOrMade('CreatedAccountKeyOrChangePlan', 'With `dryRun`: what would happen.', ChangePlan, CreatedAccountKey),
-    201: ok('The new key, shown this once.', CreatedAccountKey),
+    200: plannedOrMade('CreatedAccountKeyOrChangePlan', 'With `dryRun`: the effects of the change.', ChangePlan, CreatedAccountKey),
+    201: ok('The new key, shown only once.', CreatedAccountKey),
   },
   problems: [409],
 })
 
 const revokeRoute = route('delete', `${PATH}/{id}`, WRITE, {
   operationId: 'revokeAccountKey',
-  summary: 'Revoke a key: at once here, within 60 s everywhere',
-  description: 'Streams that it holds open end with it.',
+  summary: 'Revoke a key; it is refused everywhere within 60 s',
+  description: 'Open streams of the key end.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Revoked.'),
 })

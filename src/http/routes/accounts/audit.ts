@@ -12,7 +12,7 @@ const route = restRoutes('Account')
 const listRoute = route('get', '/v2/account/audit', 'account:read', {
   operationId: 'listAudit',
   summary: 'List changes, newest first',
-  description: 'All changes of the account with `account:write`, else those that your own user has made. A page has at most 200.',
+  description: 'With `account:write` all changes of the account, otherwise the changes of your own user. A page has at most 200.',
   request: { query: ListAuditQuery },
   responses: { 200: ok('A page of changes.', ListAuditResponse) },
 })
@@ -20,16 +20,16 @@ const listRoute = route('get', '/v2/account/audit', 'account:read', {
 const stateRoute = route('get', '/v2/account/audit/state', 'account:read', {
   operationId: 'getAuditState',
   summary: 'Read a pod, an endpoint or a template as of a time',
-  description: 'Derived from its changes. Takes the scope that reads such a thing now, too.',
+  description: 'Derived from its changes. It also needs the scope that reads such a resource.',
   request: { query: AuditStateQuery },
-  responses: { 200: ok('What it was.', AuditStateResponse) },
+  responses: { 200: ok('The resource at that time.', AuditStateResponse) },
   problems: [404],
 })
 
 const eventsRoute = route('get', '/v2/events', 'account:read', {
   operationId: 'listEvents',
   summary: 'List events as sentences, newest first',
-  description: 'The changes of `/v2/account/audit` as sentences, without what was before and after. A page has at most 200.',
+  description: 'The changes of `/v2/account/audit` as sentences, without the previous and the new values. A page has at most 200.',
   request: { query: ListEventsQuery },
   responses: { 200: ok('A page of events.', ListEventsResponse) },
 })

@@ -27,15 +27,15 @@ const route = restRoutes('Account')
 const listRoute = route('get', PATH, 'account:read', {
   operationId: 'listSecrets',
   summary: 'List all secrets, newest first, or the one of a name; values are never shown',
-  description: 'The list is whole: it has no pages.',
+  description: 'The list is complete and has no pages.',
   request: { query: ListSecretsQuery },
   responses: { 200: ok('The secrets, without their values.', ListSecretsResponse) },
 })
 
 const createSecretRoute = route('post', PATH, 'account:write', {
   operationId: 'createSecret',
-  summary: 'Store a value that the env of pods and workers can name',
-  description: 'The env of a pod, template or endpoint names it as `{{ RUNPOD_SECRET_<name> }}`; the value is kept sealed.',
+  summary: 'Create a secret that the env of pods and workers can refer to',
+  description: 'The env of a pod, template or endpoint refers to it as `{{ RUNPOD_SECRET_<name> }}`; the value is stored encrypted.',
   middleware: [secretBody, strictJson],
   request: { body: json(CreateSecretRequest), headers: CreateHeaders },
   responses: { 201: ok('The secret, without its value.', Secret) },
@@ -58,7 +58,7 @@ const updateRoute = route('patch', ITEM_PATH, 'account:write', {
   description: 'The name never changes. Running containers keep the value that they started with.',
   middleware: [secretBody, strictJson],
   request: { params: Params, query: DryRunQuery, body: json(UpdateSecretRequest) },
-  responses: { 200: okOrPlan('The secret as it is now, without its value.', SecretOrChangePlan) },
+  responses: { 200: okOrPlan('The changed secret, without its value.', SecretOrChangePlan) },
   problems: [409],
 })
 
@@ -66,7 +66,7 @@ const deleteRoute = route('delete', ITEM_PATH, 'account:write', {
   operationId: 'deleteSecret',
   etagOf: 'secret',
   summary: 'Delete a secret; later starts that refer to it get an empty string',
-  description: 'Nothing that runs is stopped.',
+  description: 'Running containers continue.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),
 })

@@ -14,7 +14,7 @@ const getRoute = route('get', '/v2/account/ssh-keys', 'account:read', {
   etagOf: 'set of keys',
   summary: "Read the account's SSH public keys",
   description:
-    'Pods that are created with `startSsh` get those that count: a key ends with the membership of who added it, or with a role that may not change the account.',
+    'Pods that are created with `startSsh` get the valid keys. A key becomes invalid when the user who added it leaves the account, or has a role that may not change the account.',
   responses: { 200: ok('The keys.', SshKeys) },
 })
 
@@ -23,9 +23,9 @@ const putRoute = route('put', '/v2/account/ssh-keys', 'account:write', {
   etagOf: 'set of keys',
   summary: 'Replace the whole set of SSH public keys; running pods keep theirs',
   description:
-    'An empty list clears it. Each line is one key in the form of `authorized_keys`, without options. A key that was there before stays the one of who added it: to have another user answer for it, take it away first.',
+    'An empty list removes all keys. Each line is one key in the form of `authorized_keys`, without options. A key that was stored before stays with the user who added it; to assign it to another user, remove it first.',
   request: { query: DryRunQuery, body: json(UpdateSshKeysRequest) },
-  responses: { 200: okOrPlan('The keys as they are now.', SshKeysOrChangePlan) },
+  responses: { 200: okOrPlan('The current keys.', SshKeysOrChangePlan) },
 })
 
 /** Registers `/v2/account/ssh-keys` (ACC-1). */

@@ -10,8 +10,8 @@ const route = restRoutes('Account')
 
 const getRoute = route('get', '/v2/user', scopedByVerb('account:read'), {
   operationId: 'getUser',
-  summary: 'The user who acts: who has signed in, or who made the key',
-  description: 'Whose limits and audit rows a call counts for, and the account that it acts in.',
+  summary: 'Read the current user: the user who signed in, or who created the key',
+  description: 'The user whose limits and audit rows a call counts for, and the account that it acts for.',
   responses: { 200: ok('The user.', ActingUser) },
   problems: [404],
 })

@@ -14,7 +14,7 @@ const route = operatorRoutes('Accounts')
 const getRoute = route('get', '/admin/v1/users/{id}/spend-limits', {
   operationId: 'getSpendCeilings',
   summary: 'Read the spend ceilings of a user that differ from the default',
-  description: 'The user may set limits of the own below it.',
+  description: 'The user may set lower limits.',
   request: { params: Params },
   responses: { 200: answer('The ceilings.', SpendCeilings) },
 })
@@ -24,7 +24,7 @@ const setRoute = route('put', '/admin/v1/users/{id}/spend-limits', {
   summary: 'Set the spend ceilings of a user; omitted ones return to the default',
   description: "The ceilings apply from the next request, independent of the user's own limits.",
   request: { params: Params, query: DryRunQuery, body: json(SpendCeilings) },
-  responses: { 200: operatorOkOrPlan('The ceilings as they are now.', SpendCeilingsOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('The current ceilings.', SpendCeilingsOrChangePlan) },
 })
 
 /** Registers the ceilings of spend limits in the operator API (BIL-21). */

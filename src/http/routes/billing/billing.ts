@@ -25,37 +25,37 @@ import { answerBill } from './answer-bill.ts'
 const PATH = '/v2/billing'
 const BillLines = z.string().meta({
   description:
-    'With `Accept: text/csv`: a line a record with the same columns, after one with their names; with INTERVALS a line an interval.',
+    'With `Accept: text/csv`: a heading line, then one line per record with the same columns; with INTERVALS one line per interval.',
   example: 'startTime,endTime,totalAmount\r\n2026-06-01T00:00:00Z,2026-06-02T00:00:00Z,0.44\r\n',
 })
 const ABOUT =
-  'One record a resource and bucket, oldest first; buckets without spend are left out. What still runs counts up to now. `totalAmount` is the sum of the other amounts.'
+  'One record per resource and bucket, oldest first; buckets without spend are omitted. Running workloads count up to the present. `totalAmount` is the sum of the other amounts.'
 
 const billingRoute = routeOf('', BillingQuery, ListBillingResponse, {
   operationId: 'listBilling',
-  summary: 'What everything together was charged, by bucket',
-  description: 'The sum of the other lists. What still runs counts up to now; buckets without spend are left out.',
+  summary: 'Read the total charges, by bucket',
+  description: 'The sum of the other lists. Running workloads count up to the present; buckets without spend are omitted.',
 })
 const podsRoute = routeOf('/pods', PodBillingQuery, ListPodBillingResponse, {
   operationId: 'listPodBilling',
-  summary: 'What pods were charged',
+  summary: 'Read the charges of pods',
 })
 const serverlessRoute = routeOf('/serverless', ServerlessBillingQuery, ListServerlessBillingResponse, {
   operationId: 'listServerlessBilling',
-  summary: 'What workers of endpoints were charged',
+  summary: 'Read the charges of endpoints',
 })
 const endpointsRoute = routeOf('/endpoints', BillingQuery, ListEndpointBillingResponse, {
   operationId: 'listEndpointBilling',
-  summary: 'What calls of public endpoints were charged',
+  summary: 'Read the charges of public endpoints',
   description: 'Always empty: this plane has no public endpoints. Workers of your own endpoints are in `/v2/billing/serverless`.',
 })
 const volumesRoute = routeOf('/network-volumes', NetworkVolumeBillingQuery, ListNetworkVolumeBillingResponse, {
   operationId: 'listNetworkVolumeBilling',
-  summary: 'What network volumes were charged',
+  summary: 'Read the charges of network volumes',
 })
 const clustersRoute = routeOf('/clusters', ClusterBillingQuery, ListClusterBillingResponse, {
   operationId: 'listClusterBilling',
-  summary: 'What clusters were charged',
+  summary: 'Read the charges of clusters',
 })
 
 /** Registers `/v2/billing` (BIL-1), as JSON or CSV (BIL-15). */

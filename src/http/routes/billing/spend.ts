@@ -19,9 +19,9 @@ const summaryRoute = route('get', '/v2/billing/summary', 'billing:read', {
 const limitsRoute = route('get', '/v2/billing/limits', 'billing:read', {
   operationId: 'getSpendLimits',
   etagOf: 'limits',
-  summary: 'The spend limits of the account',
+  summary: 'Read the spend limits of the account',
   description: 'New work above the limit is refused with 402; the webhook receives a warning before.',
-  responses: { 200: ok('The limits in force.', SpendLimits) },
+  responses: { 200: ok('The effective limits.', SpendLimits) },
 })
 
 const updateRoute = route('patch', '/v2/billing/limits', 'account:write', {
@@ -30,7 +30,7 @@ const updateRoute = route('patch', '/v2/billing/limits', 'account:write', {
   summary: "Change the spend limits of the account, within the operator's ceilings",
   description: 'Omitted members stay unchanged.',
   request: { query: DryRunQuery, body: json(UpdateSpendLimitsRequest) },
-  responses: { 200: okOrPlan('The limits in force.', SpendLimitsOrChangePlan) },
+  responses: { 200: okOrPlan('The effective limits.', SpendLimitsOrChangePlan) },
 })
 
 /** Registers spend limits and the summary below `/v2/billing` (BIL-20 to BIL-25). */

@@ -12,7 +12,7 @@ const spendRoute = route('get', '/v2/spend', 'billing:read', {
   summary: 'Read the current spend of the account by resource',
   description: 'Every pod, endpoint with workers, cluster and network volume with a cost: its rate and its cost so far.',
   request: { query: SpendQuery },
-  responses: { 200: ok('What is spent.', Spend) },
+  responses: { 200: ok('The current spend.', Spend) },
 })
 
 /** Registers `/v2/spend` (SPD-1, SPD-2). */

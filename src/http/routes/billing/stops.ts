@@ -15,10 +15,10 @@ const stopRoute = route('post', '/v2/spend/stop', 'pods:write', {
   operationId: 'stopSpend',
   summary: 'Stop costs of running workloads, reversibly',
   description:
-    'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the answer is the plan. With endpoints the key needs `serverless:write` too.',
+    'Pods are stopped, endpoints get no workers; nothing is deleted. With `dryRun` the response is the plan. For endpoints the key also needs `serverless:write`.',
   middleware: [ENDS],
   request: { query: DryRunQuery, body: json(StopSpendRequest) },
-  responses: { 200: ok('What was stopped. With `dryRun`: what would be.', SpendStopOrPlan) },
+  responses: { 200: ok('The stop. With `dryRun`: its plan.', SpendStopOrPlan) },
   problems: [409],
 })
 
@@ -33,9 +33,9 @@ const undoRoute = route('post', '/v2/spend/stops/{id}/undo', 'pods:write', {
   operationId: 'undoSpendStop',
   summary: 'Restore the items of a stop',
   description:
-    'An item that cannot be restored contains the reason; the next call retries it. With endpoints the key needs `serverless:write` too.',
+    'An item that cannot be restored contains the reason; the next call retries it. For endpoints the key also needs `serverless:write`.',
   request: { params: Params },
-  responses: { 200: ok('What became of it.', SpendStop) },
+  responses: { 200: ok('The stop with the state of each item.', SpendStop) },
 })
 
 /** Registers stops of spending (SPD-10 to SPD-12). */

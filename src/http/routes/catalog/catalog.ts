@@ -35,7 +35,7 @@ const listGpusRoute = route('get', '/v2/catalog/gpus', ANY_KEY, {
   operationId: 'listGpuTypes',
   summary: 'List the GPU types and their prices',
   description:
-    'With `include=AVAILABILITY` each says how many more could be placed now, where, and with which CUDA versions. Prices are USD for one GPU and hour.',
+    'With `include=AVAILABILITY` each item has the number that could be placed now, the data centers and the CUDA versions. Prices are USD for one GPU and hour.',
   request: { query: GpuCatalogQuery },
   responses: { 200: ok('The GPU types.', ListGpuTypesResponse) },
   problems: [400],
@@ -44,7 +44,7 @@ const listGpusRoute = route('get', '/v2/catalog/gpus', ANY_KEY, {
 const getGpuRoute = route('get', '/v2/catalog/gpus/{id}', ANY_KEY, {
   operationId: 'getGpuType',
   summary: 'Read a GPU type',
-  description: 'Its id holds spaces, which the path carries percent-encoded. The filters are those of the list.',
+  description: 'Spaces of the id are percent-encoded in the path. The filters are those of the list.',
   request: { params: Params, query: GpuCatalogQuery },
   responses: { 200: ok('The GPU type.', GpuType) },
   problems: [400],
@@ -53,7 +53,7 @@ const getGpuRoute = route('get', '/v2/catalog/gpus/{id}', ANY_KEY, {
 const listCpusRoute = route('get', '/v2/catalog/cpus', ANY_KEY, {
   operationId: 'listCpuTypes',
   summary: 'List the CPU flavors and their prices',
-  description: 'With `include=AVAILABILITY` each says how many more could be placed now. Prices are USD for one vCPU and hour.',
+  description: 'With `include=AVAILABILITY` each item has the number that could be placed now. Prices are USD for one vCPU and hour.',
   request: { query: CpuCatalogQuery },
   responses: { 200: ok('The CPU flavors.', ListCpuTypesResponse) },
   problems: [400],
@@ -71,7 +71,7 @@ const getCpuRoute = route('get', '/v2/catalog/cpus/{id}', ANY_KEY, {
 const listDataCentersRoute = route('get', '/v2/catalog/datacenters', ANY_KEY, {
   operationId: 'listDataCenters',
   summary: 'List the data centers',
-  description: 'Those of the catalog, and those that machines have joined in. `include` adds which GPUs and CPUs are free there.',
+  description: 'Data centers of the catalog, and those that machines have joined. `include` adds the free GPUs and CPUs.',
   request: { query: DataCenterListQuery },
   responses: { 200: ok('The data centers.', ListDataCentersResponse) },
 })
@@ -79,7 +79,7 @@ const listDataCentersRoute = route('get', '/v2/catalog/datacenters', ANY_KEY, {
 const getDataCenterRoute = route('get', '/v2/catalog/datacenters/{id}', ANY_KEY, {
   operationId: 'getDataCenter',
   summary: 'Read a data center',
-  description: '`include` adds which GPUs and CPUs are free there.',
+  description: '`include` adds the free GPUs and CPUs.',
   request: { params: Params, query: DataCenterQuery },
   responses: { 200: ok('The data center.', DataCenter) },
 })
@@ -87,7 +87,7 @@ const getDataCenterRoute = route('get', '/v2/catalog/datacenters/{id}', ANY_KEY,
 const listTemplatesRoute = route('get', '/v2/catalog/templates', ANY_KEY, {
   operationId: 'listPublicTemplates',
   summary: 'List public templates, newest first',
-  description: 'Official and verified ones are of accounts that the operator names; all others are of the community.',
+  description: 'Official and verified templates are of accounts that the operator lists; all others are of the community.',
   request: { query: TemplateCatalogQuery },
   responses: { 200: ok('At most 100 templates.', ListPublicTemplatesResponse) },
 })

@@ -14,23 +14,23 @@ const route = restRoutes('Serverless')
 const workersRoute = route('get', '/v2/serverless/{id}/workers', 'serverless:read', {
   operationId: 'listEndpointWorkers',
   summary: 'List the active workers of an endpoint',
-  description: 'Those that start, run, idle or are held back now, and a count of each kind.',
+  description: 'Workers that start, run, idle or are throttled, and the number of each kind.',
   request: { params: Params },
   responses: { 200: ok('The workers.', ListWorkersResponse) },
 })
 
 const releasesRoute = route('get', '/v2/serverless/{id}/releases', 'serverless:read', {
   operationId: 'listEndpointReleases',
-  summary: 'List the releases of an endpoint, newest first, and how far the newest has come',
-  description: 'A release is one change of what workers run; `rollout` says how many workers have the newest.',
+  summary: 'List the releases of an endpoint, newest first, with the progress of the rollout',
+  description: 'A release is one configuration of the workers; `rollout` has the number of workers with the newest.',
   request: { params: Params, query: PageQuery },
   responses: { 200: ok('A page of releases.', ListReleasesResponse) },
 })
 
 const buildsRoute = route('get', '/v2/serverless/{id}/builds', 'serverless:read', {
   operationId: 'listEndpointBuilds',
-  summary: 'List the builds of an endpoint: there are none, images are built elsewhere',
-  description: 'Kept for clients that ask; the list is always empty.',
+  summary: 'List the builds of an endpoint: always empty, because images are built elsewhere',
+  description: 'For compatibility with clients that call it.',
   request: { params: Params, query: BuildsQuery },
   responses: { 200: ok('An empty page.', ListBuildsResponse) },
 })

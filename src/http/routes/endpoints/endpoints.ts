@@ -41,10 +41,10 @@ const createEndpointRoute = route('post', PATH, 'serverless:write', {
   etagOf: 'endpoint',
   summary: 'Create an endpoint',
   description:
-    'No worker runs before the first job unless `workers.min` is above 0. With `dryRun` nothing is created and the response contains the placement of a worker. A repeated `Idempotency-Key` gives the endpoint that the first call made.',
+    'No worker runs before the first job unless `workers.min` is above 0. With `dryRun` nothing is created and the response contains the placement of a worker. A repeated `Idempotency-Key` returns the endpoint of the first call.',
   request: { body: json(CreateEndpointRequest), query: CreateEndpointQuery, headers: CreateHeaders },
   responses: {
-    200: plannedOrMade('EndpointOrPlacementPreview', 'With `dryRun`: where a worker would go.', EndpointPlacementPreview, Endpoint),
+    200: plannedOrMade('EndpointOrPlacementPreview', 'With `dryRun`: the placement of a worker.', EndpointPlacementPreview, Endpoint),
     201: ok('The endpoint.', Endpoint),
   },
   problems: [404, 409],
@@ -66,7 +66,7 @@ const updateRoute = route('patch', ITEM_PATH, 'serverless:write', {
   description:
     'Omitted members stay unchanged. A change of the container or its placement creates a release and replaces workers one by one; other changes apply at once.',
   request: { params: Params, query: DryRunQuery, body: json(UpdateEndpointRequest) },
-  responses: { 200: okOrPlan('The endpoint as it is now.', EndpointOrChangePlan) },
+  responses: { 200: okOrPlan('The changed endpoint.', EndpointOrChangePlan) },
   problems: [409],
 })
 
@@ -74,7 +74,7 @@ const deleteRoute = route('delete', ITEM_PATH, 'serverless:write', {
   operationId: 'deleteEndpoint',
   etagOf: 'endpoint',
   summary: 'Delete an endpoint: its workers end, its jobs are cancelled',
-  description: 'Jobs that wait or run are cancelled, and results that were kept are gone. It cannot be undone.',
+  description: 'Waiting and running jobs are cancelled, and stored results are deleted. It cannot be undone.',
   request: { params: Params, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),
 })

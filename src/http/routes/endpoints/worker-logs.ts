@@ -19,15 +19,15 @@ const route = restRoutes('Serverless')
 
 const logsRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/logs', 'serverless:read', {
   operationId: 'getWorkerLogs',
-  summary: "A worker's log: its newest lines, then every line as it comes",
-  description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
+  summary: 'Stream the log of a worker: its newest lines, then every new line',
+  description: 'Server-sent events. `Last-Event-ID` resumes after an event; a stream ends after an hour.',
   request: { params: WorkerParams, query: LogQuery, headers: LogHeaders },
   responses: LOG_RESPONSES,
 })
 
 const linesRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/logs/lines', 'serverless:read', {
   operationId: 'listWorkerLogLines',
-  summary: "Pages of a worker's log, and a search in it",
+  summary: 'Read or search the log of a worker, by pages',
   description: LINES_TEXT,
   request: { params: WorkerParams, query: LogLinesQuery },
   ...linesAnswers(LogLinesResponse),
@@ -35,8 +35,8 @@ const linesRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/logs/lin
 
 const mergedRoute = route('get', '/v2/serverless/{id}/logs/lines', 'serverless:read', {
   operationId: 'listEndpointLogLines',
-  summary: 'Pages of the logs of all workers of an endpoint, in the order of time',
-  description: `Of workers that have left too, while their logs are kept. ${LINES_TEXT}`,
+  summary: 'Read or search the logs of all workers of an endpoint, by pages in order of time',
+  description: `Includes ended workers while their logs are stored. ${LINES_TEXT}`,
   request: { params: WorkerParams.pick({ id: true }), query: MergedLinesQuery },
   ...linesAnswers(MergedLinesResponse),
 })

@@ -10,8 +10,8 @@ const route = operatorRoutes('Hosts')
 
 const metricsRoute = route('get', '/admin/v1/hosts/{id}/metrics', {
   operationId: 'getHostMetrics',
-  summary: 'What a machine has used as a whole over time',
-  description: 'Kept every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days; gone with the machine.',
+  summary: 'Read the resource use of a machine over time',
+  description: 'Stored every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days; deleted with the machine.',
   request: { params: idParams('Host id.'), query: MetricsQuery, headers: IfNoneMatchHeaders },
   responses: taggedAnswers(answer('The series.', MetricsResponse)),
 })

@@ -14,9 +14,9 @@ const route = restRoutes('Serverless')
 
 const timelineRoute = route('get', '/v2/serverless/{id}/timeline', 'serverless:read', {
   operationId: 'getEndpointTimeline',
-  summary: 'What an endpoint had, did and cost over a time: queue, workers, spend, and what happened',
+  summary: 'Read the history of an endpoint: queue, workers, spend and events',
   description:
-    'Kept for 30 days. Events are releases, decisions of the scaler with what they were made from, and what workers became, and why.',
+    'Stored for 30 days. Events are releases, decisions of the scaler with their inputs, and changes of workers with their reasons.',
   request: { params: z.object({ id }), query: TimelineQuery, headers: IfNoneMatchHeaders },
   responses: taggedAnswers(ok('The time line.', EndpointTimeline)),
 })
@@ -24,8 +24,8 @@ const timelineRoute = route('get', '/v2/serverless/{id}/timeline', 'serverless:r
 const workerId = pathParam('workerId', 'Worker id.')
 const workerRoute = route('get', '/v2/serverless/{id}/workers/{workerId}/metrics', 'serverless:read', {
   operationId: 'getWorkerMetrics',
-  summary: 'What a worker has used: CPU, memory, network, disk and each of its GPUs over time',
-  description: 'Of a worker that has left as long as its log is remembered.',
+  summary: 'Read the resource use of a worker over time: CPU, memory, network, disk and each GPU',
+  description: 'Available for an ended worker as long as its log is stored.',
   request: { params: z.object({ id, workerId }), query: MetricsQuery, headers: IfNoneMatchHeaders },
   responses: taggedAnswers(ok('The series.', MetricsResponse)),
 })

@@ -11,8 +11,8 @@ const route = restRoutes('Pods')
 
 const metricsRoute = route('get', '/v2/pods/{id}/metrics', scoped('pods:read', 'id'), {
   operationId: 'getPodMetrics',
-  summary: 'What a pod has used: CPU, memory, network, disk and each of its GPUs over time',
-  description: 'Kept every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days, of terminated pods too.',
+  summary: 'Read the resource use of a pod over time: CPU, memory, network, disk and each GPU',
+  description: 'Stored every 5 s for 10 minutes, every minute for 24 hours and every 15 minutes for 30 days, also for terminated pods.',
   request: { params: idParams('Pod id.'), query: MetricsQuery, headers: IfNoneMatchHeaders },
   responses: taggedAnswers(ok('The series.', MetricsResponse)),
 })

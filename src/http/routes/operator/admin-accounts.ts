@@ -17,7 +17,7 @@ const route = operatorRoutes('Accounts')
 const createUserRoute = route('post', '/admin/v1/users', {
   operationId: 'createUser',
   summary: 'Create a user with a personal team',
-  description: 'Keys are made apart, and nothing is sent to the address.',
+  description: 'Keys are created separately, and no message is sent to the address.',
   request: { body: json(CreateUserRequest) },
   responses: { 201: answer('The user.', User) },
   problems: [409],
@@ -26,23 +26,23 @@ const createUserRoute = route('post', '/admin/v1/users', {
 const listUsersRoute = route('get', '/admin/v1/users', {
   operationId: 'listUsers',
   summary: 'Find users',
-  description: 'A page of all of them, or those that the query names.',
+  description: 'A page of all users, or the user with the address of the query.',
   request: { query: UserQuery },
   responses: { 200: answer('At most 1000 users, by address.', ListUsersResponse) },
 })
 
 const createKeyRoute = route('post', '/admin/v1/users/{id}/keys', {
   operationId: 'createKey',
-  summary: 'Make an API key',
+  summary: 'Create an API key',
   description: 'The key is shown only in this response.',
   request: { params: Params, body: json(CreateKeyRequest) },
-  responses: { 201: answer('The key, shown this once.', CreatedKey) },
+  responses: { 201: answer('The key, shown only once.', CreatedKey) },
 })
 
 const listKeysRoute = route('get', '/admin/v1/users/{id}/keys', {
   operationId: 'listKeys',
   summary: "List a user's keys, without secrets",
-  description: 'Revoked and expired ones are among them.',
+  description: 'The list includes revoked and expired keys.',
   request: { params: Params },
   responses: { 200: answer('Newest first.', ListKeysResponse) },
 })
@@ -50,25 +50,25 @@ const listKeysRoute = route('get', '/admin/v1/users/{id}/keys', {
 const revokeKeyRoute = route('delete', '/admin/v1/keys/{id}', {
   operationId: 'revokeKey',
   summary: 'Revoke a key; it is refused everywhere within 60 seconds',
-  description: 'Streams that it holds open end with it.',
+  description: 'Open streams of the key end.',
   request: { params: Params, query: DryRunQuery },
   responses: operatorEndedOrPlan('Revoked.'),
 })
 
 const setQuotasRoute = route('put', '/admin/v1/users/{id}/quotas', {
   operationId: 'setQuotas',
-  summary: "Override a user's request quotas; felt within 60 seconds",
-  description: 'Requests of REST v2 a minute, an hour and a day; `exempt` lifts them and the limits of the job API.',
+  summary: "Override a user's request quotas; in force within 60 seconds",
+  description: 'Requests of REST v2 per minute, hour and day; `exempt` removes these quotas and the limits of the job API.',
   request: { params: Params, query: DryRunQuery, body: json(Quotas) },
-  responses: { 200: operatorOkOrPlan('The quotas as they are now.', QuotasOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('The current quotas.', QuotasOrChangePlan) },
 })
 
 const resetQuotasRoute = route('delete', '/admin/v1/users/{id}/quotas', {
   operationId: 'resetQuotas',
-  summary: "Forget a user's own request quotas: those of the plan hold again",
-  description: 'Felt within 60 seconds. Doing it again changes nothing.',
+  summary: "Remove a user's request quotas, so that those of the plan apply",
+  description: 'In force within 60 seconds. A repeated call changes nothing.',
   request: { params: Params, query: DryRunQuery },
-  responses: operatorEndedOrPlan('Forgotten.'),
+  responses: operatorEndedOrPlan('The quotas are removed.'),
 })
 
 /** Registers users, keys and quotas of the operator API (AUT-4a). */

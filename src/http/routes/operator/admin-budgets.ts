@@ -13,8 +13,8 @@ const route = operatorRoutes('Accounts')
 
 const getRoute = route('get', '/admin/v1/users/{id}/budgets', {
   operationId: 'getBudgets',
-  summary: "A user's budgets that differ from the defaults",
-  description: 'The defaults are those of the plane, and what the account holds is under its own limits.',
+  summary: 'Read the budget overrides of a user',
+  description: 'Budgets without an override have the values of the plan or of the plane. `/admin/v1/users/{id}/limits` has the use.',
   request: { params: Params },
   responses: { 200: answer('The overrides.', BudgetOverrides) },
 })
@@ -24,7 +24,7 @@ const setRoute = route('put', '/admin/v1/users/{id}/budgets', {
   summary: "Override a user's budgets; omitted ones return to the default",
   description: 'Resources in use stay, even above a lower budget.',
   request: { params: Params, query: DryRunQuery, body: json(BudgetOverrides) },
-  responses: { 200: operatorOkOrPlan('The overrides as they are now.', BudgetOverridesOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('The current overrides.', BudgetOverridesOrChangePlan) },
 })
 
 /** Registers the budgets of accounts in the operator API (BUDGET-2). */

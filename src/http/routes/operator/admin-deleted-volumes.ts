@@ -10,19 +10,22 @@ const route = operatorRoutes('Volumes')
 
 const listDeletedVolumesRoute = route('get', '/admin/v1/deleted-volumes', {
   operationId: 'listDeletedVolumes',
-  summary: 'List deleted volumes whose data is to be wiped',
-  description: 'Those that wait for a host of their data center, and for 30 days those whose data is gone.',
+  summary: 'List deleted volumes whose data must be wiped',
+  description: 'Volumes that wait for a host of their data center, and volumes that were wiped within the last 30 days.',
   responses: {
-    200: answer('Those that wait first, then those wiped within the last 30 days; newest first. At most 1000.', ListDeletedVolumesResponse),
+    200: answer(
+      'Waiting volumes first, then those wiped within the last 30 days; each newest first. At most 1000.',
+      ListDeletedVolumesResponse,
+    ),
   },
 })
 
 const confirmWipedRoute = route('delete', '/admin/v1/deleted-volumes/{id}', {
   operationId: 'confirmVolumeWiped',
-  summary: 'Say that the data of a deleted volume is gone',
+  summary: 'Confirm that the data of a deleted volume is wiped',
   description: 'For volumes that no agent can remove, such as those of an NFS export that the container engine mounts.',
   request: { params: Params },
-  responses: { 204: { description: 'Noted.' } },
+  responses: { 204: { description: 'Recorded.' } },
 })
 
 /** Registers the deleted volumes of the operator API (AUT-4a, VOL-8). */

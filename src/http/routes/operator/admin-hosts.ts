@@ -14,14 +14,14 @@ const route = operatorRoutes('Hosts')
 const listHostsRoute = route('get', '/admin/v1/hosts', {
   operationId: 'listHosts',
   summary: 'List machines',
-  description: 'Each with its health, what it offers and what is placed on it.',
-  responses: { 200: answer('By name; removed ones are left out.', ListHostsResponse) },
+  description: 'Each machine with its health, its capacity and its workloads.',
+  responses: { 200: answer('By name, without removed machines.', ListHostsResponse) },
 })
 
 const getHostRoute = route('get', '/admin/v1/hosts/{id}', {
   operationId: 'getHost',
   summary: 'Read a machine',
-  description: 'Its health, what it offers and what is placed on it.',
+  description: 'Its health, its capacity and its workloads.',
   request: { params: Params },
   responses: { 200: answer('The machine.', Host) },
 })
@@ -42,7 +42,7 @@ const cordonHostRoute = route('post', '/admin/v1/hosts/{id}/cordon', {
   summary: 'Cordon a machine: place no new work on it',
   description: 'Running workloads are not affected.',
   request: { params: Params, query: DryRunQuery, body: cordonBody },
-  responses: { 200: operatorOkOrPlan('What runs there stays.', HostOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('Running workloads stay.', HostOrChangePlan) },
 })
 
 const uncordonHostRoute = route('post', '/admin/v1/hosts/{id}/uncordon', {
@@ -55,10 +55,11 @@ const uncordonHostRoute = route('post', '/admin/v1/hosts/{id}/uncordon', {
 
 const drainHostRoute = route('post', '/admin/v1/hosts/{id}/drain', {
   operationId: 'drainHost',
-  summary: 'Drain a machine: cordon it and ask its workloads to leave',
-  description: 'Workers finish the jobs that they hold, then stop and are replaced elsewhere. `workloads` says what is left.',
+  summary: 'Drain a machine: cordon it and move or end its workloads',
+  description:
+    'Workers finish their running jobs, then stop and are replaced on other machines. `workloads` lists the remaining workloads.',
   request: { params: Params, query: DryRunQuery, body: cordonBody },
-  responses: { 200: operatorOkOrPlan('It is under way.', HostOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('The drain has started.', HostOrChangePlan) },
   problems: [503],
 })
 

@@ -13,9 +13,9 @@ const freeIdentitiesRoute = route('delete', '/admin/v1/users/{id}/identities', {
   operationId: 'freeIdentities',
   summary: 'Unlink the identities of a user; the next verified sign-in with the address of the user is linked',
   description:
-    'For a provider that has new ids for its users, or has given an address to another person. Keys stay valid; sessions end within 60 seconds. Tokens that the provider issued before the call, or within 30 seconds after it, are refused: the user has to sign in at the provider again. A person with a session at the provider still gets new tokens, so end the previous identity there as well.',
+    'For a provider that changed the ids of its users, or assigned an address to another person. Keys stay valid; sessions end within 60 seconds. Tokens that the provider issued before the call, or within 30 seconds after it, are refused: the user has to sign in at the provider again. A person with a session at the provider still gets new tokens, so end the previous identity there as well.',
   request: { params: idParams('Id of the user.'), query: DryRunQuery },
-  responses: operatorEndedOrPlan('Forgotten.'),
+  responses: operatorEndedOrPlan('The quotas are removed.'),
 })
 
 /** Registers the operator's actions on identities (OIDC-15). */

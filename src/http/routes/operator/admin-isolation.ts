@@ -24,7 +24,7 @@ const setRoute = route('put', '/admin/v1/users/{id}/isolation', {
   summary: 'Require a container runtime for a user; applies to the next placement',
   description: 'Running containers are not affected.',
   request: { params: Params, query: DryRunQuery, body: json(AccountIsolation) },
-  responses: { 200: operatorOkOrPlan('The requirement as it is now.', AccountIsolationOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('The current requirement.', AccountIsolationOrChangePlan) },
 })
 
 /** Registers the isolation that the operator requires of an account's hosts (CLASS-1). */

@@ -13,19 +13,19 @@ const route = operatorRoutes('Hosts')
 
 const createJoinTokenRoute = route('post', '/admin/v1/join-tokens', {
   operationId: 'createJoinToken',
-  summary: 'Make a token with which one machine joins within 30 minutes',
-  description: 'It names the data center and the cloud of the machine, is good for one machine, and is shown in this answer alone.',
+  summary: 'Create a token with which one machine can join within 30 minutes',
+  description: 'It sets the data center and the cloud of the machine, is valid for one machine, and is shown only in this response.',
   request: { body: json(CreateJoinTokenRequest) },
-  responses: { 201: answer('The token, shown this once.', NewJoinToken) },
+  responses: { 201: answer('The token, shown only once.', NewJoinToken) },
 })
 
 const listJoinTokensRoute = route('get', '/admin/v1/join-tokens', {
   operationId: 'listJoinTokens',
   summary: 'List join tokens',
-  description: 'Used, expired and open ones; tokens themselves are not shown.',
+  description: 'Used, expired and unused tokens, without their secrets.',
   responses: {
     200: answer(
-      'Newest first, used and expired ones of the last 30 days too; never the token itself. At most 1000.',
+      'Newest first, including those used or expired within the last 30 days, without the secrets. At most 1000.',
       ListJoinTokensResponse,
     ),
   },
@@ -34,7 +34,7 @@ const listJoinTokensRoute = route('get', '/admin/v1/join-tokens', {
 const revokeJoinTokenRoute = route('delete', '/admin/v1/join-tokens/{id}', {
   operationId: 'revokeJoinToken',
   summary: 'Revoke a join token that no machine has used',
-  description: '409 when a machine has joined with it.',
+  description: '409 if a machine has joined with it.',
   request: { params: Params, query: DryRunQuery },
   responses: operatorEndedOrPlan('Revoked.'),
   problems: [409],

@@ -9,11 +9,11 @@ const route = operatorRoutes('Accounts')
 
 const getRoute = route('get', '/admin/v1/users/{id}/limits', {
   operationId: 'getUserLimits',
-  summary: "What a user's account holds and spends, and the most that it may",
+  summary: "Read the use and the limits of a user's account",
   description:
-    'Requests a window, budgets and spend in force, from the plane or from the operator, each with its use. What is set for the user alone is elsewhere.',
+    'The effective request windows, budgets and spend limits, each with its use. The overrides of the user have operations of their own.',
   request: { params: idParams('User id.') },
-  responses: { 200: answer('Use and bounds.', UserLimits) },
+  responses: { 200: answer('Use and limits.', UserLimits) },
 })
 
 /** Registers the limits of accounts in the operator API (UI-68). */

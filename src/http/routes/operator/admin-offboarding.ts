@@ -11,11 +11,10 @@ const route = operatorRoutes('Accounts')
 
 const deleteRoute = route('delete', '/admin/v1/users/{id}', {
   operationId: 'deleteUser',
-  summary: 'End the work of a user and delete the account; usage stays for the bill',
-  description:
-    'It may be repeated until nothing is left. The only owner of an organization is 409: it is handed over first. It cannot be undone.',
+  summary: 'Delete a user: all work ends and the account is deleted; usage stays for the bill',
+  description: 'Repeat the call until nothing is left. 409 for the only owner of an organization: transfer it first. It cannot be undone.',
   request: { params: idParams('User id.'), query: DryRunQuery },
-  responses: { 200: operatorOkOrPlan('What was done.', OffboardingOrChangePlan) },
+  responses: { 200: operatorOkOrPlan('The effects.', OffboardingOrChangePlan) },
   problems: [409],
 })
 

@@ -10,8 +10,8 @@ const route = operatorRoutes('Plane')
 const getPlaneRoute = route('get', '/admin/v1/plane', {
   operationId: 'getPlane',
   summary: 'Read the health of the plane',
-  description: 'Its release, its migrations, and a verdict for each check.',
-  responses: { 200: answer('As it is now.', PlaneStatus) },
+  description: 'Its release, its migrations, and the result of each check.',
+  responses: { 200: answer('The current state.', PlaneStatus) },
 })
 
 /** Registers the state of the plane in the operator API (PLANE-1). */

@@ -21,15 +21,15 @@ const route = operatorRoutes('Plans')
 
 const listRoute = route('get', '/admin/v1/plans', {
   operationId: 'listPlans',
-  summary: 'Plans: limits that accounts have in common',
-  description: 'The plan `default` holds for every account that has none. What no plan says is the default of the plane.',
-  responses: { 200: answer('All of them, by name.', ListPlansResponse) },
+  summary: 'List plans: limits that accounts share',
+  description: "The plan `default` applies to every account without a plan. Limits that no plan sets have the plane's defaults.",
+  responses: { 200: answer('All plans, by name.', ListPlansResponse) },
 })
 
 const setRoute = route('put', '/admin/v1/plans/{name}', {
   operationId: 'setPlan',
-  summary: 'Make a plan, or give one other limits; felt within 60 seconds',
-  description: 'What an account was given for itself goes before its plan. What is held already stays, even above a lower bound.',
+  summary: 'Create or change a plan; in force within 60 seconds',
+  description: 'Limits set for an account take precedence over its plan. Resources in use stay, even above a lower limit.',
   request: { params: Named, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: PlanLimits } } } },
   responses: { 200: operatorOkOrPlan('The plan.', LimitsPlanOrChangePlan) },
 })
@@ -37,7 +37,7 @@ const setRoute = route('put', '/admin/v1/plans/{name}', {
 const deleteRoute = route('delete', '/admin/v1/plans/{name}', {
   operationId: 'deletePlan',
   summary: 'Delete a plan that no account has',
-  description: 'While accounts have it, it is 409 `IN_USE`. Without the plan `default` the defaults of the plane hold.',
+  description: "409 `IN_USE` while accounts have it. Without the plan `default` the plane's defaults apply.",
   request: { params: Named, query: DryRunQuery },
   responses: operatorEndedOrPlan('Deleted.'),
   problems: [404, 409],
@@ -51,8 +51,8 @@ const OWNERS = [
 const getRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
   route('get', path, {
     operationId: `get${noun}`,
-    summary: `The plan of ${of}`,
-    description: 'Null where it has none of its own.',
+    summary: `Read the plan of ${of}`,
+    description: 'Null if the account has no plan.',
     request: { params: Owned },
     responses: { 200: answer('The plan.', AccountPlan) },
   })
@@ -60,10 +60,10 @@ const getRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
 const setRouteOf = ({ path, noun, of }: (typeof OWNERS)[number]) =>
   route('put', path, {
     operationId: `set${noun}`,
-    summary: `Give ${of} a plan, or none; felt within 60 seconds`,
-    description: 'An organization without a plan shares the budgets of who made it; with one it is counted alone.',
+    summary: `Assign a plan to ${of}, or none; in force within 60 seconds`,
+    description: 'An organization without a plan shares the budgets of its creator; with a plan it is counted separately.',
     request: { params: Owned, query: DryRunQuery, body: { required: true, content: { 'application/json': { schema: AccountPlan } } } },
-    responses: { 200: operatorOkOrPlan('The plan as it is now.', AccountPlanOrChangePlan) },
+    responses: { 200: operatorOkOrPlan('The current plan.', AccountPlanOrChangePlan) },
   })
 
 /** Registers the operator's plans and their assignment to accounts (PLAN-1). */

@@ -13,11 +13,11 @@ const route = operatorRoutes('Accounts')
 
 const createLinkRoute = route('post', '/admin/v1/sign-in-links', {
   operationId: 'createSignInLink',
-  summary: 'Make a link that signs a user in at the console once, within 12 hours',
+  summary: 'Create a link that signs a user in at the console once, within 12 hours',
   description:
-    'The first person who opens it is that user: hand it over as you would a key. It and its session end with the operator key that makes it, or with the listed address of the operator who does. A session by link makes none with `isOperator`.',
+    'The first person who opens it acts as that user, so protect it like a key. The link and its session end with the operator key that created it, or when the address of the operator is no longer listed. A session from a link cannot create links with `isOperator`.',
   request: { body: json(CreateSignInLinkRequest) },
-  responses: { 201: answer('The link, shown this once.', SignInLink) },
+  responses: { 201: answer('The link, shown only once.', SignInLink) },
   problems: [403, 404],
 })
 
@@ -25,7 +25,7 @@ const endSessionsRoute = route('delete', '/admin/v1/users/{id}/sessions', {
   operationId: 'endSessions',
   summary: 'Sign a user out of the console everywhere',
   description:
-    'At once here, within 60 seconds everywhere. Open links to the user end too, and links and sessions that the user made as an operator. Keys and tokens of the identity provider go on. Doing it again changes nothing.',
+    'In force everywhere within 60 seconds. Open links for the user end too, and links and sessions that the user created as an operator. Keys and tokens of the identity provider stay valid. A repeated call changes nothing.',
   request: { params: idParams('Id of the user.'), query: DryRunQuery },
   responses: operatorEndedOrPlan('Signed out.'),
 })

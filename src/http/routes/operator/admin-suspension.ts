@@ -12,24 +12,24 @@ const route = operatorRoutes('Accounts')
 
 const suspendUserRoute = route('post', '/admin/v1/users/{id}/suspend', {
   operationId: 'suspendUser',
-  summary: 'End the keys, streams, workers and pods of a user within 60 seconds; the jobs wait',
-  description: 'Nothing is deleted. Doing it again changes nothing.',
+  summary: 'Suspend a user: keys, streams, workers and pods end within 60 seconds; jobs wait',
+  description: 'Nothing is deleted. A repeated call changes nothing.',
   request,
   responses: { 200: operatorOkOrPlan('What was done.', SuspensionOrChangePlan) },
 })
 
 const resumeUserRoute = route('post', '/admin/v1/users/{id}/resume', {
   operationId: 'resumeUser',
-  summary: 'End a suspension: jobs go on, and pods that it stopped start again where there is room',
-  description: 'Doing it again changes nothing.',
+  summary: 'End the suspension of a user; stopped pods start again if there is capacity',
+  description: 'A repeated call changes nothing.',
   request,
   responses: { 200: operatorOkOrPlan('What was done.', SuspensionOrChangePlan) },
 })
 
 const suspendOrganizationRoute = route('post', '/admin/v1/organizations/{id}/suspend', {
   operationId: 'suspendOrganization',
-  summary: "End the keys, streams, workers and pods of an organization within 60 seconds; its members' other accounts go on",
-  description: 'Nothing is deleted. Doing it again changes nothing.',
+  summary: 'Suspend an organization: its keys, streams, workers and pods end within 60 seconds',
+  description: 'Nothing is deleted. A repeated call changes nothing.',
   request,
   responses: { 200: operatorOkOrPlan('What was done.', OrganizationSuspensionOrChangePlan) },
 })
@@ -37,7 +37,7 @@ const suspendOrganizationRoute = route('post', '/admin/v1/organizations/{id}/sus
 const resumeOrganizationRoute = route('post', '/admin/v1/organizations/{id}/resume', {
   operationId: 'resumeOrganization',
   summary: 'End the suspension of an organization',
-  description: 'Jobs go on, and pods that it stopped start again where there is room. Doing it again changes nothing.',
+  description: 'Jobs continue, and pods that the suspension stopped start again if there is capacity. A repeated call changes nothing.',
   request,
   responses: { 200: operatorOkOrPlan('What was done.', OrganizationSuspensionOrChangePlan) },
 })

@@ -10,7 +10,7 @@ const route = operatorRoutes('Hosts')
 const listRoute = route('get', '/admin/v1/waiting', {
   operationId: 'listWaiting',
   summary: 'List endpoints that wait for capacity, the longest first',
-  description: 'Endpoints with a worker that no host has room for, what it needs, and how many hosts lack what.',
+  description: 'Endpoints with a worker that no host has capacity for, its requirements, and how many hosts violate each constraint.',
   request: { query: ListWaitingQuery },
   responses: { 200: answer('A page, at most 200.', ListWaitingResponse) },
 })

@@ -21,8 +21,8 @@ const ANSWER_PATH = `${PATH}/invitations` as const
 
 const createInvitationRoute = route('post', LIST_PATH, 'account:write', {
   operationId: 'createInvitation',
-  summary: 'Invite an address; the answer has the token to pass on, this once',
-  description: 'It is open for `expiresInDays`, and only while its maker may still give that role. An administrator invites no owner.',
+  summary: 'Invite an address; only this response has the token',
+  description: 'It is valid for `expiresInDays`, and only while its creator may assign that role. An administrator cannot invite an owner.',
   request: { params: OrganizationParams, body: json(CreateInvitationRequest), headers: CreateHeaders },
   responses: { 201: ok('The invitation with its token.', CreatedInvitation) },
   problems: [409],
@@ -38,8 +38,8 @@ const listRoute = route('get', LIST_PATH, 'organizations:read', {
 
 const revokeRoute = route('delete', `${LIST_PATH}/{invitationId}`, 'account:write', {
   operationId: 'revokeInvitation',
-  summary: 'Take an open invitation back',
-  description: 'Its token opens nothing from now on.',
+  summary: 'Revoke an open invitation',
+  description: 'Its token becomes invalid.',
   request: { params: InvitationParams, query: DryRunQuery },
   responses: endedOrPlan('Revoked.'),
   problems: [409],
@@ -47,9 +47,9 @@ const revokeRoute = route('delete', `${LIST_PATH}/{invitationId}`, 'account:writ
 
 const acceptRoute = route('post', `${ANSWER_PATH}/accept`, 'account:write', {
   operationId: 'acceptInvitation',
-  summary: "Join an organization with the token of an invitation for the caller's address",
+  summary: "Accept an invitation for the caller's address by its token",
   description:
-    'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
+    'Requires a session or a key of the personal account; keys of organizations are refused. A token for another address is 404, like a used one.',
   request: { body: json(AnswerInvitationRequest) },
   responses: { 200: ok('The organization.', Organization) },
   problems: [404, 409],
@@ -57,9 +57,9 @@ const acceptRoute = route('post', `${ANSWER_PATH}/accept`, 'account:write', {
 
 const declineRoute = route('post', `${ANSWER_PATH}/decline`, 'account:write', {
   operationId: 'declineInvitation',
-  summary: "End an invitation for the caller's address without joining",
+  summary: "Decline an invitation for the caller's address",
   description:
-    'Of a session, or a key of the own account: one made in an organization cannot. A token of another address is 404, like one that is used up.',
+    'Requires a session or a key of the personal account; keys of organizations are refused. A token for another address is 404, like a used one.',
   middleware: [ENDS],
   request: { body: json(AnswerInvitationRequest) },
   responses: { 204: { description: 'Declined.', headers: RATE_HEADERS } },

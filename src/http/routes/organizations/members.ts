@@ -18,20 +18,20 @@ const MEMBER_PATH = `${ITEM_PATH}/members/{userId}` as const
 
 const handOverRoute = route('post', `${ITEM_PATH}/hand-over`, 'account:write', {
   operationId: 'handOverOrganization',
-  summary: 'Make another member the owner, and the caller an administrator',
-  description: 'Only an owner may; both change or neither does.',
+  summary: 'Transfer the ownership to another member; the caller becomes an administrator',
+  description: 'Only for owners; both roles change or neither.',
   request: { params: OrganizationParams, query: DryRunQuery, body: json(HandOverRequest) },
-  responses: { 200: okOrPlan('The organization as it is now.', OrganizationDetailsOrChangePlan) },
+  responses: { 200: okOrPlan('The changed organization.', OrganizationDetailsOrChangePlan) },
   problems: [409],
 })
 
 const changeRoleRoute = route('patch', MEMBER_PATH, 'account:write', {
   operationId: 'updateOrganizationMember',
   etagOf: 'member',
-  summary: 'Give a member another role; felt everywhere within 60 seconds',
-  description: 'An administrator makes and removes no owner; the last owner stays one (409).',
+  summary: 'Change the role of a member; in force everywhere within 60 seconds',
+  description: 'An administrator cannot change owners; the last owner keeps the role (409).',
   request: { params: MemberParams, query: DryRunQuery, body: json(UpdateMemberRequest) },
-  responses: { 200: okOrPlan('The updated member.', OrganizationMemberOrChangePlan) },
+  responses: { 200: okOrPlan('The changed member.', OrganizationMemberOrChangePlan) },
   problems: [409],
 })
 
@@ -39,9 +39,9 @@ const removeRoute = route('delete', MEMBER_PATH, 'account:write', {
   operationId: 'removeOrganizationMember',
   etagOf: 'member',
   summary: 'Remove a member, or leave with your own id; keys of the leaving member are refused everywhere within 60 seconds',
-  description: '`keysTo` names a member that takes over the keys instead. The last owner cannot go (409).',
+  description: '`keysTo` transfers the keys to another member instead. The last owner cannot leave (409).',
   request: { params: MemberParams, query: RemoveMemberQuery.extend(DryRunQuery.shape) },
-  responses: endedOrPlan('No member any more.'),
+  responses: endedOrPlan('The membership is removed.'),
   problems: [400, 409],
 })
 

@@ -18,14 +18,14 @@ import { ITEM_PATH, OrganizationParams, PATH, route } from './paths.ts'
 const listRoute = route('get', PATH, 'organizations:read', {
   operationId: 'listOrganizations',
   summary: 'List the organizations of the caller, newest first',
-  description: 'Those that the acting user belongs to, with the role there. The list is whole: it has no pages.',
-  responses: { 200: ok("The organizations, each with the caller's role. Personal accounts are none.", ListOrganizationsResponse) },
+  description: "The organizations of the user, with the user's role. The list is complete and has no pages.",
+  responses: { 200: ok("The organizations, each with the caller's role; without personal accounts.", ListOrganizationsResponse) },
 })
 
 const createOrganizationRoute = route('post', PATH, 'account:write', {
   operationId: 'createOrganization',
-  summary: 'Make an organization that the caller owns',
-  description: 'Resources, keys and bills of an organization are apart from those of its members.',
+  summary: 'Create an organization that the caller owns',
+  description: 'Resources, keys and bills of an organization are separate from those of its members.',
   request: { body: json(CreateOrganizationRequest), headers: CreateHeaders },
   responses: { 201: ok('The organization.', Organization) },
   problems: [409],
@@ -35,7 +35,7 @@ const getRoute = route('get', ITEM_PATH, 'organizations:read', {
   operationId: 'getOrganization',
   etagOf: 'organization',
   summary: 'Read an organization and its members',
-  description: 'Every member may; one that the caller does not belong to is 404.',
+  description: 'For every member; 404 for an organization that the caller does not belong to.',
   request: { params: OrganizationParams },
   responses: { 200: ok('The organization.', OrganizationDetails) },
 })
@@ -44,17 +44,17 @@ const renameRoute = route('patch', ITEM_PATH, 'account:write', {
   operationId: 'updateOrganization',
   etagOf: 'organization',
   summary: 'Rename an organization',
-  description: 'Owners and administrators may.',
+  description: 'For owners and administrators.',
   request: { params: OrganizationParams, body: json(UpdateOrganizationRequest) },
-  responses: { 200: ok('The organization as it is now.', Organization) },
+  responses: { 200: ok('The changed organization.', Organization) },
   problems: [409],
 })
 
 const deleteRoute = route('delete', ITEM_PATH, 'account:write', {
   operationId: 'deleteOrganization',
   etagOf: 'organization',
-  summary: 'Delete an organization that has nothing left; its members, invitations and keys go with it',
-  description: 'Only an owner may; 409 names what is still there.',
+  summary: 'Delete an empty organization with its members, invitations and keys',
+  description: 'Only for owners; 409 lists the remaining resources.',
   request: { params: OrganizationParams, query: DryRunQuery },
   responses: endedOrPlan('Deleted.'),
   problems: [409],

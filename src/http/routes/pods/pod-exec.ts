@@ -19,14 +19,14 @@ const route = restRoutes('Pods')
 
 const execRoute = route('get', '/v2/pods/{id}/exec', scoped('pods:write', 'id'), {
   operationId: 'execInPod',
-  summary: 'A command or a shell in a running pod, over a WebSocket',
+  summary: 'Run a command or a shell in a pod, over a WebSocket',
   description:
-    'Binary messages, the first byte of which names a channel: 0 stdin, 1 stdout, 2 stderr, 3 exit status (JSON, last), 4 terminal size (JSON ' +
-    '`{"Width":80,"Height":24}`), 5 credit (with `flow`), 6 signal, 255 and 0 the end of stdin: as `v5.channel.k8s.io`. A browser says its key ' +
-    'as a protocol, `base64url.bearer.authorization.podplane.<key in base64url>`. The command ends with the connection, and the connection ' +
-    'within a minute of its pod or key.',
+    'Binary messages as in `v5.channel.k8s.io`. The first byte is the channel: 0 stdin, 1 stdout, 2 stderr, 3 exit status (JSON, last), ' +
+    '4 terminal size (JSON `{"Width":80,"Height":24}`), 5 credit (with `flow`), 6 signal; 255 and then 0 is the end of stdin. A browser sends ' +
+    'its key as a subprotocol, `base64url.bearer.authorization.podplane.<key in base64url>`. The command ends with the connection, and the ' +
+    'connection ends within a minute of its pod or key.',
   request: { params: idParams('Pod id.'), query: ExecQuery },
-  responses: { 101: { description: 'The connection is a WebSocket now.', headers: RATE_HEADERS } },
+  responses: { 101: { description: 'The connection has become a WebSocket.', headers: RATE_HEADERS } },
   problems: [400, 409],
 })
 

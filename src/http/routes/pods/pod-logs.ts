@@ -13,15 +13,15 @@ const route = restRoutes('Pods')
 
 const logsRoute = route('get', '/v2/pods/{id}/logs', scoped('pods:read', 'id'), {
   operationId: 'getPodLogs',
-  summary: "A pod's log: its newest lines, then every line as it comes",
-  description: 'Server-sent events. `Last-Event-ID` goes on behind an event; a stream ends after an hour.',
+  summary: 'Stream the log of a pod: its newest lines, then every new line',
+  description: 'Server-sent events. `Last-Event-ID` resumes after an event; a stream ends after an hour.',
   request: { params: Params, query: LogQuery, headers: LogHeaders },
   responses: LOG_RESPONSES,
 })
 
 const linesRoute = route('get', '/v2/pods/{id}/logs/lines', scoped('pods:read', 'id'), {
   operationId: 'listPodLogLines',
-  summary: "Pages of a pod's log, and a search in it",
+  summary: 'Read or search the log of a pod, by pages',
   description: LINES_TEXT,
   request: { params: Params, query: LogLinesQuery },
   ...linesAnswers(LogLinesResponse),

@@ -40,7 +40,7 @@ const tagged = <Answer extends { headers: object }>(answer: Answer) => ({ ...ans
 const listRoute = route('get', PATH, READ, {
   operationId: 'listPods',
   summary: 'List pods, newest first',
-  description: 'A page of the account; members of clusters only with `includeClusterPods`.',
+  description: "A page of the account's pods; members of clusters only with `includeClusterPods`.",
   request: { query: ListPodsQuery },
   responses: { 200: ok('A page of pods.', ListPodsResponse) },
 })
@@ -49,10 +49,10 @@ const createPodRoute = route('post', PATH, WRITE, {
   operationId: 'createPod',
   summary: 'Create a pod and start it',
   description:
-    'With `dryRun` nothing is created and the response contains the placement of the pod. A repeated `Idempotency-Key` gives the pod that the first call made.',
+    'With `dryRun` nothing is created and the response contains the placement of the pod. A repeated `Idempotency-Key` returns the pod of the first call.',
   request: { body: json(CreatePodRequest), query: CreatePodQuery, headers: CreateHeaders },
   responses: {
-    200: plannedOrMade('PodOrPlacementPreview', 'With `dryRun`: where the pod would go.', PodPlacementPreview, Pod),
+    200: plannedOrMade('PodOrPlacementPreview', 'With `dryRun`: the placement of the pod.', PodPlacementPreview, Pod),
     201: taggedPod('The pod.'),
   },
   problems: [402, 404, 409],
@@ -72,7 +72,7 @@ const updateRoute = route('patch', ITEM_PATH, scoped(WRITE, 'id'), {
   summary: 'Change a pod in place',
   description: 'Omitted members stay unchanged. A change of the container restarts it; kinds of mounts and volumes are fixed at create.',
   request: { params: Params, query: DryRunQuery, body: json(UpdatePodRequest), headers: IfMatchHeaders },
-  responses: { 200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)) },
+  responses: { 200: tagged(okOrPlan('The changed pod.', PodOrChangePlan)) },
   problems: [402, 409, 412],
 })
 
@@ -83,7 +83,7 @@ const actionRoute = route('post', '/v2/pods/{id}/action', scoped(WRITE, 'id', 'p
   middleware: [ENDS_BY_ACTION],
   request: { params: Params, query: DryRunQuery, body: json(PodActionRequest), headers: IfMatchHeaders },
   responses: {
-    200: tagged(okOrPlan('The pod as it is now.', PodOrChangePlan)),
+    200: tagged(okOrPlan('The changed pod.', PodOrChangePlan)),
     204: { description: 'Terminated.', headers: RATE_HEADERS },
   },
   problems: [402, 409, 412],
@@ -92,7 +92,7 @@ const actionRoute = route('post', '/v2/pods/{id}/action', scoped(WRITE, 'id', 'p
 const deleteRoute = route('delete', ITEM_PATH, scoped(WRITE, 'id', 'pods:act'), {
   operationId: 'deletePod',
   summary: 'Terminate a pod: its container and its persistent mount are destroyed',
-  description: 'Network and global volumes keep their data. A pod of a cluster is deleted with its cluster alone.',
+  description: 'Network and global volumes keep their data. A pod of a cluster is deleted only with its cluster.',
   request: { params: Params, query: DryRunQuery, headers: IfMatchHeaders },
   responses: { 200: tagged(PLANNED), 204: { description: 'Terminated.', headers: RATE_HEADERS } },
   problems: [409, 412],

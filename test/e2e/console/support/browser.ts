@@ -134,7 +134,7 @@ export class Visitor {
     await this.page.getByRole('heading', { level: 1, name }).waitFor()
   }
 
-  /** Expects the page to be accessible: axe finds nothing (C-6). */
+  /** Expects the page to be accessible: axe finds nothing (UI-61). */
   async expectAccessible(what: string): Promise<void> {
     // The policy of the page allows only its own scripts; the tool is injected beside it, once for each loaded page.
     if (!(await this.page.evaluate('"axe" in window'))) await this.page.evaluate(AXE)
@@ -150,7 +150,7 @@ export class Visitor {
     await this.page.screenshot({ path: join(PROJECT_ROOT, PICTURES, `${name}.png`), fullPage: false })
   }
 
-  /** Closes the page. All its requests are in the published documents (C-1), and no key or session is left in it (C-8). */
+  /** Closes the page. All its requests are in the published documents (UI-70), and no key or session is left in it (UI-66). */
   async close(): Promise<void> {
     const secrets = [...this.secrets, ...(await this.context.cookies()).map(({ value }) => value)]
     const left = String(await this.page.evaluate(EVERYTHING)) + this.addresses.join()

@@ -19,7 +19,7 @@ const operations = DOCUMENTS.flatMap((name) => {
 /** The OpenAI API of an endpoint, whose paths are the workers' own (OAI-1). */
 const OPENAI = /^POST \/v2\/[^/]+\/openai\/v1\/chat\/completions$/
 
-/** Requests to the plane that no document describes: the console has no private API (C-1). */
+/** Requests to the plane that no document describes: the console has no private API (UI-70). */
 export function undocumented(requests: readonly string[]): string[] {
   return [...new Set(requests)].filter(
     (request) => !OWN.test(request) && !OPENAI.test(request) && !operations.some((pattern) => pattern.test(request)),

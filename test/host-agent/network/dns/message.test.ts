@@ -39,7 +39,7 @@ function said(packet: Buffer, zones?: readonly Zone[]) {
   return [RCODES[(flags ?? 0) & 15], ...(answers ?? []).map((one) => ('data' in one ? one.data : null))]
 }
 
-describe('[NET-70] names of the asker', () => {
+describe('[NET-70] names of the tenant that asks', () => {
   test.each([
     [`pod1.${DOMAIN}`, 'A', ['NOERROR', '10.96.0.2']],
     [`POD1.Podplane.Internal`, 'A', ['NOERROR', '10.96.0.2']],

@@ -1,5 +1,5 @@
-import { podHost } from '../../../../src/effects/pods/marked-pod.ts'
 import { drainPods, loseHostOfPods, returnHostOfPods } from '../../../../src/effects/pods/pod-hosts.ts'
+import { podHost } from '../../../../src/effects/pods/with-pod-intents.ts'
 import { describe, env, expect, it } from '../../../support/harness.ts'
 import { FakeHost } from '../../../support/hosts/fake-host.ts'
 import { freeGpus, gpus } from '../../../support/hosts/gpus.ts'

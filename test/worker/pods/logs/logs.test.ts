@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { LOG_RETENTION_MS } from '../../../../durable-objects/pod-log.ts'
-import { podHost } from '../../../../src/effects/pods/marked-pod.ts'
 import { loseHostOfPods, returnHostOfPods } from '../../../../src/effects/pods/pod-hosts.ts'
 import { notePod } from '../../../../src/effects/pods/pod-notes.ts'
+import { podHost } from '../../../../src/effects/pods/with-pod-intents.ts'
 import type { Workload } from '../../../../src/host-protocol/messages.ts'
 import {
   api,

@@ -1,7 +1,7 @@
 import { openDatabase } from '../../../../src/db/client.ts'
 import { saveInventory } from '../../../../src/db/hosts/capacity.ts'
-import { podHost } from '../../../../src/effects/pods/marked-pod.ts'
 import { drainPods } from '../../../../src/effects/pods/pod-hosts.ts'
+import { podHost } from '../../../../src/effects/pods/with-pod-intents.ts'
 import {
   api,
   createAccount,

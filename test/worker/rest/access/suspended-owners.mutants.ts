@@ -10,7 +10,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'S14: pods of a suspended organization continue',
     file: 'src/services/accounts/suspension.ts',
-    find: 'for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) settled.push',
-    replace: 'for (const { id } of (await listFollowing(openDatabase(ctx.env.DB), userId)).slice(0, 0)) settled.push',
+    find: 'for (const { id } of await listFollowing(openDatabase(ctx.env.DB), userId)) parts.push',
+    replace: 'for (const { id } of (await listFollowing(openDatabase(ctx.env.DB), userId)).slice(0, 0)) parts.push',
   },
 ]

@@ -30,7 +30,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   const set = (part: Partial<SettingsText>) => setTyped((previous) => ({ ...previous, ...part }))
   const body = settingsChanges(text, before)
   const isSame = Object.keys(body).length === 0
-  const settled = useDebounced(JSON.stringify(body))
+  const debounced = useDebounced(JSON.stringify(body))
   const problem = settingsProblem(text)
   const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'Nothing has been changed.' : undefined
   const { input } = inputsOf(text, set, errors)
@@ -50,9 +50,9 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
           <ScalerFields text={text} onChange={set} errors={errors} isQueue={endpoint.type === 'QUEUE'} />
           <TextField label="Job timeout (seconds)" inputMode="numeric" {...input('timeoutSeconds', 'timeout')} />
           <EnvFields rows={text.env} error={errors.of('env')} onChange={(env) => set({ env })} />
-          {!isSame && problem === undefined && settled !== '{}' && (
+          {!isSame && problem === undefined && debounced !== '{}' && (
             <div aria-live="polite" className="flex flex-col gap-2">
-              <Plan of={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body: JSON.parse(settled) }} />
+              <Plan of={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body: JSON.parse(debounced) }} />
               <Pre>{JSON.stringify(body, null, 2)}</Pre>
             </div>
           )}

@@ -62,7 +62,7 @@ export class LogFollower {
   private readonly listeners = new Set<() => void>()
   /** Position after the last line that was read. */
   private position: FollowFrom | null = null
-  private coming: ShownLine[] = []
+  private pending: ShownLine[] = []
   private timer: ReturnType<typeof setTimeout> | undefined
   private running: AbortController | undefined
   private state: LogState
@@ -195,7 +195,7 @@ export class LogFollower {
   }
 
   private take(lines: readonly ShownLine[]): void {
-    for (const line of lines) if (this.source.isMeant(line)) this.coming.push(line)
+    for (const line of lines) if (this.source.isMeant(line)) this.pending.push(line)
     this.timer ??= setTimeout(() => this.show(), SHOWN_EVERY_MS)
   }
 
@@ -203,8 +203,8 @@ export class LogFollower {
     clearTimeout(this.timer)
     this.timer = undefined
     const before = this.buffer.lines.length + this.buffer.dropped
-    for (const run of runsOf(this.coming)) this.buffer.add(run)
-    this.coming = []
+    for (const run of runsOf(this.pending)) this.buffer.add(run)
+    this.pending = []
     const came = this.state.came + this.buffer.lines.length + this.buffer.dropped - before
     this.change({ came })
   }

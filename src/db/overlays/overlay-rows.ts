@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { NetworkMember, NetworkOnHost } from '../../domain/overlay/host-overlays.ts'
+import type { NetworkMember, NetworkOnHost } from '../../domain/overlay/networks-on-host.ts'
 import type { Database } from '../client.ts'
 
 /** A member with its network. */

@@ -8,20 +8,20 @@ import { tryLogged } from '../../platform/log.ts'
 export interface PodHost {
   hostId: string
   /** Stores an intent record: the row is about to change. */
-  mark(podId: string): Promise<PodIntent>
+  recordIntent(podId: string): Promise<PodIntent>
   /** Removes one intent record: the row did not change. */
-  unmark(podId: string): Promise<void>
+  clearIntent(podId: string): Promise<void>
   /** Has the host read the row, which may have changed, and removes one intent record. */
   sync(podId: string): Promise<void>
 }
 
 /** Returns a host as the rest of the plane reaches it. */
 export function podHost(env: Env, hostId: string): PodHost {
-  const object = hostStub(env, asPlane('host', hostId, 'places work'))
+  const object = hostStub(env, asPlane('host', hostId, 'places a workload'))
   return {
     hostId,
-    mark: async (podId) => object.recordPodIntent(hostId, podId),
-    unmark: async (podId) => object.clearPodIntent(podId),
+    recordIntent: async (podId) => object.recordPodIntent(hostId, podId),
+    clearIntent: async (podId) => object.clearPodIntent(podId),
     sync: async (podId) => object.syncPod(hostId, podId),
   }
 }
@@ -39,27 +39,27 @@ interface AfterWrite<Outcome> {
  * crash in between, the intent records remain and the hosts read the row by themselves; so do hosts whose `sync` fails. Throws what `write`
  * throws, and when a host cannot store its intent record.
  */
-export async function withMarkedPod<Outcome>(
+export async function withPodIntents<Outcome>(
   hosts: readonly PodHost[],
   podId: string,
-  write: (marks: readonly PodIntent[]) => Promise<Outcome>,
+  write: (intents: readonly PodIntent[]) => Promise<Outcome>,
   { isUntouched = () => false, beside = async () => {} }: AfterWrite<Outcome> = {},
 ): Promise<Outcome> {
-  const marks: PodIntent[] = []
-  for (const host of hosts) marks.push(await host.mark(podId))
+  const intents: PodIntent[] = []
+  for (const host of hosts) intents.push(await host.recordIntent(podId))
   let outcome: Outcome
   try {
-    outcome = await write(marks)
+    outcome = await write(intents)
   } catch (error) {
     // The row may or may not have been written.
-    await settle(hosts, podId, 'sync')
+    await finish(hosts, podId, 'sync')
     throw error
   }
-  await Promise.all([settle(hosts, podId, isUntouched(outcome) ? 'unmark' : 'sync'), beside(outcome)])
+  await Promise.all([finish(hosts, podId, isUntouched(outcome) ? 'clearIntent' : 'sync'), beside(outcome)])
   return outcome
 }
 
-async function settle(hosts: readonly PodHost[], podId: string, step: 'sync' | 'unmark'): Promise<void> {
+async function finish(hosts: readonly PodHost[], podId: string, step: 'sync' | 'clearIntent'): Promise<void> {
   for (const host of hosts) {
     await tryLogged('warn', 'a host could not be notified of a pod', { hostId: host.hostId, podId }, () => host[step](podId))
   }

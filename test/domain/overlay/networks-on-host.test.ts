@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describeOverlays, type NetworkMember, type NetworkOnHost, othersConcerned } from '../../../src/domain/overlay/host-overlays.ts'
+import { describeOverlays, type NetworkMember, type NetworkOnHost, othersConcerned } from '../../../src/domain/overlay/networks-on-host.ts'
 
 function network(change: Partial<NetworkOnHost> = {}): NetworkOnHost {
   const members = ['a', 'b'].map((host, rank) => {
