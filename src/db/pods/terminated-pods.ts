@@ -18,9 +18,10 @@ export function retainedPod(pod: PodRow): PodRow {
 
 /** A statement for the batch that terminates a pod: deletes the team's oldest terminated pods beyond the bound. */
 export function dropOldestTerminated(db: Database, teamId: string) {
-  const beyond = sql`(SELECT id FROM pods WHERE team_id = ${teamId} AND status = 'TERMINATED'
-    ORDER BY changed_at DESC, id LIMIT -1 OFFSET ${boundOf(teamId, 'formerPods')})`
-  return db.delete(pods).where(and(sql`pods.id IN ${beyond}`, HOLDS_NOTHING))
+  // The index has the rowid, so that a pod costs one row and no sort.
+  const beyond = sql`(SELECT rowid FROM pods WHERE team_id = ${teamId} AND status = 'TERMINATED'
+    ORDER BY changed_at DESC, rowid DESC LIMIT -1 OFFSET ${boundOf(teamId, 'formerPods')})`
+  return db.delete(pods).where(and(sql`pods.rowid IN ${beyond}`, HOLDS_NOTHING))
 }
 
 /** Deletes pods that were terminated before `beforeMs`, at most `limit` of all teams; returns how many. */

@@ -15,7 +15,7 @@ import { addChunk, leaseJob } from '../../../../src/domain/job/lease.ts'
 import { INPUT, OUTPUT } from '../../../../src/queue/state.ts'
 import { planOf, type RanStatement, recordStatements } from '../../../support/cost/statements.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
-import { freezeClock, inside, run, runAndTake, settled, setUpQueue, undone } from '../../../support/queue/queue.ts'
+import { inside, run, runAndTake, setUpQueue, undone } from '../../../support/queue/queue.ts'
 import { STATE_CASES } from '../../../support/queue/queue-state.ts'
 import { workerIn } from '../../../support/queue/workers.ts'
 import { endpointStub } from '../../../support/runner/stubs.ts'
@@ -27,7 +27,6 @@ const SOURCES = import.meta.glob<string>(
   { query: '?raw', import: 'default', eager: true },
 )
 const STATEMENT = /(['`])((?:SELECT|UPDATE|DELETE)\b(?:(?!\1)[\s\S])*)\1/g
-const AHEAD_MS = 400 * 24 * 3_600_000
 /** Matches the comment in a statement that states why it may sort or scan. */
 const REASON = /\/\* plan: .+ \*\//
 /** Permitted scans of the head of the queue or of the leases, which read only the requested rows. */
@@ -50,23 +49,6 @@ describe('statements of an endpoint object', () => {
       return steps.length > 0 && !REASON.test(text) ? [{ text, steps }] : []
     })
     expect(bad).toEqual([])
-  })
-})
-
-/** Maximum of rows that each step of a job's life writes. */
-const WRITTEN = {
-  ...{ submit: 3, status: 0, take: 2, 'first ping': 1, ping: 0, done: 4, cancel: 6, health: 0 },
-  // Another worker starts in place of the stopped one; its life writes 12 rows.
-  ...{ progress: 3, chunk: 3, 'cancel of a running job': 19, 'stop poll': 1 },
-  // The notification is written to the outbox and removed from it after the hand-over.
-  ...{ 'submit with a webhook': 3, 'end with a webhook': 12, retry: 6 },
-}
-
-describe('rows of an endpoint object', () => {
-  it('[JOB-20] each step of a job reads and writes as many with 1,000,000 queued jobs as with ten', { timeout: 120_000 }, async () => {
-    const few = await rowsOfJob(10)
-    expect(Object.fromEntries(Object.entries(few).map(([step, { written }]) => [step, written]))).toEqual(WRITTEN)
-    expect(await rowsOfJob(1_000_000)).toEqual(few)
   })
 })
 
@@ -130,69 +112,6 @@ describe('an endpoint object of an earlier release', () => {
     })
   })
 })
-
-/** Rows that each step of a job reads and writes while `waiting` other jobs are queued. */
-async function rowsOfJob(waiting: number): Promise<Record<string, { read: number; written: number }>> {
-  const queue = await setUpQueue()
-  // Far enough ahead of the real clock that no alarm fires by itself.
-  await inside(queue, ({ core }) => {
-    const aheadMs = Date.now() + AHEAD_MS
-    core.now = () => aheadMs
-  })
-  await freezeClock(queue.endpointId)
-  const { worker, jobId: first } = await runAndTake(queue)
-  await worker.done(first, { output: 1 })
-  const withWebhook = () => queue.post('/run', { input: {}, webhook: 'https://hooks.example.com/ok' })
-  const [head, running, failing] = [await run(queue), await run(queue), (await withWebhook()).body.id]
-  await inside(queue, ({ core }) => {
-    const { jobs, meta } = core.state
-    const config = meta.config()
-    if (!config) throw new Error('no endpoint')
-    // The configuration permits that queue, and starts no more workers for it.
-    meta.setConfig({ ...config, workers: { ...config.workers, max: 3_000 }, scaling: { type: 'REQUEST_COUNT', requestCount: 10_000_000 } })
-    core.ctx.storage.transactionSync(() => {
-      core.ctx.storage.sql.exec(
-        `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
-         INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
-         SELECT ? + i, 'job-' || i, 0, i % 2, ? + i, ?, ?, 600000, 600000, ? FROM n`,
-        waiting,
-        ...[jobs.nextSequence(), jobs.nextSequence(), core.now(), core.now() + 86_400_000, core.now() + 86_400_000],
-      )
-    })
-    core.state.reload()
-  })
-  const rows: Record<string, { read: number; written: number }> = {}
-  const step = async <T>(name: keyof typeof WRITTEN, run: () => Promise<T>): Promise<T> => {
-    await settled(queue)
-    const recording = await inside(queue, ({ core }) => recordStatements(core.ctx.storage.sql))
-    const result = await run()
-    await settled(queue)
-    await until(() => inside(queue, ({ core }) => core.audit.size === 0))
-    const cursors = (await inside(queue, () => recording.stop())).map(({ cursor }) => cursor)
-    const sum = (of: 'rowsRead' | 'rowsWritten') => cursors.reduce((total, cursor) => total + cursor[of], 0)
-    rows[name] = { read: sum('rowsRead'), written: sum('rowsWritten') }
-    return result
-  }
-  const last = await step('submit', () => run(queue))
-  await step('status', () => queue.get(`/status/${last}`))
-  const taken = await step('take', () => worker.take())
-  expect(taken?.id).toBe(head)
-  await step('first ping', () => worker.ping([head]))
-  await step('ping', () => worker.ping([head]))
-  await step('done', () => worker.done(head, { output: 1 }))
-  await step('cancel', () => queue.post(`/cancel/${last}`))
-  await step('health', () => queue.get('/health'))
-  expect((await worker.take())?.id).toBe(running)
-  await step('progress', () => worker.done(running, { status: 'IN_PROGRESS', output: 'half' }))
-  await step('chunk', () => worker.stream(running, { output: 'a' }))
-  await step('cancel of a running job', () => queue.post(`/cancel/${running}`))
-  expect(await step('stop poll', () => worker.stopPoll())).toEqual([running])
-  await step('submit with a webhook', withWebhook)
-  expect((await worker.take())?.id).toBe(failing)
-  await step('end with a webhook', () => worker.done(failing, { error: 'no' }))
-  await step('retry', () => queue.post(`/retry/${failing}`))
-  return rows
-}
 
 /** A pattern for a statement as it stands in a source; interpolated parts match anything. */
 function patternOf(sql: string): RegExp {
