@@ -2,6 +2,7 @@ import { cpus, loadavg, totalmem } from 'node:os'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { formatRows, type Row } from './report.ts'
 import { measureBeats } from './sections/beats.ts'
+import { measureBill } from './sections/bill.ts'
 import { measureBilling } from './sections/billing.ts'
 import { measureCatalog } from './sections/catalog.ts'
 import { measureCli } from './sections/cli.ts'
@@ -30,6 +31,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   pods: measurePods,
   neighbours: measureNeighbours,
   beats: measureBeats,
+  bill: measureBill,
   billing: measureBilling,
   catalog: measureCatalog,
   clusters: measureClusters,

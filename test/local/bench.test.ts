@@ -1,3 +1,15 @@
+import {
+  billOf,
+  busyWorkerUsage,
+  type Counts,
+  chattyPodUsage,
+  countsOf,
+  hostUsage,
+  jobUsage,
+  MONTH_SECONDS,
+  type Operation,
+  readyEndpointUsage,
+} from '../../bench/bill/model.ts'
 import { parseReport } from '../../bench/load/wrk.ts'
 import { amountRow, formatRows, percentiles, ratioRow } from '../../bench/report.ts'
 import { describe, expect, it } from '../support/unit.ts'
@@ -42,5 +54,62 @@ describe('rows of the report', () => {
   it('percentiles of no samples are null', () => {
     expect(percentiles([])).toEqual({ p50: 0, p99: 0 })
     expect(percentiles([3, 1, 2])).toEqual({ p50: 2, p99: 3 })
+  })
+})
+
+const NOTHING: Counts = { rowsRead: 0, rowsWritten: 0, alarmsSet: 0, requests: 0, objectCalls: 0, messages: 0 }
+const COUNTS: Record<Operation, Counts> = {
+  submit: { ...NOTHING, rowsWritten: 3, requests: 1, objectCalls: 1 },
+  status: { ...NOTHING, requests: 1, objectCalls: 1 },
+  take: { ...NOTHING, rowsWritten: 2, requests: 1, objectCalls: 1 },
+  'first ping': { ...NOTHING, rowsWritten: 1, requests: 1, objectCalls: 1 },
+  ping: { ...NOTHING, requests: 1, objectCalls: 1 },
+  done: { ...NOTHING, rowsWritten: 4, requests: 1, objectCalls: 1 },
+  retention: { ...NOTHING, rowsWritten: 1, alarmsSet: 1, objectCalls: 1 },
+  'empty take': { ...NOTHING, requests: 1, objectCalls: 1 },
+  'first take of a minute': { ...NOTHING, rowsWritten: 1 },
+  'stop poll': { ...NOTHING, requests: 1, objectCalls: 1 },
+  'alarm moved': { ...NOTHING, rowsWritten: 1, alarmsSet: 1 },
+  'first end of a minute': { ...NOTHING, rowsWritten: 2 },
+  'host hour': { ...NOTHING, rowsRead: 1_000, messages: 720 },
+  'log minute': { ...NOTHING, rowsWritten: 60, requests: 60, objectCalls: 60 },
+}
+
+describe('[DEV-18] the model of the bill', () => {
+  it('a job of 600 s has 60 pings, of which one is its first, and a share of its endpoint', () => {
+    const { operations, heldSeconds } = jobUsage(600, 10)
+    expect(heldSeconds).toBe(60)
+    expect(operations).toEqual({
+      ...{ submit: 1, status: 1, take: 1, done: 1, retention: 1 },
+      ...{ 'first ping': 1, ping: 59, 'stop poll': 24, 'alarm moved': 2, 'first end of a minute': 1 },
+    })
+  })
+
+  it('every tenth job of 1 s meets a ping of its worker', () => {
+    const { operations } = jobUsage(1, 1)
+    expect([operations['first ping'], operations.ping, operations['stop poll']]).toEqual([0.1, 0, 0.04])
+  })
+
+  it('counts of a usage are those of its operations', () => {
+    expect(countsOf({ operations: { submit: 2, take: 1 }, heldSeconds: 0 }, COUNTS)).toEqual({
+      ...NOTHING,
+      ...{ rowsWritten: 8, requests: 3, objectCalls: 3 },
+    })
+  })
+
+  it('each count is charged at its price', () => {
+    const million = { operations: { submit: 1e6, 'alarm moved': 1e6 }, heldSeconds: 0 }
+    const { rows, requests, objectCalls } = billOf(million, COUNTS)
+    expect([rows, requests, objectCalls].map((usd) => Number(usd.toFixed(6)))).toEqual([5, 0.3, 0.15])
+    const host = billOf(hostUsage(3_600 * 1_000), COUNTS)
+    expect([host.rows, host.objectCalls].map((usd) => Number(usd.toFixed(6)))).toEqual([0.001, 0.0054])
+  })
+
+  it('an object that holds polls all month costs its whole time', () => {
+    const { objectTime, total, ...others } = billOf(readyEndpointUsage(MONTH_SECONDS), COUNTS)
+    expect(objectTime).toBeCloseTo(4.1472)
+    expect(total).toBeCloseTo(objectTime + others.rows + others.requests + others.objectCalls)
+    expect(billOf(busyWorkerUsage(MONTH_SECONDS), COUNTS).rows).toBe(0)
+    expect(billOf(chattyPodUsage(MONTH_SECONDS), COUNTS).rows).toBeCloseTo(2.592)
   })
 })

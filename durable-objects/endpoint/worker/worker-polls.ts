@@ -10,7 +10,7 @@ import { nothing, problemReply } from '../replies.ts'
 export type PollParts = Clock & Commits & Waiting
 
 /** How long a poll is held (TMO-5). */
-const HOLD_MS = 25_000
+export const HOLD_MS = 25_000
 /** A draining worker is about to get its stop signal; a short hold keeps it from polling in a tight loop until then (WRK-29). */
 export const DRAINING_HOLD_MS = 1_000
 const MAX_BATCH = 1_000

@@ -59,7 +59,7 @@ export async function fillEndpoint(queue: QueueSetup, worker: FakeWorker, { queu
   await runInDurableObject(hostStub(env, queue.host.id), async (object) => {
     // Its parts are private. `assign` sends the host all workloads anew for each one more.
     const { store, desired } = object as unknown as { store: WorkloadStore; desired: DesiredState }
-    for (const id of ids) store.want({ ...worker.workload, id }, queue.endpointId)
+    for (const id of ids) store.setWorkload({ ...worker.workload, id }, queue.endpointId)
     await desired.broadcast()
   })
   // A long queue takes seconds to write, meanwhile the host was silent. The end of its silence belongs to no step.

@@ -34,10 +34,7 @@ interface Sender {
  * share one isolate, so the runtime's own classes are the place that sees all of them. Ends with `vi.restoreAllMocks()`.
  */
 export async function recordCosts(): Promise<Counted[]> {
-  const counted: Counted[] = []
-  const sql = await runInDurableObject(hostStub(env, 'any'), (_, { storage }) => Object.getPrototypeOf(storage.sql) as SqlStorage)
-  recordObjects(sql, counted)
-  recordDatabase(counted)
+  const counted = await runInDurableObject(hostStub(env, 'any'), (_, { storage }) => recordStatements(storage.sql))
   watchObjectCalls((call) =>
     counted.push({
       ...{ ...NOTHING, place: 'objects', text: call.text, calls: 1 },
@@ -46,6 +43,14 @@ export async function recordCosts(): Promise<Counted[]> {
       },
     }),
   )
+  return counted
+}
+
+/** Records the statements alone, given the database of any object. */
+export function recordStatements(sql: SqlStorage): Counted[] {
+  const counted: Counted[] = []
+  recordObjects(Object.getPrototypeOf(sql) as SqlStorage, counted)
+  recordDatabase(counted)
   return counted
 }
 

@@ -1,0 +1,134 @@
+import { LEASE_INTERVALS } from '../../src/domain/job/lease.ts'
+import { PRICES } from './prices.ts'
+
+/** Numbers of everything that the network bills by number. */
+export interface Counts {
+  rowsRead: number
+  rowsWritten: number
+  alarmsSet: number
+  requests: number
+  /** Calls of objects, fired alarms included. */
+  objectCalls: number
+  /** Messages to objects over WebSockets. */
+  messages: number
+}
+
+/**
+ * Operations whose counts are measured (`counts.json`). `first ping` is the first one that names a job. `empty take` and `stop poll` are
+ * polls that end without a job. `alarm moved`, `first take of a minute` and `first end of a minute` are what a ping, a poll and an end of a
+ * job cost more when they set an alarm, or are noted for the minute. `log minute` is a minute of ten lines a second, a batch each second, in a log of full length.
+ */
+export type Operation =
+  | 'submit'
+  | 'status'
+  | 'take'
+  | 'first ping'
+  | 'ping'
+  | 'done'
+  | 'retention'
+  | 'empty take'
+  | 'first take of a minute'
+  | 'stop poll'
+  | 'alarm moved'
+  | 'first end of a minute'
+  | 'host hour'
+  | 'log minute'
+
+/** How often operations happen, and the seconds in which an object cannot hibernate because it holds a poll. */
+export interface Usage {
+  operations: Partial<Record<Operation, number>>
+  heldSeconds: number
+}
+
+/** Dollars by kind of charge. */
+export interface Bill {
+  rows: number
+  requests: number
+  objectCalls: number
+  objectTime: number
+  total: number
+}
+
+export const INTERVALS = { pingSeconds: 10, holdSeconds: 25 } as const
+/** Workers of an endpoint that share its object in the bills of jobs. */
+export const WORKERS = 10
+export const MONTH_SECONDS = 30 * 24 * 3_600
+/** Time for which one call keeps an object active, seconds. An assumption, above the measured times, because it is not a count. */
+const CALL_SECONDS = 0.01
+/** Pings until the alarm of an endpoint with running jobs is moved (LSE-24). */
+const PINGS_PER_ALARM = LEASE_INTERVALS - 1
+
+/**
+ * What one job of `seconds` causes that a busy worker of an endpoint with `workers` workers runs: its own calls, the pings and stop polls of
+ * its worker meanwhile, and its share of the endpoint's alarm, history and time. The client reads the status once, and the job is deleted
+ * at the end of its retention by an alarm of its own.
+ */
+export function jobUsage(seconds: number, workers = WORKERS): Usage {
+  const pings = seconds / INTERVALS.pingSeconds
+  const firstPings = Math.min(1, pings)
+  return {
+    operations: {
+      ...{ submit: 1, status: 1, take: 1, done: 1, retention: 1 },
+      ...{ 'first ping': firstPings, ping: pings - firstPings, 'stop poll': seconds / INTERVALS.holdSeconds },
+      'alarm moved': pings / PINGS_PER_ALARM / workers,
+      'first end of a minute': Math.min(1, seconds / workers / 60),
+    },
+    heldSeconds: seconds / workers,
+  }
+}
+
+/** A worker that is busy for `seconds`, beside the cost of its jobs and of its endpoint. */
+export function busyWorkerUsage(seconds: number): Usage {
+  return { operations: { ping: seconds / INTERVALS.pingSeconds, 'stop poll': seconds / INTERVALS.holdSeconds }, heldSeconds: 0 }
+}
+
+/**
+ * An endpoint without jobs, with one ready worker, for `seconds`: its object holds the worker's polls all the time, and each take moves the
+ * alarm.
+ */
+export function readyEndpointUsage(seconds: number): Usage {
+  const pings = seconds / INTERVALS.pingSeconds
+  const polls = seconds / INTERVALS.holdSeconds
+  return {
+    operations: {
+      ping: pings,
+      'empty take': polls,
+      'stop poll': polls,
+      'alarm moved': polls,
+      'first take of a minute': seconds / 60,
+    },
+    heldSeconds: seconds,
+  }
+}
+
+/** A linked host for `seconds`, without the workloads on it. */
+export function hostUsage(seconds: number): Usage {
+  return { operations: { 'host hour': seconds / 3_600 }, heldSeconds: 0 }
+}
+
+/** A pod that prints ten lines a second for `seconds`. */
+export function chattyPodUsage(seconds: number): Usage {
+  return { operations: { 'log minute': seconds / 60 }, heldSeconds: 0 }
+}
+
+/** Counts of a usage, given those of one operation of each kind. */
+export function countsOf({ operations }: Usage, counts: Readonly<Record<Operation, Counts>>): Counts {
+  const sum: Counts = { rowsRead: 0, rowsWritten: 0, alarmsSet: 0, requests: 0, objectCalls: 0, messages: 0 }
+  for (const [name, times] of Object.entries(operations) as [Operation, number][])
+    for (const kind of Object.keys(sum) as (keyof Counts)[]) sum[kind] += times * counts[name][kind]
+  return sum
+}
+
+/** The bill of a usage at the published prices, USD. */
+export function billOf(usage: Usage, counts: Readonly<Record<Operation, Counts>>): Bill {
+  const { rowsRead, rowsWritten, alarmsSet, requests, objectCalls, messages } = countsOf(usage, counts)
+  // While it holds a poll, the object is billed for that time already.
+  const activeSeconds = Math.max(usage.heldSeconds, (objectCalls + messages) * CALL_SECONDS)
+  const bill = {
+    rows: rowsRead * PRICES.rowRead + (rowsWritten + alarmsSet) * PRICES.rowWritten,
+    requests: requests * PRICES.request,
+    objectCalls: (objectCalls + messages / PRICES.messagesPerCall) * PRICES.objectCall,
+    objectTime: activeSeconds * PRICES.objectGb * PRICES.gbSecond,
+  }
+  return { ...bill, total: bill.rows + bill.requests + bill.objectCalls + bill.objectTime }
+}

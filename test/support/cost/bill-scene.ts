@@ -1,0 +1,169 @@
+import { type Counts, INTERVALS } from '../../../bench/bill/model.ts'
+import type { EndpointObject } from '../../../durable-objects/endpoint.ts'
+import { api, createAccount, createEndpoint, expect } from '../harness.ts'
+import { FakeHost, type FakeWorker } from '../hosts/fake-host.ts'
+import { freezeClock, inside, parkStopPoll, parkTake, type QueueSetup, run, runAndTake } from '../queue/queue.ts'
+import { until } from '../time.ts'
+import { type Billed, countBilled } from './billed.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60_000
+const STEP_SECONDS = 5
+/** Longer than any job of a bill. */
+const POLICY = { executionTimeout: 3_600_000 }
+
+interface Parts {
+  setup: QueueSetup
+  worker: FakeWorker
+  billed: Billed
+  clock: { nowMs: number }
+  stopPoll: Promise<unknown>
+}
+
+/** An endpoint with one ready worker whose clock only `pass` moves, and the counts of what it is billed for. */
+export class BilledQueue implements Disposable {
+  readonly worker: FakeWorker
+  private readonly setup: QueueSetup
+  private readonly billed: Billed
+  private readonly clock: { nowMs: number }
+  private openTake: Promise<unknown> = Promise.resolve()
+  private openStopPoll: Promise<unknown>
+  private playedSeconds = 0
+
+  private constructor(parts: Parts) {
+    this.setup = parts.setup
+    this.worker = parts.worker
+    this.billed = parts.billed
+    this.clock = parts.clock
+    this.openStopPoll = parts.stopPoll
+  }
+
+  /** Starts counting, with a worker that has ended one job and holds a stop poll. */
+  static async start(workers: { min: number; max: number; idleTimeout: number }): Promise<BilledQueue> {
+    const setup = await setUp(workers)
+    await freezeClock(setup.endpointId)
+    // The first moment of a minute, so that every run counts the same minutes.
+    const clock = { nowMs: Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS }
+    const billed = await inside(setup, ({ core }) => {
+      core.now = () => clock.nowMs
+      return countBilled(core.ctx.storage)
+    })
+    const { worker, jobId } = await runAndTake(setup)
+    await worker.done(jobId, { output: 1 })
+    const [stopPoll] = await parkStopPoll(setup, worker)
+    return new BilledQueue({ setup, worker, billed, clock, stopPoll: stopPoll ?? Promise.resolve() })
+  }
+
+  [Symbol.dispose](): void {
+    this.setup.host.leave()
+  }
+
+  /** Counts of what `act` causes. */
+  async count(act: () => Promise<unknown>): Promise<Counts> {
+    await this.settled()
+    this.billed.take()
+    await act()
+    await this.settled()
+    return this.billed.take()
+  }
+
+  /** Lets time pass, and fires the alarm if it is due then. */
+  async pass(seconds: number): Promise<void> {
+    this.clock.nowMs += seconds * SECOND_MS
+    await this.inside((object) => this.billed.fireDue(object, object.core.ctx.storage, this.clock.nowMs))
+    await this.settled()
+  }
+
+  /** Lets time pass until the alarm is due, and fires it; returns the passed seconds. */
+  async passToAlarm(): Promise<number> {
+    const atMs = await this.inside(({ core }) => this.billed.alarmAtMs(core.ctx.storage))
+    if (atMs === null) throw new Error('the endpoint has no alarm')
+    const seconds = Math.max(0, atMs - this.clock.nowMs) / SECOND_MS
+    await this.pass(seconds)
+    return seconds
+  }
+
+  /** Lets time pass while the worker holds these jobs, pings and polls for stops; without jobs it polls for them too. */
+  async play(seconds: number, jobs: readonly string[]): Promise<void> {
+    for (let left = seconds; left > 0; left -= STEP_SECONDS) {
+      const step = Math.min(STEP_SECONDS, left)
+      await this.pass(step)
+      this.playedSeconds += step
+      if (this.playedSeconds % INTERVALS.pingSeconds === 0) await this.worker.ping(jobs)
+      if (this.playedSeconds % INTERVALS.holdSeconds > 0) continue
+      await this.nextStopPoll()
+      if (jobs.length === 0) await this.nextTake()
+    }
+  }
+
+  submit(): Promise<string> {
+    return run(this.setup, {}, POLICY)
+  }
+
+  /** Takes a job that is queued. */
+  async take(): Promise<void> {
+    expect(await this.worker.take()).not.toBeNull()
+  }
+
+  status(jobId: string) {
+    return this.setup.get(`/status/${jobId}`)
+  }
+
+  done(jobId: string) {
+    return this.worker.done(jobId, { output: 1 })
+  }
+
+  /** Ends the open take without a job, and opens the next one. */
+  async nextTake(): Promise<void> {
+    const previous = this.openTake
+    this.openTake = this.worker.take()
+    await previous
+  }
+
+  async openFirstTake(): Promise<void> {
+    const [take] = await parkTake(this.setup, this.worker)
+    this.openTake = take ?? this.openTake
+  }
+
+  /** Ends the open stop poll, and opens the next one. */
+  async nextStopPoll(): Promise<void> {
+    const previous = this.openStopPoll
+    this.openStopPoll = this.worker.stopPoll()
+    await previous
+  }
+
+  /** Whether the endpoint has told the host to stop its worker. */
+  isWorkerStopped(): boolean {
+    return this.setup.host.desired().some(({ id, desired }) => id === this.worker.id && desired === 'stopped')
+  }
+
+  /** Ends the container of the stopped worker. */
+  async endWorker(): Promise<void> {
+    await this.setup.host.report(this.worker.id, { state: 'exited', exitCode: 0 })
+    await this.setup.host.report(this.worker.id, { state: 'gone' })
+  }
+
+  /** Number of jobs that the endpoint stores. */
+  jobs(): Promise<number> {
+    return this.inside(({ core }) => Number(core.ctx.storage.sql.exec('SELECT COUNT(*) AS n FROM jobs').one().n))
+  }
+
+  private inside<T>(read: (object: EndpointObject) => T | Promise<T>): Promise<T> {
+    return inside(this.setup, read)
+  }
+
+  private settled(): Promise<void> {
+    return until(() => this.inside(({ core }) => core.placing.inFlight.size === 0 && core.audit.size === 0))
+  }
+}
+
+/** An endpoint, and a host of its own that sends no beats: they would be counted. */
+async function setUp(workers: object): Promise<QueueSetup> {
+  const host = await FakeHost.join()
+  host.stopBeating()
+  const account = await createAccount()
+  const endpointId = await createEndpoint(account.key, { workers })
+  const call = api(account.key)
+  const base = `/v2/${endpointId}`
+  return { account, endpointId, host, post: (path, body) => call.post(base + path, body), get: (path) => call.get(base + path) }
+}

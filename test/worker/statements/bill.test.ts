@@ -1,0 +1,239 @@
+import committed from '../../../bench/bill/counts.json' with { type: 'json' }
+import { type Counts, countsOf, INTERVALS, jobUsage, type Operation, readyEndpointUsage, type Usage } from '../../../bench/bill/model.ts'
+import { HOLD_MS } from '../../../durable-objects/endpoint/worker/worker-polls.ts'
+import { LOG_RETAINED_LINES } from '../../../src/domain/text/log-stream.ts'
+import { readSettings } from '../../../src/env.ts'
+import { LOG_BATCH_LINES, LOG_BATCH_WAIT_MS } from '../../../src/host-protocol/logs.ts'
+import { BEAT_INTERVAL_MS } from '../../../src/host-protocol/messages.ts'
+import { BilledQueue } from '../../support/cost/bill-scene.ts'
+import { countBilled } from '../../support/cost/billed.ts'
+import { afterEach, createAccount, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
+import { FakeHost } from '../../support/hosts/fake-host.ts'
+import { gpus } from '../../support/hosts/gpus.ts'
+import { PodScene } from '../../support/pods/pod-scene.ts'
+import { hostStub, podLogStub } from '../../support/runner/stubs.ts'
+
+const READY = { min: 1, max: 1, idleTimeout: 60 }
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const LINES_A_SECOND = 10
+/** A played life begins and ends within the intervals that it consists of, so its counts differ from the model's by this share at most. */
+const TOLERANCE = 0.1
+/** The takes of an idle worker move the alarm more or less often, as they fall between its pings. */
+const IDLE_TOLERANCE = 0.2
+
+/** Operations of many steps, whose alarms fall into one second or the next. */
+const LONG: readonly string[] = ['host hour', 'log minute']
+const LONG_TOLERANCE = 0.05
+
+afterEach(() => vi.restoreAllMocks())
+
+describe('the bill of the network', () => {
+  it('[DEV-18] has the counts of the operations as they are', { timeout: 150_000 }, async () => {
+    const found: Found = {}
+    for (const count of [countJobs, countRetention, countPolls, countHost, countLog]) {
+      Object.assign(found, await count())
+      // Another counting begins with the runtime's own functions.
+      vi.restoreAllMocks()
+    }
+    const lines = Object.entries(found).map(
+      ([name, counts]) => `  ${JSON.stringify(name)}: ${JSON.stringify(counts, null, 1).replaceAll(/\s+/g, ' ')}`,
+    )
+    const message = `bench/bill/counts.json should be:\n{\n${lines.join(',\n')}\n}\n`
+    expect(Object.keys(found).toSorted(), message).toEqual(Object.keys(committed).toSorted())
+    for (const [name, counts] of Object.entries(found) as [Operation, Counts][]) {
+      if (!LONG.includes(name)) expect(counts, `${name}; ${message}`).toEqual(committed[name])
+      else expectNear(counts, committed[name], LONG_TOLERANCE, `${name}; ${message}`)
+    }
+  })
+
+  it('[DEV-18] has intervals that are those of the plane', () => {
+    expect(INTERVALS).toEqual({ pingSeconds: readSettings(env).workerPingIntervalMs / 1_000, holdSeconds: HOLD_MS / 1_000 })
+  })
+
+  it('[DEV-18] of a job of 600 s is what the plane does in its life', { timeout: 60_000 }, async () => {
+    expectLike(await playJobs(1, 600), withoutRetention(jobUsage(600, 1)), 1)
+  })
+
+  it('[DEV-18] of jobs of 1 s is what the plane does in their lives', { timeout: 60_000 }, async () => {
+    expectLike(await playJobs(60, 1), withoutRetention(jobUsage(1, 1)), 60)
+  })
+
+  it('[DEV-18] of a ready endpoint is what the plane does while nothing happens', { timeout: 60_000 }, async () => {
+    expectLike(await playIdle(600), readyEndpointUsage(600), 1, IDLE_TOLERANCE)
+  })
+})
+
+type Found = Partial<Record<Operation, Counts>>
+
+async function countJobs(): Promise<Found> {
+  using queue = await BilledQueue.start(READY)
+  const found: Found = {}
+  let id = ''
+  found.submit = await queue.count(async () => {
+    id = await queue.submit()
+  })
+  found.status = await queue.count(() => queue.status(id))
+  found.take = await queue.count(() => queue.take())
+  await queue.pass(INTERVALS.pingSeconds)
+  found['first ping'] = await queue.count(() => queue.worker.ping([id]))
+  const pings = await countPings(queue, [id])
+  found.ping = pings[0]
+  found['alarm moved'] = lessOf(pings[1], pings[0])
+  await queue.play(60, [id])
+  const end = await queue.count(() => queue.done(id))
+  const [second, third] = [await queue.submit(), await queue.submit()]
+  for (const _ of [second, third]) await queue.take()
+  found.done = await queue.count(() => queue.done(second))
+  found['first end of a minute'] = lessOf(end, found.done)
+  await queue.done(third)
+  return found
+}
+
+/** A ping, and one that moves the alarm. */
+async function countPings(queue: BilledQueue, jobs: readonly string[]): Promise<[Counts, Counts]> {
+  let plain: Counts | null = null
+  for (;;) {
+    await queue.pass(INTERVALS.pingSeconds)
+    const ping = await queue.count(() => queue.worker.ping(jobs))
+    if (ping.alarmsSet === 0) plain = ping
+    else if (plain !== null) return [plain, ping]
+  }
+}
+
+async function countRetention(): Promise<Found> {
+  using queue = await BilledQueue.start({ min: 0, max: 1, idleTimeout: 5 })
+  for (let job = 0; job < 3; job++) {
+    await queue.pass(1)
+    await playJob(queue, 0)
+  }
+  while (!queue.isWorkerStopped()) await queue.passToAlarm()
+  await queue.endWorker()
+  for (;;) {
+    const before = await queue.jobs()
+    const counts = await queue.count(() => queue.passToAlarm())
+    // Of the last but one: an alarm follows, as it does in an endpoint that has jobs.
+    if (before === 3 && (await queue.jobs()) === 2) return { retention: counts }
+  }
+}
+
+async function countPolls(): Promise<Found> {
+  using queue = await BilledQueue.start(READY)
+  await queue.openFirstTake()
+  const plain = await queue.count(() => queue.nextTake())
+  const found: Found = { 'empty take': plain, 'stop poll': await queue.count(() => queue.nextStopPoll()) }
+  for (;;) {
+    await queue.play(INTERVALS.pingSeconds, [])
+    const take = await queue.count(() => queue.nextTake())
+    if (take.rowsWritten > plain.rowsWritten && take.alarmsSet === 0) return { ...found, 'first take of a minute': lessOf(take, plain) }
+  }
+}
+
+/** An hour of a host that only beats and reports the use of its machine. */
+async function countHost(): Promise<Found> {
+  const host = await FakeHost.join(gpus(1))
+  host.stopBeating()
+  const clock = { nowMs: (Math.ceil(Date.now() / HOUR_MS) + 24) * HOUR_MS }
+  const stub = hostStub(env, host.id)
+  const { billed, storage } = await runInDurableObject(stub, (object, { storage }) => {
+    object.now = () => clock.nowMs
+    return { billed: countBilled(storage), storage }
+  })
+  const pass = async (ms: number) => {
+    for (const endMs = clock.nowMs + ms; clock.nowMs < endMs; ) {
+      clock.nowMs += BEAT_INTERVAL_MS
+      await host.beat({ machine: { cpu: 1, diskBytes: 2 ** 30, diskLimitBytes: 2 ** 40 } })
+      if ((billed.alarmAtMs(storage) ?? Number.POSITIVE_INFINITY) <= clock.nowMs)
+        await runInDurableObject(stub, (object) => billed.fireDue(object, storage, clock.nowMs))
+    }
+  }
+  await host.beat()
+  // Every timer of before the counting is due, and begins again at the full hour.
+  await runInDurableObject(stub, (object) => object.alarm())
+  await pass(2 * MINUTE_MS)
+  billed.take()
+  await pass(HOUR_MS)
+  host.leave()
+  return { 'host hour': billed.take() }
+}
+
+/** A minute of a pod that prints ten lines a second, in a log of full length on a plane without a bucket. */
+async function countLog(): Promise<Found> {
+  const host = await FakeHost.join(gpus(1))
+  host.stopBeating()
+  const scene = new PodScene(host, await createAccount())
+  const { id } = await scene.create()
+  await scene.run(id)
+  const workload = await host.waitFor((one) => one.id === `${id}-1`)
+  const billed = await runInDurableObject(podLogStub(env, 'pod', id), ({ archive }, { storage }) => {
+    archive.bucket = null
+    return countBilled(storage)
+  })
+  const text = 'x'.repeat(80)
+  let sent = 0
+  const ship = async (lines: number) => {
+    await host.ship(
+      workload,
+      Array.from({ length: lines }, () => text),
+      sent + 1,
+    )
+    sent += lines
+  }
+  while (sent < LOG_RETAINED_LINES) await ship(LOG_BATCH_LINES)
+  await ship(LINES_A_SECOND)
+  billed.take()
+  for (let ms = 0; ms < MINUTE_MS; ms += LOG_BATCH_WAIT_MS) await ship((LINES_A_SECOND * LOG_BATCH_WAIT_MS) / 1_000)
+  const counts = billed.take()
+  await scene.end(id)
+  host.leave()
+  return { 'log minute': counts }
+}
+
+/** One job of a worker that is ready, without its retention. */
+async function playJob(queue: BilledQueue, seconds: number): Promise<void> {
+  const id = await queue.submit()
+  await queue.take()
+  await queue.play(seconds, [id])
+  await queue.done(id)
+  await queue.status(id)
+}
+
+async function playJobs(count: number, seconds: number): Promise<Counts> {
+  using queue = await BilledQueue.start(READY)
+  return queue.count(async () => {
+    for (let job = 0; job < count; job++) await playJob(queue, seconds)
+  })
+}
+
+async function playIdle(seconds: number): Promise<Counts> {
+  using queue = await BilledQueue.start(READY)
+  await queue.openFirstTake()
+  return queue.count(() => queue.play(seconds, []))
+}
+
+/** A job's retention begins after its life, and its counts are those of its alarm. */
+function withoutRetention({ operations, ...others }: Usage): Usage {
+  return { ...others, operations: { ...operations, retention: 0 } }
+}
+
+/** Fails unless the counts are about `times` those of the model. */
+function expectLike(found: Counts, usage: Usage, times: number, tolerance = TOLERANCE): void {
+  const model = countsOf(usage, committed)
+  const expected = Object.fromEntries(Object.entries(model).map(([kind, count]) => [kind, count * times])) as unknown as Counts
+  expectNear(found, expected, tolerance, 'the model of bench/bill/model.ts')
+}
+
+/** Compares what is billed alike. Read rows cost a thousandth of written ones, so they may differ. */
+function expectNear(found: Counts, expected: Counts, tolerance: number, message: string): void {
+  const kinds = ({ rowsWritten, alarmsSet, ...others }: Counts) => ({ written: rowsWritten + alarmsSet, ...others, rowsRead: 0 })
+  const wanted = Object.entries(kinds(expected))
+  const actual: Record<string, number> = kinds(found)
+  for (const [kind, count] of wanted) {
+    const difference = Math.abs((actual[kind] ?? 0) - count)
+    expect(difference, `${kind}: ${actual[kind]}, expected ${count}; ${message}`).toBeLessThanOrEqual(Math.max(3, tolerance * count))
+  }
+}
+
+function lessOf(more: Counts, less: Counts): Counts {
+  return Object.fromEntries(Object.entries(more).map(([kind, count]) => [kind, count - less[kind as keyof Counts]])) as unknown as Counts
+}
