@@ -3,12 +3,13 @@ import type { EndpointObject } from '../../../durable-objects/endpoint.ts'
 import { api, createAccount, createEndpoint, expect } from '../harness.ts'
 import { FakeHost, type FakeWorker } from '../hosts/fake-host.ts'
 import { freezeClock, inside, parkStopPoll, parkTake, type QueueSetup, run, runAndTake } from '../queue/queue.ts'
-import { until } from '../time.ts'
+import { realTime, until } from '../time.ts'
 import { type Billed, countBilled } from './billed.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
 const STEP_SECONDS = 5
+const LEAVE_MS = 1_000
 /** Longer than any job of a bill. */
 const POLICY = { executionTimeout: 3_600_000 }
 
@@ -21,7 +22,7 @@ interface Parts {
 }
 
 /** An endpoint with one ready worker whose clock only `pass` moves, and the counts of what it is billed for. */
-export class BilledQueue implements Disposable {
+export class BilledQueue implements AsyncDisposable {
   readonly worker: FakeWorker
   private readonly setup: QueueSetup
   private readonly billed: Billed
@@ -54,8 +55,9 @@ export class BilledQueue implements Disposable {
     return new BilledQueue({ setup, worker, billed, clock, stopPoll: stopPoll ?? Promise.resolve() })
   }
 
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.setup.host.leave()
+    await realTime(LEAVE_MS, 'the plane notices that the host has left, which the next queue must not count')
   }
 
   /** Counts of what `act` causes. */

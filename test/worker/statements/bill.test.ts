@@ -19,8 +19,8 @@ const HOUR_MS = 60 * MINUTE_MS
 const LINES_A_SECOND = 10
 /** A played life begins and ends within the intervals that it consists of, so its counts differ from the model's by this share at most. */
 const TOLERANCE = 0.1
-/** The takes of an idle worker move the alarm more or less often, as they fall between its pings. */
-const IDLE_TOLERANCE = 0.2
+/** The calls of one worker move the alarm more or less often, as they fall between its pings. */
+const ALARM_TOLERANCE = 0.35
 
 /** Operations of many steps, whose alarms fall into one second or the next. */
 const LONG: readonly string[] = ['host hour', 'log minute']
@@ -52,7 +52,7 @@ describe('the bill of the network', () => {
   })
 
   it('[DEV-18] of a job of 600 s is what the plane does in its life', { timeout: 60_000 }, async () => {
-    expectLike(await playJobs(1, 600), withoutRetention(jobUsage(600, 1)), 1)
+    expectLike(await playJobs(1, 600), withoutRetention(jobUsage(600, 1)), 1, ALARM_TOLERANCE)
   })
 
   it('[DEV-18] of jobs of 1 s is what the plane does in their lives', { timeout: 60_000 }, async () => {
@@ -60,14 +60,14 @@ describe('the bill of the network', () => {
   })
 
   it('[DEV-18] of a ready endpoint is what the plane does while nothing happens', { timeout: 60_000 }, async () => {
-    expectLike(await playIdle(600), readyEndpointUsage(600), 1, IDLE_TOLERANCE)
+    expectLike(await playIdle(600), readyEndpointUsage(600), 1, ALARM_TOLERANCE)
   })
 })
 
 type Found = Partial<Record<Operation, Counts>>
 
 async function countJobs(): Promise<Found> {
-  using queue = await BilledQueue.start(READY)
+  await using queue = await BilledQueue.start(READY)
   const found: Found = {}
   let id = ''
   found.submit = await queue.count(async () => {
@@ -102,7 +102,7 @@ async function countPings(queue: BilledQueue, jobs: readonly string[]): Promise<
 }
 
 async function countRetention(): Promise<Found> {
-  using queue = await BilledQueue.start({ min: 0, max: 1, idleTimeout: 5 })
+  await using queue = await BilledQueue.start({ min: 0, max: 1, idleTimeout: 5 })
   for (let job = 0; job < 3; job++) {
     await queue.pass(1)
     await playJob(queue, 0)
@@ -118,7 +118,7 @@ async function countRetention(): Promise<Found> {
 }
 
 async function countPolls(): Promise<Found> {
-  using queue = await BilledQueue.start(READY)
+  await using queue = await BilledQueue.start(READY)
   await queue.openFirstTake()
   const plain = await queue.count(() => queue.nextTake())
   const found: Found = { 'empty take': plain, 'stop poll': await queue.count(() => queue.nextStopPoll()) }
@@ -199,14 +199,14 @@ async function playJob(queue: BilledQueue, seconds: number): Promise<void> {
 }
 
 async function playJobs(count: number, seconds: number): Promise<Counts> {
-  using queue = await BilledQueue.start(READY)
+  await using queue = await BilledQueue.start(READY)
   return queue.count(async () => {
     for (let job = 0; job < count; job++) await playJob(queue, seconds)
   })
 }
 
 async function playIdle(seconds: number): Promise<Counts> {
-  using queue = await BilledQueue.start(READY)
+  await using queue = await BilledQueue.start(READY)
   await queue.openFirstTake()
   return queue.count(() => queue.play(seconds, []))
 }
