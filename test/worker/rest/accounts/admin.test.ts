@@ -174,6 +174,7 @@ describe('hosts', () => {
       sizesEnforced: null,
       isolation: { runtimeClass: null, userNamespaces: null, network: null, networkReason: null, trustedTenants: false, missing: [] },
       privateNetworks: null,
+      workerTransports: null,
       gpuProblems: [],
       publicIp: null,
       portRange: { from: 30_000, to: 32_767 },
