@@ -1,4 +1,4 @@
-import { isPoll, isWorkerCall, type JobCall, parseJobCall } from '../src/contract/jobs/job-routes.ts'
+import { isWorkerCall, parseJobCall } from '../src/contract/jobs/job-routes.ts'
 import { openDatabase, openRecords } from '../src/db/client.ts'
 import { findEndpointConfig, isLiveEndpoint } from '../src/db/endpoints/endpoint-config.ts'
 import { type EndpointImpact, NO_IMPACT } from '../src/domain/endpoint/impact.ts'
@@ -14,9 +14,9 @@ import type { WorkloadReport } from '../src/host-protocol/messages.ts'
 import type { Caller } from '../src/objects/caller.ts'
 import type { EndpointHistory, EndpointRpc, SubmitCall, WorkerSpan } from '../src/objects/endpoint.ts'
 import type { SlotRef } from '../src/objects/host-tunnel.ts'
-import { jsonReply, type PlainReply } from '../src/objects/plain-reply.ts'
+import type { PlainReply } from '../src/objects/plain-reply.ts'
 import { isSlotCall } from '../src/objects/tunnel/served-request.ts'
-import { type ChannelCall, parseChannelCall } from '../src/objects/worker-channel.ts'
+import { parseChannelCall } from '../src/objects/worker-channel.ts'
 import { logEvent } from '../src/platform/log.ts'
 import { deleteEndpoint, suspendEndpoint, takeConfig } from '../src/queue/endpoint-life.ts'
 import { impactOf } from '../src/queue/impact.ts'
@@ -34,11 +34,10 @@ import { run } from './endpoint/client/submissions.ts'
 import { workerSpans } from './endpoint/client/timeline.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { placeThrottled } from './endpoint/effects/worker-effects.ts'
-import { refusal } from './endpoint/openai/openai-outcome.ts'
-import { endpointNotFound, problemReply } from './endpoint/replies.ts'
+import { problemReply } from './endpoint/replies.ts'
 import { takeSlot } from './endpoint/slot-calls.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
-import { drainPost } from './endpoint/worker/post-body.ts'
+import { refuseUnknown } from './endpoint/unknown-endpoint.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
 import { takePostText } from './endpoint/worker/worker-posts.ts'
 import { closeBack, PlaneObject } from './plane-object.ts'
@@ -67,10 +66,10 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
       return takeSlot(this.core, request)
     }
     const channel = parseChannelCall(url)
-    if (channel) return this.openChannel(channel)
+    if (channel) return this.channels.open(channel, await this.adopted(channel.endpointId))
     const call = parseJobCall(url)
     if (!call) return problemReply('pathNotFound', 'The requested path was not found.')
-    if (!(await this.adopted(call.endpointId))) return this.refuseUnknown(call, request)
+    if (!(await this.adopted(call.endpointId))) return refuseUnknown(call, request)
     return isWorkerCall(call) ? workerOperation(this.core, call, request) : clientCall(this.core, call, request)
   }
 
@@ -129,9 +128,8 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
 
   /** Applies an event of a host to the workers of this endpoint that it runs. */
   async hostChanged(workerIds: string[], event: HostEvent): Promise<void> {
-    const hosts = event.kind === 'lost' ? new Set(workerIds.map((id) => this.core.state.workers.get(id)?.hostId ?? null)) : []
+    if (event.kind === 'lost') this.channels.endOf(workerIds)
     await this.core.transact((tx) => applyHostEvent(tx, workerIds, event))
-    for (const hostId of hosts) this.channels.endOf(hostId)
   }
 
   /** The active workers (END-13), from the rows that `/health` counts. */
@@ -243,21 +241,5 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
     const config = await findEndpointConfig(openRecords(this.env), endpointId)
     if (config) await this.core.transact((tx) => takeConfig(tx, config))
     return config !== null
-  }
-
-  private async openChannel({ endpointId, hostId, workerId }: ChannelCall): Promise<Response> {
-    const isKnown = await this.adopted(endpointId)
-    const worker = isKnown ? this.core.state.workers.get(workerId) : null
-    if (worker?.hostId !== hostId) return problemReply('accessDenied', 'this worker is not on this host')
-    return this.channels.accept(hostId)
-  }
-
-  private async refuseUnknown(call: JobCall, request: Request): Promise<Response> {
-    if (call.operation === 'openai') return refusal('notFound', 'endpoint not found')
-    if (call.route.caller === 'client') return endpointNotFound()
-    // WRK-18: posts and pings are answered 200 whatever the state of their job; only polls get a 429.
-    if (isPoll(call)) return problemReply('rateLimited', 'the endpoint was deleted', { 'retry-after': '5' })
-    await drainPost(request, call.endpointId)
-    return jsonReply('{}')
   }
 }

@@ -60,7 +60,7 @@ export class LogArchive {
 
   private async writeNext(): Promise<boolean> {
     const newest = this.store.newest()
-    // Needs no look at the lines of a log that is far from its limits.
+    // A log that is far from its limits needs no read of its lines.
     if (!this.bucket || !isSegmentDue(nextAfter(this.store.dropped()), newest)) return false
     const oldest = this.store.oldest(SEGMENT_LINES)
     const [first] = oldest

@@ -79,29 +79,27 @@ export class PackStore {
   }
 
   /** The packs with line `n` and later ones, oldest first. */
-  *from(n: number): Generator<PackText> {
+  from(n: number): Generator<PackText> {
     const query = `SELECT first_n, last_n, lines FROM packs
       WHERE first_n >= COALESCE((SELECT MAX(first_n) FROM packs WHERE first_n <= ?1), 0) AND last_n >= ?1 ORDER BY first_n LIMIT ?2`
-    let next = n
-    for (let limit = 1; ; limit = Math.min(2 * limit, MAX_STEP)) {
-      const packs = this.sql.exec(query, next, limit).toArray().map(toPackText)
-      yield* packs
-      const last = packs.at(-1)
-      if (!last || packs.length < limit) return
-      next = last.lastN + 1
-    }
+    return this.inSteps(query, n, ({ lastN }) => lastN + 1)
   }
 
   /** The packs with lines before line `n`, newest first. */
-  *before(n: number): Generator<PackText> {
+  before(n: number): Generator<PackText> {
     const query = 'SELECT first_n, last_n, lines FROM packs WHERE first_n < ? ORDER BY first_n DESC LIMIT ?'
-    let next = n
+    return this.inSteps(query, n, ({ firstN }) => firstN)
+  }
+
+  /** Reads packs in growing steps; `next` returns the line from which the step after a pack continues. */
+  private *inSteps(query: string, fromN: number, next: (last: PackText) => number): Generator<PackText> {
+    let n = fromN
     for (let limit = 1; ; limit = Math.min(2 * limit, MAX_STEP)) {
-      const packs = this.sql.exec(query, next, limit).toArray().map(toPackText)
+      const packs = this.sql.exec(query, n, limit).toArray().map(toPackText)
       yield* packs
       const last = packs.at(-1)
       if (!last || packs.length < limit) return
-      next = last.firstN
+      n = next(last)
     }
   }
 

@@ -1,5 +1,7 @@
 import { AgentFrame, KEEP_ALIVE, KEEP_ALIVE_ANSWER, type PlaneFrame, readFrame } from '../../../src/host-protocol/worker-channel.ts'
+import type { ChannelCall } from '../../../src/objects/worker-channel.ts'
 import { logEvent } from '../../../src/platform/log.ts'
+import { problemReply } from '../replies.ts'
 import { type CallParts, ChannelCalls } from './calls.ts'
 
 const REPLACED = { code: 4000, reason: 'replaced by a newer channel' }
@@ -17,13 +19,19 @@ export class WorkerChannels {
   constructor(core: ChannelParts) {
     this.core = core
     // Sockets of before: the object was out of memory, and knows no open call.
-    for (const socket of this.open()) send(socket, { type: 'sync' })
+    for (const socket of this.sockets()) send(socket, { type: 'sync' })
+  }
+
+  /** Opens the channel of a host that has shown the key of a worker (CHN-9). `isKnown`: the endpoint exists. */
+  open({ hostId, workerId }: ChannelCall, isKnown: boolean): Response {
+    const worker = isKnown ? this.core.state.workers.get(workerId) : null
+    return worker?.hostId === hostId ? this.accept(hostId) : problemReply('accessDenied', 'this worker is not on this host')
   }
 
   /** Accepts the channel of a host; it replaces an earlier one. */
-  accept(hostId: string): Response {
+  private accept(hostId: string): Response {
     const { ctx } = this.core
-    for (const earlier of this.open()) if (hostOf(earlier) === hostId) this.end(earlier, REPLACED)
+    for (const earlier of this.sockets()) if (hostOf(earlier) === hostId) this.end(earlier, REPLACED)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEP_ALIVE, KEEP_ALIVE_ANSWER))
     const pair = new WebSocketPair()
     ctx.acceptWebSocket(pair[1])
@@ -46,9 +54,10 @@ export class WorkerChannels {
     this.calls.delete(socket)
   }
 
-  /** Ends the channel of a host that the plane has given up. */
-  endOf(hostId: string | null): void {
-    for (const socket of this.open()) if (hostOf(socket) === hostId) this.end(socket, HOST_GONE)
+  /** Ends the channels of the hosts of these workers, which the plane has given up (CHN-8). */
+  endOf(workerIds: readonly string[]): void {
+    const hosts = new Set(workerIds.map((id) => this.core.state.workers.get(id)?.hostId))
+    for (const socket of this.sockets()) if (hosts.has(hostOf(socket))) this.end(socket, HOST_GONE)
   }
 
   private end(socket: WebSocket, { code, reason }: { code: number; reason: string }): void {
@@ -64,7 +73,7 @@ export class WorkerChannels {
     return calls
   }
 
-  private open(): WebSocket[] {
+  private sockets(): WebSocket[] {
     return this.core.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.READY_STATE_OPEN)
   }
 }
