@@ -18,6 +18,7 @@ import { handleJobCall } from './http/jobs/job-api.ts'
 import { isJobPath } from './http/jobs/job-path.ts'
 import { handleServedCall } from './http/load-balancer/load-balancer.ts'
 import { parseServedCall } from './http/load-balancer/served-call.ts'
+import { repeatRead } from './http/middleware/repeat-read.ts'
 import { slowRefusal } from './http/middleware/slow-refusals.ts'
 import { logEvent, setLogLevel } from './platform/log.ts'
 
@@ -34,7 +35,7 @@ export default {
     const portCall = parsePortCall(url, settings.podProxyDomain)
     if (portCall !== null) return handlePortCall({ request, url, env, ctx }, portCall, settings.podProxyDomain)
     const answer = () => (isJobPath(url.pathname) ? handleJobCall(request, url, env, ctx) : app.fetch(request, env, ctx))
-    return slowRefusal(request, await withCliVersion(request, answer))
+    return slowRefusal(request, await withCliVersion(request, () => repeatRead(request, answer)))
   },
 } satisfies ExportedHandler<Env>
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { lockFile } from '../node/exclusive-file.ts'
-import { hasCode, OperatorError } from '../node/fail.ts'
+import { errorText, hasCode, OperatorError } from '../node/fail.ts'
 import { readJsonFile, writeLosableJsonFile } from '../node/json-file.ts'
 import { identifyProcess, isAlive, type ProcessIdentity } from '../node/process-identity.ts'
 
@@ -62,16 +62,28 @@ export async function lockDataDir(dataDir: string): Promise<DataDirLock> {
       const child = identifyProcess(pid)
       if (child === undefined) return
       record.children = [...record.children.filter(isAlive), child]
-      writeLosableJsonFile(path, record)
+      update(path, record)
     },
     markStopping() {
       record.stopping = true
-      writeLosableJsonFile(path, record)
+      update(path, record)
     },
     release() {
       rmSync(path, { force: true })
       held?.release()
     },
+  }
+}
+
+/**
+ * Writes the record of a running plane. A full disk must not end the plane: without the record, a start after a kill is refused while a
+ * process of this plane still has the kernel lock.
+ */
+function update(path: string, record: LockRecord): void {
+  try {
+    writeLosableJsonFile(path, record)
+  } catch (error) {
+    process.stderr.write(`${path} could not be written (${errorText(error)})\n`)
   }
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { lockDataDir } from '../../src/local/lock.ts'
 import { PROJECT_ROOT } from '../../src/local/paths.ts'
 import { identifyProcess, isAlive } from '../../src/node/process-identity.ts'
-import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from '../support/unit.ts'
 
 let directory: string
 let child: ChildProcess | undefined
@@ -44,6 +44,19 @@ describe('the lock of a data directory', () => {
     child?.kill('SIGKILL')
     const lock = await waiting
     expect(isAlive(owner)).toBe(false)
+    lock.release()
+  })
+
+  it('[PLANE-12] does not end its plane when a child cannot be recorded, as on a full disk', async () => {
+    const lock = await lockDataDir(directory)
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    rmSync(directory, { recursive: true })
+    lock.addChild((await startSleeper()).pid)
+    lock.markStopping()
+    expect(written.mock.calls.map(([text]) => text)).toEqual(
+      Array(2).fill(expect.stringMatching(/lock\.json could not be written \(ENOENT/)),
+    )
+    written.mockRestore()
     lock.release()
   })
 
