@@ -132,11 +132,11 @@ export async function freePort(): Promise<number> {
 }
 
 /** Creates an endpoint whose workers follow the job's input, on simulated GPUs (`GPU_ARGS`). */
-export async function createProbe(plane: Plane, workers = { min: 2, max: 4 }): Promise<string> {
+export async function createProbe(plane: Plane, workers = { min: 2, max: 4 }, pool = 'AMPERE_24'): Promise<string> {
   const created = await must(plane.url, plane.apiKey, 'POST', '/v2/serverless', {
     name: 'probe',
     image: 'builtin/probe',
-    gpu: { pools: ['AMPERE_24'], count: 1 },
+    gpu: { pools: [pool], count: 1 },
     workers: { ...workers, idleTimeout: 600 },
     disk: 1,
   })
@@ -144,8 +144,8 @@ export async function createProbe(plane: Plane, workers = { min: 2, max: 4 }): P
 }
 
 /** Creates an endpoint without workers. The bound of a queue grows with `max`, so that no submit is refused because of its length. */
-export function createQueue(plane: Plane): Promise<string> {
-  return createProbe(plane, { min: 0, max: 200 })
+export function createQueue(plane: Plane, pool?: string): Promise<string> {
+  return createProbe(plane, { min: 0, max: 200 }, pool)
 }
 
 /** Gives the agent room for several workers on a small machine. */
