@@ -24,7 +24,7 @@ const PROVIDER = {
 }
 
 /** Number of requests that one run generates from the documents, and their seed (empty: another seed in each run). */
-const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '12000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }
+const GENERATED = { GENERATED_REQUESTS: process.env.GENERATED_REQUESTS ?? '6000', GENERATED_SEED: process.env.GENERATED_SEED ?? '' }
 
 /** Only a test that hangs takes longer. A machine with busy neighbours takes ten times as long as another. */
 const SLOW_MACHINE_MS = 120_000

@@ -6,7 +6,7 @@ import { LongFirst } from './test/support/runner/long-first.ts'
 
 const jsonFile = process.env.VITEST_JSON
 
-/** Tests that take real minutes. The project `long` has all of them; `LONG_TURN` adds some of them to the project `e2e`. */
+/** Tests that take real minutes. The project `long` has all of them; `LONG_TURN` adds one of them to the project `e2e`. */
 const LONG = 'test/e2e/**/*.long.e2e.test.ts'
 
 /** Number of retries of a failed test in CI, which lists the tests that passed only then. Elsewhere an unsteady test fails. */
@@ -26,9 +26,6 @@ const WHOLE_PROGRAMS = {
   // Planes, agents and commands start hundreds of times; the compiled code of the first start is cached for the others.
   env: { NODE_COMPILE_CACHE: join(tmpdir(), `podplane-e2e-compiled-${process.getuid?.() ?? 0}`) },
 }
-
-/** Number of turns after which each of the long files has run. */
-const LONG_TURNS = 9
 
 export default defineConfig({
   test: {
@@ -76,9 +73,9 @@ export default defineConfig({
   },
 })
 
-/** Long files that the project `e2e` excludes: all, unless a number selects a turn. */
+/** Long files that the project `e2e` excludes: all, unless a number selects a turn, which has one file. */
 function longFilesOfOtherTurns(turn: string | undefined): string[] {
   if (turn === undefined) return [LONG]
   const files = globSync(LONG).toSorted()
-  return files.filter((_, index) => index % LONG_TURNS !== Number(turn) % LONG_TURNS)
+  return files.filter((_, index) => index !== Number(turn) % files.length)
 }

@@ -6,7 +6,7 @@ import { DocumentMaker } from '../../support/http/graphql-schema/documents.ts'
 
 const { GENERATED_SEED } = env as unknown as { GENERATED_SEED: string }
 const SEED = GENERATED_SEED === '' ? Date.now() % 2 ** 31 : Number(GENERATED_SEED)
-const COUNT = 3_000
+const COUNT = 1_500
 /** Upper bound of the statements of one document: the generators write up to three root fields. */
 const MOST_STATEMENTS = 40
 const MOST_FAULTS = 5
