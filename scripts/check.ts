@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { PROJECT_ROOT } from '../src/local/paths.ts'
 import { WRANGLER_ENV } from '../src/local/plane/wrangler.ts'
 import { installPackages } from './install-packages.ts'
+import { TYPE_PROJECTS } from './type-projects.ts'
 
 // All automatic checks of the sources, one line per step. None needs a network once the tools of the SDK and the published clients are
 // installed. With `--tested`, as in CI after `npm cit`, the steps that are also tests are left out.
@@ -20,22 +21,6 @@ interface StepResult {
   output: string
 }
 
-const TYPE_PROJECTS = [
-  'tsconfig.json',
-  'src/host-agent/tsconfig.json',
-  'src/node/tsconfig.json',
-  'src/ssh-proxy/tsconfig.json',
-  'src/local/tsconfig.json',
-  'src/console/tsconfig.json',
-  'bench/baseline/tsconfig.json',
-  'bench/inside/tsconfig.json',
-  'bench/reliability/tsconfig.json',
-  'scripts/tsconfig.json',
-  'test/tsconfig.json',
-  'test/local/tsconfig.json',
-  'test/console/tsconfig.json',
-]
-
 /** Switches off the telemetry and the update check of Redocly. */
 const REDOCLY_ENV = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
 
@@ -48,7 +33,7 @@ const steps: Step[] = [
   { name: 'packages of the end-to-end clients', run: installClients },
   { name: 'format and lint', run: () => bin('biome', ['check', '--error-on-warnings', '.']) },
   { name: 'conditions', run: checkConditions },
-  ...TYPE_PROJECTS.filter((project) => existsSync(join(PROJECT_ROOT, project))).map((project) => ({
+  ...TYPE_PROJECTS.map((project) => ({
     name: `types: ${project}`,
     run: () => bin('tsc', ['-p', project]),
   })),

@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import {
   decodeFrame,
   encodeFrame,
+  type Frame,
   MAX_DATA_BYTES,
-  type OpenTarget,
+  type RequestTarget,
   type StreamHead,
   TunnelViolation,
 } from '../../src/host-protocol/tunnel/frames.ts'
@@ -13,7 +14,7 @@ import { TunnelEnd } from '../../src/host-protocol/tunnel/tunnel-end.ts'
 import { LARGE_WINDOW_BYTES, MAX_STREAMS_OF_ONE, SMALL_WINDOW_BYTES, Windows } from '../../src/host-protocol/tunnel/windows.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
-const TARGET: Omit<OpenTarget, 'window'> = { kind: 'http', workloadId: 'w1', port: 80, method: 'POST', path: '/', headers: [] }
+const TARGET: Omit<RequestTarget, 'window'> = { kind: 'http', workloadId: 'w1', port: 80, method: 'POST', path: '/', headers: [] }
 
 /** Two ends of a tunnel, and the messages in flight between them, which the test delivers. */
 class Wire {
@@ -75,7 +76,7 @@ describe('[NET-53] invalid heads of a client or a workload', () => {
     expect(await readAll(beside.plane)).toEqual([1])
   }
 
-  it.each([
+  it.each<[string, StreamHead]>([
     ['257 headers', { status: 200, headers: many }],
     ['a name of 1025 characters', { status: 200, headers: [['x'.repeat(1025), '']] }],
     ['status 600', { status: 600, headers: [] }],
@@ -90,7 +91,7 @@ describe('[NET-53] invalid heads of a client or a workload', () => {
         ],
       },
     ],
-  ] as [string, StreamHead][])('an answer with %s ends only its own stream', async (_, head) => {
+  ])('an answer with %s ends only its own stream', async (_, head) => {
     const scene = await neighbours()
     const stream = scene.wire.plane.open(TARGET, 'a')
     await scene.wire.settle()
@@ -102,13 +103,13 @@ describe('[NET-53] invalid heads of a client or a workload', () => {
     await goesOn(scene)
   })
 
-  it.each([
+  it.each<[string, Partial<typeof TARGET>]>([
     ['257 headers', { headers: many }],
     ['a path of 16,385 characters', { path: `/${'x'.repeat(16_384)}` }],
     ['a method that is none', { method: 'a b' }],
   ])('a request with %s is not sent, and other streams continue', async (_, change) => {
     const scene = await neighbours()
-    const stream = scene.wire.plane.open({ ...TARGET, ...change } as typeof TARGET, 'a')
+    const stream = scene.wire.plane.open({ ...TARGET, ...change }, 'a')
     await expect(stream?.accepted).rejects.toThrow('the request is too large')
     expect([scene.wire.toAgent, scene.wire.plane.size]).toEqual([[], 1])
     await goesOn(scene)
@@ -117,7 +118,7 @@ describe('[NET-53] invalid heads of a client or a workload', () => {
 
 describe('frames of the tunnel', () => {
   it('[HOST-120] every frame is read as it was written', () => {
-    const frames = [
+    const frames: Frame[] = [
       { type: 'open', stream: 7, target: { ...TARGET, headers: [['a', 'ü']], window: 9 } },
       { type: 'accept', stream: 7, window: 262_144 },
       { type: 'head', stream: 7, head: { status: 200, headers: [['x-a', '1']] } },
@@ -125,8 +126,8 @@ describe('frames of the tunnel', () => {
       { type: 'credit', stream: 7, bytes: 1 },
       { type: 'end', stream: 7 },
       { type: 'reset', stream: 7, reason: { code: 'broken', detail: 'gone' } },
-    ] as const
-    expect(frames.map((frame) => decodeFrame(encodeFrame(frame as Parameters<typeof encodeFrame>[0])))).toEqual(frames)
+    ]
+    expect(frames.map((frame) => decodeFrame(encodeFrame(frame)))).toEqual(frames)
   })
 
   it('[HOST-121] any bytes are a frame or a violation, and nothing else', () => {

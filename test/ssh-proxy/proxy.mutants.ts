@@ -13,4 +13,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const isProven = login !== null && context.signature !== undefined && isSigned(context, login.key)',
     replace: 'const isProven = login !== null',
   },
+  {
+    id: 'the SSH proxy accepts the forwarding of agents',
+    file: 'src/ssh-proxy/session.ts',
+    find: "  session.on('close', () => leave(visitor))",
+    replace: "  session.on('auth-agent', (accept) => accept?.())\n  session.on('close', () => leave(visitor))",
+  },
 ]

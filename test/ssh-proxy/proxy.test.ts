@@ -84,11 +84,11 @@ async function setUp(limits?: Limits): Promise<{ plane: PlayedPlane; proxy: SshP
   return { plane, proxy }
 }
 
-async function enter(proxy: SshProxy, config: ConnectConfig = {}): Promise<Client> {
+async function enter(proxy: SshProxy, config: ConnectConfig = { privateKey: KEY.private }): Promise<Client> {
   const client = new ssh2.Client()
   client.on('error', () => {})
   closers.push(() => client.destroy())
-  client.connect({ host: '127.0.0.1', port: proxy.port, username: 'pod-00000000', privateKey: KEY.private, ...config })
+  client.connect({ host: '127.0.0.1', port: proxy.port, username: 'pod-00000000', ...config })
   await Promise.race([once(client, 'ready'), once(client, 'close').then(() => Promise.reject(new Error('not let in')))])
   return client
 }
@@ -106,10 +106,10 @@ describe('the SSH proxy', () => {
     ])
     const otherTenants: ConnectConfig[] = [
       { privateKey: OTHER.private },
-      { username: 'pod-11111111' },
-      { privateKey: undefined, password: 'p' },
+      { username: 'pod-11111111', privateKey: KEY.private },
+      { password: 'p' },
     ]
-    for (const config of otherTenants) await expect(enter(proxy, config as ConnectConfig)).rejects.toThrow(/methods failed|not let in/)
+    for (const config of otherTenants) await expect(enter(proxy, config)).rejects.toThrow(/methods failed|not let in/)
     expect(plane.opened).toEqual([])
   })
 
@@ -180,8 +180,12 @@ describe('the SSH proxy', () => {
     expect(plane.opened.map(({ target }) => target)).toEqual([{ kind: 'tcp', port: 8888 }])
     const refused = await new Promise((resolve) => client.forwardIn('127.0.0.1', 0, (error) => resolve(error)))
     expect(refused).toBeInstanceOf(Error)
-    const asked = new Promise((resolve) => client.exec('true', { agentForward: true, x11: true }, (error) => resolve(error)))
-    expect(await asked).toBeInstanceOf(Error)
+    const display = new Promise((resolve) => client.exec('true', { x11: true }, (error) => resolve(error)))
+    expect(await display).toEqual(new Error('Unable to request X11'))
+    // The library requests forwarding before each command. The plane knows the key, so the agent itself is never called.
+    const agent = { privateKey: KEY.private, agent: '/nowhere', agentForward: true }
+    await expect(exec(await enter(proxy, agent), 'true')).rejects.toThrow('Unable to request agent forwarding')
+    expect(plane.opened.length).toBe(1)
   })
 
   test('[NET-9] ends a session whose access is closed, with the reason', async () => {
