@@ -1,6 +1,6 @@
 import { cpus, loadavg, totalmem } from 'node:os'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
-import { formatRows, type Row } from './report.ts'
+import { formatRows, formatVerdict, type Row } from './report.ts'
 import { measureBeats } from './sections/beats.ts'
 import { measureBill } from './sections/bill.ts'
 import { measureBilling } from './sections/billing.ts'
@@ -52,7 +52,8 @@ for (const [name, measure] of Object.entries(SECTIONS)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue
   const startedAt = performance.now()
   const rows = await measure()
-  process.stdout.write(`\n${name} (${Math.round((performance.now() - startedAt) / 1000)} s)\n${formatRows(rows)}\n`)
+  const seconds = Math.round((performance.now() - startedAt) / 1000)
+  process.stdout.write(`\n${name} (${seconds} s${formatVerdict(rows)})\n${formatRows(rows)}\n`)
 }
 process.stdout.write('\nOnly ratios of one run compare; rates depend on the machine and its mood.\n')
 

@@ -11,7 +11,7 @@ import {
   readyEndpointUsage,
 } from '../../bench/bill/model.ts'
 import { parseReport } from '../../bench/load/wrk.ts'
-import { amountRow, formatRows, percentiles, ratioRow } from '../../bench/report.ts'
+import { amountRow, formatRows, formatVerdict, percentiles, ratioRow } from '../../bench/report.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const WRK_REPORT = `Running 2s test @ http://127.0.0.1:1/
@@ -49,6 +49,14 @@ describe('rows of the report', () => {
 
   it('a missed target is said', () => {
     expect(formatRows([amountRow('slow', 5, 'ms', { atMost: 1 })])).toBe('  slow  5 ms  target <= 1 ms  MISSED')
+  })
+
+  it('the verdict counts the targets that are met', () => {
+    const goal = { atMost: 1 }
+    expect(formatVerdict([amountRow('a', 1, 'ms', goal), amountRow('b', 2, 'ms', goal), amountRow('c', 3, 'ms')])).toBe(
+      ', 1 of 2 targets met',
+    )
+    expect(formatVerdict([amountRow('a', 1, 'ms')])).toBe('')
   })
 
   it('percentiles of no samples are null', () => {
