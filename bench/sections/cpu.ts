@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { fillQueue, purge, statusTarget, submitTarget } from '../job-calls.ts'
-import { measureRate } from '../load/closed-loop.ts'
+import { countRequests } from '../load/closed-loop.ts'
 import { HttpConnection } from '../load/http-connection.ts'
 import type { Target } from '../load/target.ts'
-import { measureCycles, postResult, takeJobs } from '../load/worker-loop.ts'
+import { countCycles, postResult, takeJobs } from '../load/worker-loop.ts'
 import { amountRow, median, type Row, ratioRow } from '../report.ts'
 import { type Queue, startBaseline, startBenchPlane, startQueue } from '../setup.ts'
 
@@ -42,15 +42,15 @@ export async function measureCpu(): Promise<Row[]> {
 }
 
 async function measureRound(queue: Queue, pid: number, baseline: { url: string; pid(): number }): Promise<Record<Step, number>> {
-  const rate = (target: Target) => () => measureRate(target, SECONDS)
-  const bare = await costUs(baseline.pid(), rate({ url: `${baseline.url}/bare`, method: 'GET' }))
-  const run = await costUs(pid, rate(submitTarget(queue)))
-  const status = await costUs(pid, rate(await statusTarget(queue)))
+  const requests = (target: Target) => () => countRequests(target, SECONDS)
+  const bare = await costUs(baseline.pid(), requests({ url: `${baseline.url}/bare`, method: 'GET' }))
+  const run = await costUs(pid, requests(submitTarget(queue)))
+  const status = await costUs(pid, requests(await statusTarget(queue)))
   const ping = await pingCostUs(queue, pid)
   await fillQueue(queue, PREFILL)
-  const cycles = await costUs(pid, () => measureCycles(queue.url, queue.workers, SECONDS, 1))
+  const cycles = await costUs(pid, () => countCycles(queue.url, queue.workers, SECONDS, 1))
   await fillQueue(queue, PREFILL)
-  const cyclesBatch = await costUs(pid, () => measureCycles(queue.url, queue.workers, SECONDS, BATCH))
+  const cyclesBatch = await costUs(pid, () => countCycles(queue.url, queue.workers, SECONDS, BATCH))
   await purge(queue)
   return { bare, run, status, ping, cycles, cyclesBatch }
 }
@@ -65,17 +65,17 @@ async function pingCostUs({ url, workers: [worker] }: Queue, pid: number): Promi
   const [job] = await takeJobs(connection, worker, 1)
   if (!job) throw new Error('the take brought no job')
   const target = { url: `${url}${worker.pingPath}&job_id=${job.id}`, method: 'GET', headers: { authorization: worker.key } } as const
-  const cost = await costUs(pid, () => measureRate(target, SECONDS))
+  const cost = await costUs(pid, () => countRequests(target, SECONDS))
   await postResult(connection, worker, job)
   connection.close()
   return cost
 }
 
-/** Returns the processor time of a process per operation, microseconds, given the measurement of its rate. */
-async function costUs(pid: number, perSecond: () => Promise<number>): Promise<number> {
+/** Returns the processor time of a process per operation, microseconds. `operate` returns the number of its operations. */
+async function costUs(pid: number, operate: () => Promise<number>): Promise<number> {
   const before = usedUs(pid)
-  const rate = await perSecond()
-  return (usedUs(pid) - before) / (rate * SECONDS)
+  const operations = await operate()
+  return (usedUs(pid) - before) / operations
 }
 
 function usedUs(pid: number): number {
