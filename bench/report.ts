@@ -61,6 +61,12 @@ export function formatRows(rows: readonly Row[]): string {
     .join('\n')
 }
 
+/** Returns how many of the targets of some rows are met, for the end of a title; nothing if they have none. */
+export function formatVerdict(rows: readonly Row[]): string {
+  const targets = rows.flatMap(({ target }) => target ?? [])
+  return targets.length === 0 ? '' : `, ${targets.filter(({ met }) => met).length} of ${targets.length} targets met`
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? 0

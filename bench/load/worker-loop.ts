@@ -13,11 +13,17 @@ interface Job {
  */
 export async function measureCycles(url: string, workers: readonly WorkerAccess[], seconds: number, batch: number): Promise<number> {
   const startedAt = performance.now()
-  const until = startedAt + seconds * 1000
+  const cycles = await countCycles(url, workers, seconds, batch)
+  return cycles / ((performance.now() - startedAt) / 1000)
+}
+
+/** Returns the number of these cycles. */
+export async function countCycles(url: string, workers: readonly WorkerAccess[], seconds: number, batch: number): Promise<number> {
+  const until = performance.now() + seconds * 1000
   // With batches, fewer workers keep the same number of posts in flight.
   const busy = workers.slice(0, Math.ceil(workers.length / batch))
   const counts = await Promise.all(busy.map((worker) => loop(url, worker, batch, () => performance.now() < until)))
-  return counts.reduce((sum, count) => sum + count, 0) / ((performance.now() - startedAt) / 1000)
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 async function loop(url: string, worker: WorkerAccess, batch: number, goesOn: () => boolean): Promise<number> {

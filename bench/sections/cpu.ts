@@ -1,10 +1,11 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fillQueue, purge, statusTarget, submitTarget } from '../job-calls.ts'
-import { measureRate } from '../load/closed-loop.ts'
+import { countRequests } from '../load/closed-loop.ts'
 import { HttpConnection } from '../load/http-connection.ts'
 import type { Target } from '../load/target.ts'
-import { measureCycles, postResult, takeJobs } from '../load/worker-loop.ts'
-import { amountRow, median, type Row, ratioRow } from '../report.ts'
+import { countCycles, postResult, takeJobs } from '../load/worker-loop.ts'
+import { amountRow, type Goal, median, type Row, ratioRow } from '../report.ts'
 import { type Queue, startBaseline, startBenchPlane, startQueue } from '../setup.ts'
 
 const ROUNDS = 3
@@ -15,44 +16,83 @@ const PREFILL = 12_000
 /** The kernel counts processor time in hundredths of a second. */
 const TICK_US = 10_000
 
-const STEPS = ['bare', 'run', 'status', 'ping', 'cycles', 'cyclesBatch'] as const
-type Step = (typeof STEPS)[number]
+const OPERATIONS = {
+  run: '/run',
+  status: '/status',
+  ping: 'a ping with a job',
+  cycles: 'take and done',
+  cyclesBatch: `take and done, batches of ${BATCH}, a job`,
+}
+type Operation = keyof typeof OPERATIONS
+const OPERATION_NAMES = Object.keys(OPERATIONS) as Operation[]
+
+/** Processor time of one operation and of a bare handler just before it, microseconds. */
+interface Pair {
+  us: number
+  bareUs: number
+}
+
+interface Measured {
+  /** Version of the measured runtime. */
+  runtime: string
+  rounds: Record<Operation, Pair>[]
+}
 
 /**
  * Processor time of the runtime for one operation, compared with a bare handler measured back to back. It is steady where rates are not.
  */
 export async function measureCpu(): Promise<Row[]> {
+  const { rounds } = await measureRounds(ROUNDS)
+  const us = (operation: Operation) => rounds.map((round) => round[operation].us)
+  const bareUs = (operation: Operation) => rounds.map((round) => round[operation].bareUs)
+  const ratio = (operation: Operation, goal?: Goal) =>
+    ratioRow(`${OPERATIONS[operation]} : bare handler`, us(operation), bareUs(operation), goal)
+  return [
+    amountRow('bare handler', median(OPERATION_NAMES.flatMap(bareUs)), 'µs'),
+    ...OPERATION_NAMES.map((operation) => amountRow(OPERATIONS[operation], median(us(operation)), 'µs')),
+    ratio('run', { atMost: 3.5 }),
+    ratio('status'),
+    ratio('ping'),
+    ratio('cycles', { atMost: 14 }),
+  ]
+}
+
+/** Returns the ratio of each operation to the bare handler, one value per round, after a first round that warms up. */
+export async function measureRatios(count: number): Promise<{ runtime: string; ratios: Record<string, number[]> }> {
+  const { runtime, rounds } = await measureRounds(1 + count)
+  const ratiosOf = (operation: Operation) => rounds.slice(1).map((round) => round[operation].us / round[operation].bareUs)
+  return { runtime, ratios: Object.fromEntries(OPERATION_NAMES.map((operation) => [OPERATIONS[operation], ratiosOf(operation)])) }
+}
+
+async function measureRounds(count: number): Promise<Measured> {
   await using plane = await startBenchPlane()
   // Read before the baseline starts, because the plane records every runtime that this process starts.
   const pid = plane.pid()
   await using baseline = await startBaseline()
   const queue = await startQueue(plane)
-  const rounds: Record<Step, number>[] = []
-  for (let round = 0; round < ROUNDS; round += 1) rounds.push(await measureRound(queue, pid, baseline))
-  const of = (step: Step) => rounds.map((round) => round[step])
-  const names = { bare: 'bare handler', run: '/run', status: '/status', ping: 'a ping with a job', cycles: 'take and done' }
-  const labels: Record<Step, string> = { ...names, cyclesBatch: `take and done, batches of ${BATCH}, a job` }
-  return [
-    ...STEPS.map((step) => amountRow(labels[step], median(of(step)), 'µs')),
-    ratioRow('/run : bare handler', of('run'), of('bare'), { atMost: 3.5 }),
-    ratioRow('/status : bare handler', of('status'), of('bare')),
-    ratioRow('a ping : bare handler', of('ping'), of('bare')),
-    ratioRow('take and done : bare handler', of('cycles'), of('bare'), { atMost: 14 }),
-  ]
+  const runtime = execFileSync(`/proc/${pid}/exe`, ['--version'], { encoding: 'utf8' }).trim()
+  const rounds: Measured['rounds'] = []
+  for (let round = 0; round < count; round += 1) rounds.push(await measureRound(queue, pid, baseline))
+  return { runtime, rounds }
 }
 
-async function measureRound(queue: Queue, pid: number, baseline: { url: string; pid(): number }): Promise<Record<Step, number>> {
-  const rate = (target: Target) => () => measureRate(target, SECONDS)
-  const bare = await costUs(baseline.pid(), rate({ url: `${baseline.url}/bare`, method: 'GET' }))
-  const run = await costUs(pid, rate(submitTarget(queue)))
-  const status = await costUs(pid, rate(await statusTarget(queue)))
-  const ping = await pingCostUs(queue, pid)
+async function measureRound(queue: Queue, pid: number, baseline: { url: string; pid(): number }): Promise<Record<Operation, Pair>> {
+  const requests = (target: Target) => () => countRequests(target, SECONDS)
+  const cycles = (batch: number) => () => countCycles(queue.url, queue.workers, SECONDS, batch)
+  const paired = async (measure: () => Promise<number>): Promise<Pair> => ({
+    bareUs: await costUs(baseline.pid(), requests({ url: `${baseline.url}/bare`, method: 'GET' })),
+    us: await measure(),
+  })
+  const run = await paired(() => costUs(pid, requests(submitTarget(queue))))
+  const statusOfOne = requests(await statusTarget(queue))
+  const status = await paired(() => costUs(pid, statusOfOne))
+  const ping = await paired(() => pingCostUs(queue, pid))
   await fillQueue(queue, PREFILL)
-  const cycles = await costUs(pid, () => measureCycles(queue.url, queue.workers, SECONDS, 1))
+  const single = await paired(() => costUs(pid, cycles(1)))
   await fillQueue(queue, PREFILL)
-  const cyclesBatch = await costUs(pid, () => measureCycles(queue.url, queue.workers, SECONDS, BATCH))
+  const batch = await paired(() => costUs(pid, cycles(BATCH)))
   await purge(queue)
-  return { bare, run, status, ping, cycles, cyclesBatch }
+  return { run, status, ping, cycles: single, cyclesBatch: batch }
 }
 
 /**
@@ -65,17 +105,17 @@ async function pingCostUs({ url, workers: [worker] }: Queue, pid: number): Promi
   const [job] = await takeJobs(connection, worker, 1)
   if (!job) throw new Error('the take brought no job')
   const target = { url: `${url}${worker.pingPath}&job_id=${job.id}`, method: 'GET', headers: { authorization: worker.key } } as const
-  const cost = await costUs(pid, () => measureRate(target, SECONDS))
+  const cost = await costUs(pid, () => countRequests(target, SECONDS))
   await postResult(connection, worker, job)
   connection.close()
   return cost
 }
 
-/** Returns the processor time of a process per operation, microseconds, given the measurement of its rate. */
-async function costUs(pid: number, perSecond: () => Promise<number>): Promise<number> {
+/** Returns the processor time of a process per operation, microseconds. `operate` returns the number of its operations. */
+async function costUs(pid: number, operate: () => Promise<number>): Promise<number> {
   const before = usedUs(pid)
-  const rate = await perSecond()
-  return (usedUs(pid) - before) / (rate * SECONDS)
+  const operations = await operate()
+  return (usedUs(pid) - before) / operations
 }
 
 function usedUs(pid: number): number {

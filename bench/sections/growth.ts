@@ -7,6 +7,9 @@ const FILL_BATCH = 20_000
 const ROUNDS = 20
 /** Operations per call. */
 const OPERATIONS = { nothing: 0, insert: 2_000, takeAndFinish: 300 }
+/** Printed first, because the jobs take a minute to insert. */
+const PURPOSE = `growth: inserts queues of ${LEVELS.join(', ')} jobs inside their endpoint objects. Then it compares the time of an insert and of a
+take with its result between the lengths, ${ROUNDS} rounds of each, and restarts the plane. Costs of the longest queue should be those of the shortest.`
 type Measured = keyof typeof OPERATIONS
 
 /** A queue of a given length, and the cost of operations on it: microseconds each, one value per round. */
@@ -21,11 +24,13 @@ interface Grown {
 /** Cost of inserts and takes inside the object while many jobs wait, and the storage of each job. */
 export async function measureGrowth(): Promise<Row[]> {
   await using plane = await startBenchPlane()
+  process.stdout.write(`\n${PURPOSE}\n`)
   const queues: Grown[] = []
   for (const length of LEVELS) queues.push(await growQueue(plane, length))
-  // The lengths alternate round by round, so that the drift of the machine affects all of them alike.
+  // The lengths alternate round by round, and so does their order: the drift of the machine affects all of them alike, and none is always
+  // measured first.
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const queue of queues) await measureRound(plane, queue)
+    for (const queue of round % 2 === 0 ? queues : queues.toReversed()) await measureRound(plane, queue)
   }
   await plane.restart()
   return [...describe(queues), await describeFirstAnswer(plane, queues.at(-1))]

@@ -10,8 +10,9 @@ import {
   type Operation,
   readyEndpointUsage,
 } from '../../bench/bill/model.ts'
+import { compareRatios, exitCodeOf, formatJudged, summarize } from '../../bench/cpu/compare.ts'
 import { parseReport } from '../../bench/load/wrk.ts'
-import { amountRow, formatRows, percentiles, ratioRow } from '../../bench/report.ts'
+import { amountRow, formatRows, formatVerdict, percentiles, ratioRow } from '../../bench/report.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const WRK_REPORT = `Running 2s test @ http://127.0.0.1:1/
@@ -51,9 +52,61 @@ describe('rows of the report', () => {
     expect(formatRows([amountRow('slow', 5, 'ms', { atMost: 1 })])).toBe('  slow  5 ms  target <= 1 ms  MISSED')
   })
 
+  it('the verdict counts the targets that are met', () => {
+    const goal = { atMost: 1 }
+    expect(formatVerdict([amountRow('a', 1, 'ms', goal), amountRow('b', 2, 'ms', goal), amountRow('c', 3, 'ms')])).toBe(
+      ', 1 of 2 targets met',
+    )
+    expect(formatVerdict([amountRow('a', 1, 'ms')])).toBe('')
+  })
+
   it('percentiles of no samples are null', () => {
     expect(percentiles([])).toEqual({ p50: 0, p99: 0 })
     expect(percentiles([3, 1, 2])).toEqual({ p50: 2, p99: 3 })
+  })
+})
+
+describe('the comparison of processor time with the committed ratios', () => {
+  const committed = { '/run': { ratio: 2, tolerance: 0.1 } }
+  const verdictOf = (rounds: number[]) => compareRatios({ '/run': rounds }, committed).map(({ verdict }) => verdict)
+
+  it('a ratio is allowed up to its tolerance, and fails beyond it', () => {
+    expect(verdictOf([2.2, 2.2, 2.2, 2.2, 2.2])).toEqual(['ok'])
+    expect(verdictOf([2.21, 2.21, 2.21, 2.21, 2.21])).toEqual(['FAIL'])
+    expect(verdictOf([1, 1, 1, 1, 1])).toEqual(['ok'])
+  })
+
+  it('one disturbed round on each side changes neither the median nor the spread', () => {
+    expect(summarize([9, 2, 1.9, 2.1, 0.1])).toEqual({ ratio: 2, spread: expect.closeTo(0.1) })
+  })
+
+  it('rounds that differ by more than the tolerance are not judged', () => {
+    expect(verdictOf([1.8, 1.8, 2, 2.1, 2.1])).toEqual(['NOISY'])
+    expect(verdictOf([3, 3, 4, 5, 5])).toEqual(['NOISY'])
+  })
+
+  it('fewer than five rounds, or other operations than the committed ones, are refused', () => {
+    expect(() => verdictOf([2, 2, 2, 2])).toThrow('5 are needed')
+    const rounds = [2, 2, 2, 2, 2]
+    expect(() => compareRatios({ '/run': rounds, '/stop': rounds }, committed)).toThrow('/stop')
+    expect(() => compareRatios({}, committed)).toThrow('/run')
+  })
+
+  it('the exit code is 1 after a regression, else 2 after noise', () => {
+    const [ok, failed, noisy] = [
+      [2, 2, 2, 2, 2],
+      [3, 3, 3, 3, 3],
+      [1, 1, 2, 3, 3],
+    ].map((rounds) => compareRatios({ '/run': rounds }, committed))
+    if (!ok || !failed || !noisy) throw new Error('a comparison is missing')
+    expect([ok, [...ok, ...noisy], [...noisy, ...failed, ...ok]].map(exitCodeOf)).toEqual([0, 2, 1])
+  })
+
+  it('a line names the verdict and the numbers', () => {
+    const [judged] = compareRatios({ '/run': [3, 3, 3, 3, 3] }, committed)
+    expect(judged && formatJudged(judged)).toBe(
+      '  FAIL   /run: measured 3.00, committed 2.00, allowed 2.20, rounds differ by 0.0 % of 10.0 %',
+    )
   })
 })
 
