@@ -119,7 +119,11 @@ export function cliDocument(): string {
 
 function describe(command: Command, depth: number): string[] {
   const path = pathOf(command)
-  const children = command.createHelp().visibleCommands(command)
+  // Commander adds a command `help` to each noun; one entry at the end of the document describes it.
+  const children = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((child) => child.name() !== 'help')
   const aliases =
     command.aliases().length === 0
       ? ''

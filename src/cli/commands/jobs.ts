@@ -35,7 +35,7 @@ function addRun(parent: Command, words: string): void {
     run,
     `${words} <endpoint> '{"prompt":"Hello"}' --wait`,
     `${words} <endpoint> @input.json -q`,
-    `echo '{"prompt":"Hello"}' | podplane ${words} <endpoint> - --stream`,
+    `${words} <endpoint> - --stream < input.json`,
   )
 }
 
