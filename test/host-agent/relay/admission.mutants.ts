@@ -8,12 +8,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'isStill ? caller.id : undefined',
   },
   {
-    id: 'a connection carries any number of requests at a time',
-    file: 'src/host-agent/relay/admission/admission.ts',
-    find: 'return previous === undefined || previous.writableEnded',
-    replace: 'return previous !== response',
-  },
-  {
     id: 'H1: the relay serves unknown callers',
     file: 'src/host-agent/relay/admission/admission.ts',
     find: 'if (caller === undefined) {',

@@ -190,6 +190,8 @@ describe('timers', () => {
   it('[TMO-2, JOB-10] the execution timeout fails the job, stops the worker, and kills it when it continues', async () => {
     const queue = await setUpQueue()
     const { jobId, worker } = await runAndTake(queue, {}, { executionTimeout: 5_000 })
+    // With a moving clock, the silence after the last ping would stop the worker too.
+    await freezeClock(queue.endpointId)
     await worker.ping([jobId])
     await advance(queue.endpointId, 5_000)
     expect((await queue.get(`/status/${jobId}`)).body).toMatchObject({ status: 'FAILED', error: 'executionTimeout exceeded' })
