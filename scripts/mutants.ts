@@ -126,6 +126,7 @@ async function runTests(copy: string, project: string, tests: readonly string[])
     timeout: TIME_LIMIT_MS,
     killSignal: 'SIGKILL',
   })
+  const startedAt = performance.now()
   let output = ''
   let errors = ''
   run.stdout.on('data', (text) => {
@@ -136,7 +137,9 @@ async function runTests(copy: string, project: string, tests: readonly string[])
   })
   return new Promise((resolve) =>
     run.once('close', (code, signal) => {
-      const ran = signal !== null || /"num(Passed|Failed)Tests":[1-9]/.test(output)
+      // A run that the system kills earlier, for memory for example, proves nothing.
+      const hung = signal !== null && performance.now() - startedAt >= TIME_LIMIT_MS
+      const ran = hung || /"num(Passed|Failed)Tests":[1-9]/.test(output)
       resolve({ failed: ran && code !== 0, broken: ran ? '' : `${errors}\n${output.slice(-SHOWN_CHARS)}` })
     }),
   )
