@@ -114,8 +114,15 @@ export class Lab {
   /** Kills everything that the row started and waits for its end. */
   async killAll(): Promise<void> {
     const deadline = performance.now() + KILL_WAIT_MS
-    for (let left = this.processes(); left.length > 0; left = this.processes()) {
-      for (const { pid } of left) signalPid(pid, 'SIGKILL')
+    const killed = new Set<number>()
+    for (;;) {
+      const left = this.processes()
+      for (const { pid } of left) {
+        signalPid(pid, 'SIGKILL')
+        killed.add(pid)
+      }
+      // A process that ends has no command line any more while its ports are still in use.
+      if (left.length === 0 && ![...killed].some(isEnding)) return
       if (performance.now() > deadline)
         throw new Error(`these do not end: ${left.map(({ pid, command }) => `${pid} ${command}`).join(', ')}`)
       await sleep(POLL_MS)
@@ -162,6 +169,15 @@ export class Lab {
       // The process has ended meanwhile.
       return []
     }
+  }
+}
+
+/** Whether a killed process still exists: not ended, and not a zombie, which has no files and ports any more. */
+function isEnding(pid: number): boolean {
+  try {
+    return !/^\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*(?=\) )/s, ''))
+  } catch {
+    return false
   }
 }
 
