@@ -34,10 +34,11 @@ export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unkno
 }
 
 /**
- * Whether the disk is full at present. Asked after a failed write that a full disk may have caused; the launcher then frees its reserve
- * (PLANE-12).
+ * Whether the disk is full at present. Asked after a failed write that a full disk may have caused; the launcher then frees a part of
+ * its reserve (PLANE-12).
  */
 export async function isFullNow(env: Env): Promise<boolean> {
-  const facts = await readStorage(env, WRITE_FAILED_URL)
+  // Without an answer, the last known state counts: a launcher that has no time does not make room.
+  const facts = (await readStorage(env, WRITE_FAILED_URL)) ?? known.get(env)?.facts ?? null
   return facts !== null && storageRoom(facts) === 'FULL'
 }

@@ -4,8 +4,8 @@
 export interface StorageFacts {
   freeBytes: number
   totalBytes: number
-  /** Whether the reserve file exists. */
-  hasReserve: boolean
+  /** Present size of the reserve file. */
+  reservedBytes: number
   /** Damaged database files, as paths relative to the storage directory. */
   damaged: readonly string[]
 }
@@ -28,25 +28,43 @@ const FULL_MAX_BYTES = 64 * MIB
 const STEADY_MS = 500
 const RESERVE_SHARE = 0.04
 const RESERVE_MAX_BYTES = 32 * MIB
+/** The reserve is released in parts, so that a program that fills the disk once more does not take all of it. */
+const RESERVE_PARTS = 4
 
 /** State of a disk by its free space. A full disk stays FULL until the reserve file fits again. A disk of unknown size is OK. */
-export function storageRoom({ freeBytes, totalBytes, hasReserve }: Omit<StorageFacts, 'damaged'>): StorageRoom {
+export function storageRoom({ freeBytes, totalBytes, reservedBytes }: Omit<StorageFacts, 'damaged'>): StorageRoom {
   if (totalBytes <= 0) return 'OK'
-  if (!hasReserve || freeBytes < fullBelowBytes(totalBytes)) return 'FULL'
+  if (reservedBytes < reserveBytes(totalBytes) || freeBytes < fullBelowBytes(totalBytes)) return 'FULL'
   return freeBytes < Math.min(LOW_MAX_BYTES, LOW_SHARE * totalBytes) ? 'LOW' : 'OK'
 }
 
-/** Size in bytes of the reserve file, which is deleted when the disk is full so that databases can still be opened and read (PLANE-12). */
+/** Size in bytes of the whole reserve file, which is released when the disk is full so that databases can still be opened and read (PLANE-12). */
 export function reserveBytes(totalBytes: number): number {
   return Math.floor(Math.min(RESERVE_MAX_BYTES, RESERVE_SHARE * totalBytes))
 }
 
+/** Facts that decide whether a part of the reserve is released; times in milliseconds. */
+export interface ReserveUse {
+  /** Time since the free space last shrank. */
+  steadyMs: number
+  /** Time since the last part was released. */
+  releasedMs: number
+  writeFailed: boolean
+}
+
 /**
- * Whether the reserve of a full disk may be deleted: its free space has not shrunk for `steadyMs`, or a write has failed. Earlier, the
- * program that fills the disk would take the freed space too.
+ * Size in bytes that the reserve file of a full disk should have: one part less once the free space has not shrunk for `STEADY_MS`, or at
+ * once if a write has failed. Earlier, the program that fills the disk would take the freed space too. Further parts follow, at most one in
+ * `STEADY_MS`, if the freed one has been taken or a write fails again.
  */
-export function mayGiveUpReserve(facts: Omit<StorageFacts, 'damaged'>, steadyMs: number, writeFailed: boolean): boolean {
-  return facts.hasReserve && storageRoom(facts) === 'FULL' && (writeFailed || steadyMs >= STEADY_MS)
+export function reserveAfter(facts: Omit<StorageFacts, 'damaged'>, { steadyMs, releasedMs, writeFailed }: ReserveUse): number {
+  const { freeBytes, totalBytes, reservedBytes } = facts
+  const whole = reserveBytes(totalBytes)
+  const part = Math.ceil(whole / RESERVE_PARTS)
+  const isWhole = reservedBytes >= whole
+  const isNeeded = writeFailed || (steadyMs >= STEADY_MS && (isWhole || freeBytes < part))
+  const isDue = isWhole || releasedMs >= STEADY_MS
+  return storageRoom(facts) === 'FULL' && isNeeded && isDue ? Math.max(0, Math.min(reservedBytes, whole) - part) : reservedBytes
 }
 
 /** Whether the reserve file can be written again without making the disk FULL. */

@@ -1,6 +1,6 @@
-import { closeSync, fsyncSync, openSync, rmSync, statfsSync, statSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, ftruncateSync, openSync, rmSync, statfsSync, statSync, truncateSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { mayGiveUpReserve, mayReserve, reserveBytes, type StorageFacts, storageRoom } from '../../domain/plane/storage-room.ts'
+import { mayReserve, reserveAfter, reserveBytes, type StorageFacts, storageRoom } from '../../domain/plane/storage-room.ts'
 import { errorText } from '../../node/fail.ts'
 import { findDamaged } from './damaged-files.ts'
 import { findLostLogs, noteLogs } from './known-logs.ts'
@@ -21,26 +21,29 @@ export interface StorageWatch {
 
 /**
  * Watches the disk below a storage directory (PLANE-12) and its database files (PLANE-14, PLANE-16). While there is room it holds a reserve
- * file. It removes that file once the disk is full and stable, because databases need some pages to be opened and read. `onChange` receives
- * a line when something has changed.
+ * file. It releases that file in parts once the disk is full, because databases need some pages to be opened and read. `onChange` receives a
+ * line when something has changed.
  */
 export async function watchStorage(storage: string, onChange: (line: string) => void): Promise<StorageWatch> {
   const reserve = reservePath(storage)
-  let facts: StorageFacts = { freeBytes: 0, totalBytes: 0, hasReserve: false, damaged: [] }
+  let facts: StorageFacts = { freeBytes: 0, totalBytes: 0, reservedBytes: 0, damaged: [] }
   let reported = ''
   let steadySince = 0
+  let releasedAt = 0
 
   const readRoom = (writeFailed: boolean) => {
     const disk = readDisk(storage)
     if (disk.freeBytes < facts.freeBytes) steadySince = performance.now()
-    const hasReserve = statSync(reserve, { throwIfNoEntry: false })?.size === reserveBytes(disk.totalBytes)
-    facts = { ...facts, ...disk, hasReserve }
-    if (mayGiveUpReserve(facts, performance.now() - steadySince, writeFailed)) {
-      rmSync(reserve, { force: true })
-      facts.hasReserve = false
-    } else if (!hasReserve && mayReserve(disk)) {
+    facts = { ...facts, ...disk, reservedBytes: statSync(reserve, { throwIfNoEntry: false })?.size ?? 0 }
+    const nowMs = performance.now()
+    const left = reserveAfter(facts, { steadyMs: nowMs - steadySince, releasedMs: nowMs - releasedAt, writeFailed })
+    if (left < facts.reservedBytes) {
+      truncateSync(reserve, left)
+      releasedAt = nowMs
+      facts.reservedBytes = left
+    } else if (facts.reservedBytes < reserveBytes(disk.totalBytes) && mayReserve(disk)) {
       setAside(reserve, reserveBytes(disk.totalBytes))
-      facts.hasReserve = true
+      facts.reservedBytes = reserveBytes(disk.totalBytes)
     }
   }
   let damaged: string[] = []
@@ -108,13 +111,16 @@ function readDisk(path: string): Pick<StorageFacts, 'freeBytes' | 'totalBytes'> 
   return { totalBytes: bsize * blocks, freeBytes: bsize * (process.getuid?.() === 0 ? bfree : bavail) }
 }
 
-/** Writes the reserve. It consists of zeros, because a sparse file would take no room. */
+/** Writes the reserve, or none if there is no room for all of it. It consists of zeros, because a sparse file would take no room. */
 function setAside(path: string, bytes: number): void {
   const fd = openSync(path, 'w', 0o600)
   try {
     const zeros = Buffer.alloc(MIB)
     for (let written = 0; written < bytes; ) written += writeSync(fd, zeros, 0, Math.min(MIB, bytes - written))
     fsyncSync(fd)
+  } catch (error) {
+    ftruncateSync(fd)
+    throw error
   } finally {
     closeSync(fd)
   }

@@ -8,7 +8,7 @@ import { describe, expect, it } from '../../support/unit.ts'
 const GOOD: PlaneFacts = {
   databaseMs: 3,
   objectFault: null,
-  storage: { freeBytes: 50 * 2 ** 30, totalBytes: 100 * 2 ** 30, hasReserve: true, damaged: [] },
+  storage: { freeBytes: 50 * 2 ** 30, totalBytes: 100 * 2 ** 30, reservedBytes: 2 ** 30, damaged: [] },
   applied: ['0000_a.sql', '0001_b.sql'],
   known: ['0000_a.sql', '0001_b.sql'],
   hosts: [{ isOnline: true, isHealthy: true, isCordoned: false }],
@@ -20,7 +20,7 @@ const GOOD: PlaneFacts = {
 const disk = (facts: Partial<StorageFacts>): StorageFacts => ({
   freeBytes: 50 * 2 ** 30,
   totalBytes: 100 * 2 ** 30,
-  hasReserve: true,
+  reservedBytes: 2 ** 30,
   damaged: [],
   ...facts,
 })

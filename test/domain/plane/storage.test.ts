@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { isDatabaseDamaged, isLogDamaged } from '../../../src/domain/plane/sqlite-file.ts'
 import { isStorageFull } from '../../../src/domain/plane/storage-faults.ts'
-import { mayGiveUpReserve, mayReserve, reserveBytes, storageRoom } from '../../../src/domain/plane/storage-room.ts'
+import { mayReserve, type ReserveUse, reserveAfter, reserveBytes, storageRoom } from '../../../src/domain/plane/storage-room.ts'
 import { afterEach, beforeEach, describe, expect, it } from '../../support/unit.ts'
 
 const MIB = 2 ** 20
 const GIB = 2 ** 30
 
 describe('[PLANE-12] the room on a disk', () => {
-  const room = (freeBytes: number, totalBytes: number, hasReserve = true) => storageRoom({ freeBytes, totalBytes, hasReserve })
+  const room = (freeBytes: number, totalBytes: number, reservedBytes = reserveBytes(totalBytes)) =>
+    storageRoom({ freeBytes, totalBytes, reservedBytes })
   it.each<[string, number, number, string]>([
     ['a large disk is full below 64 MiB', 64 * MIB - 1, 1000 * GIB, 'FULL'],
     ['a large disk is low at 64 MiB', 64 * MIB, 1000 * GIB, 'LOW'],
@@ -26,20 +27,36 @@ describe('[PLANE-12] the room on a disk', () => {
   })
 
   it('is full without the reserve, which is set aside where enough is left for it', () => {
-    expect(room(50 * MIB, 100 * MIB, false)).toBe('FULL')
+    expect(room(50 * MIB, 100 * MIB, 0)).toBe('FULL')
+    expect(room(50 * MIB, 100 * MIB, 3 * MIB)).toBe('FULL')
     expect(reserveBytes(1000 * GIB)).toBe(32 * MIB)
     expect(reserveBytes(100 * MIB)).toBe(4 * MIB)
     expect(mayReserve({ freeBytes: 10 * MIB + 1, totalBytes: 100 * MIB })).toBe(true)
     expect(mayReserve({ freeBytes: 10 * MIB, totalBytes: 100 * MIB })).toBe(false)
   })
 
-  it('releases the reserve of a full disk once it stops filling, or a write has failed', () => {
-    const facts = { freeBytes: 3 * MIB, totalBytes: 100 * MIB, hasReserve: true }
-    expect(mayGiveUpReserve(facts, 499, false)).toBe(false)
-    expect(mayGiveUpReserve(facts, 500, false)).toBe(true)
-    expect(mayGiveUpReserve(facts, 0, true)).toBe(true)
-    expect(mayGiveUpReserve({ ...facts, freeBytes: 50 * MIB }, 500, true)).toBe(false)
-    expect(mayGiveUpReserve({ ...facts, hasReserve: false }, 500, true)).toBe(false)
+  describe('[PLANE-12] the reserve of a full disk', () => {
+    const FULL = { freeBytes: 3 * MIB, totalBytes: 100 * MIB, reservedBytes: 4 * MIB }
+    const left = (facts: Partial<typeof FULL>, use: Partial<ReserveUse>) =>
+      reserveAfter({ ...FULL, ...facts }, { steadyMs: 0, releasedMs: 1e9, writeFailed: false, ...use }) / MIB
+
+    it('loses a part once the disk stops filling, or a write has failed', () => {
+      expect(left({}, { steadyMs: 499 })).toBe(4)
+      expect(left({}, { steadyMs: 500 })).toBe(3)
+      expect(left({}, { writeFailed: true })).toBe(3)
+      expect(left({ freeBytes: 50 * MIB }, { steadyMs: 500, writeFailed: true })).toBe(4)
+    })
+
+    it('loses further parts when the freed one is taken or a write fails again, at most one in half a second', () => {
+      const used = { reservedBytes: 3 * MIB, freeBytes: 2 * MIB }
+      expect(left(used, { steadyMs: 1e9 })).toBe(3)
+      expect(left({ ...used, freeBytes: MIB - 1 }, { steadyMs: 499 })).toBe(3)
+      expect(left({ ...used, freeBytes: MIB - 1 }, { steadyMs: 500 })).toBe(2)
+      expect(left(used, { writeFailed: true, releasedMs: 499 })).toBe(3)
+      expect(left(used, { writeFailed: true, releasedMs: 500 })).toBe(2)
+      expect(left({ reservedBytes: 1 * MIB, freeBytes: 0 }, { writeFailed: true })).toBe(0)
+      expect(left({ reservedBytes: 0, freeBytes: 0 }, { writeFailed: true })).toBe(0)
+    })
   })
 
   it('is distinguished from other faults by the text of the error or its cause', () => {
