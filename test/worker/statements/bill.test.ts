@@ -21,26 +21,22 @@ const LINES_A_SECOND = 10
 /** Operations of many steps, whose alarms fall into one second or the next. */
 const LONG: readonly string[] = ['host hour', 'log minute']
 const LONG_TOLERANCE = 0.05
+const LONG_SLACK = 3
+const MOST_TRIES = 3
 
 afterEach(() => vi.restoreAllMocks())
 
 describe('the bill of the network', () => {
-  it('[DEV-18] has the counts of the operations as they are', { timeout: 150_000 }, async () => {
+  it('[DEV-18] has the counts of the operations as they are', { timeout: 300_000 }, async () => {
     const found: Found = {}
-    for (const count of [countJobs, countRetention, countPolls, countHost, countLog]) {
-      Object.assign(found, await count())
-      // Another counting begins with the runtime's own functions.
-      vi.restoreAllMocks()
-    }
+    for (const count of [countJobs, countRetention, countPolls, countHost, countLog]) Object.assign(found, await leastOf(count))
     const lines = Object.entries(found).map(
       ([name, counts]) => `  ${JSON.stringify(name)}: ${JSON.stringify(counts, null, 1).replaceAll(/\s+/g, ' ')}`,
     )
     const message = `bench/bill/counts.json should be:\n{\n${lines.join(',\n')}\n}\n`
     expect(Object.keys(found).toSorted(), message).toEqual(Object.keys(committed).toSorted())
-    for (const [name, counts] of Object.entries(found) as [Operation, Counts][]) {
-      if (!LONG.includes(name)) expect(counts, `${name}; ${message}`).toEqual(committed[name])
-      else expectNear(counts, committed[name], LONG_TOLERANCE, `${name}; ${message}`)
-    }
+    for (const [name, counts] of Object.entries(found) as [Operation, Counts][])
+      expect(differences(name, counts), `${name}; ${message}`).toEqual([])
   })
 
   it('[DEV-18] has intervals that are those of the plane', () => {
@@ -182,15 +178,31 @@ async function playJob(queue: BilledQueue, seconds: number): Promise<void> {
   await queue.status(id)
 }
 
-/** Compares what is billed alike. Read rows cost a thousandth of written ones, so they may differ. */
-function expectNear(found: Counts, expected: Counts, tolerance: number, message: string): void {
-  const kinds = ({ rowsWritten, alarmsSet, ...others }: Counts) => ({ written: rowsWritten + alarmsSet, ...others, rowsRead: 0 })
-  const wanted = Object.entries(kinds(expected))
-  const actual: Record<string, number> = kinds(found)
-  for (const [kind, count] of wanted) {
-    const difference = Math.abs((actual[kind] ?? 0) - count)
-    expect(difference, `${kind}: ${actual[kind]}, expected ${count}; ${message}`).toBeLessThanOrEqual(Math.max(3, tolerance * count))
+/**
+ * Counts again, up to three times, while a count differs from the committed one: on a slow machine an alarm of the plane may fall into the
+ * counted time. More work of an operation itself differs each time.
+ */
+async function leastOf(count: () => Promise<Found>): Promise<Found> {
+  for (let tries = 1; ; tries += 1) {
+    const found = await count()
+    // Another counting begins with the runtime's own functions.
+    vi.restoreAllMocks()
+    const isEqual = (Object.entries(found) as [Operation, Counts][]).every(([name, counts]) => differences(name, counts).length === 0)
+    if (isEqual || tries === MOST_TRIES) return found
   }
+}
+
+/** Members that differ from the committed counts. In long operations, an alarm may fall into the counted time or not. */
+function differences(name: Operation, counts: Counts): string[] {
+  const isLong = LONG.includes(name)
+  // Read rows cost a thousandth of written ones, so they may differ there.
+  const kinds = ({ rowsWritten, alarmsSet, ...others }: Counts): Record<string, number> =>
+    isLong ? { written: rowsWritten + alarmsSet, ...others, rowsRead: 0 } : { rowsWritten, alarmsSet, ...others }
+  const actual = kinds(counts)
+  return Object.entries(kinds(committed[name])).flatMap(([kind, wanted]) => {
+    const tolerance = isLong ? Math.max(LONG_SLACK, LONG_TOLERANCE * wanted) : 0
+    return Math.abs((actual[kind] ?? 0) - wanted) > tolerance ? [`${kind}: ${actual[kind]}, expected ${wanted}`] : []
+  })
 }
 
 function lessOf(more: Counts, less: Counts): Counts {
