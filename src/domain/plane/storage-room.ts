@@ -38,7 +38,7 @@ export function storageRoom({ freeBytes, totalBytes, reservedBytes }: Omit<Stora
   return freeBytes < Math.min(LOW_MAX_BYTES, LOW_SHARE * totalBytes) ? 'LOW' : 'OK'
 }
 
-/** Size in bytes of the whole reserve file, which is released when the disk is full so that databases can still be opened and read (PLANE-12). */
+/** Size in bytes of the whole reserve file, which is released when the disk is full so that databases can be opened and read (PLANE-12). */
 export function reserveBytes(totalBytes: number): number {
   return Math.floor(Math.min(RESERVE_MAX_BYTES, RESERVE_SHARE * totalBytes))
 }
