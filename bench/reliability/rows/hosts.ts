@@ -1,6 +1,6 @@
 import { cpSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BeatingHosts } from '../support/hosts.ts'
+import { BeatingHosts } from '../../../test/e2e/support/plane/beating-hosts.ts'
 import { type Lab, within } from '../support/lab.ts'
 import { freePort, type PlaneOptions, START_LIMIT_MS, startPlane } from '../support/plane.ts'
 import type { Row } from '../support/report.ts'

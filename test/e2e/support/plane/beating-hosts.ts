@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { call, type Demo, must } from './plane.ts'
+import { realTime } from '../../../support/time.ts'
+import { callPlane, type TestPlane } from './plane.ts'
 
 const BEAT_MS = 5_000
 const DIAL_TIMEOUT_MS = 15_000
@@ -20,6 +20,8 @@ const INVENTORY = {
   simulated: true,
 }
 
+type PlaneAccess = Pick<TestPlane, 'url' | 'operatorKey'>
+
 /** Hosts that join over the host protocol, link, send heartbeats, and run nothing. */
 export class BeatingHosts {
   private readonly hosts: { id: string; key: KeyObject }[] = []
@@ -32,7 +34,7 @@ export class BeatingHosts {
   }
 
   /** Enrols this many hosts and links each of them once. */
-  async join(plane: Demo, count: number): Promise<void> {
+  async join(plane: PlaneAccess, count: number): Promise<void> {
     this.url = plane.url
     let next = 0
     const joinNext = async () => {
@@ -57,23 +59,37 @@ export class BeatingHosts {
     this.sockets.clear()
   }
 
-  private async joinOne(plane: Demo, name: string): Promise<void> {
-    const { token } = await must(plane.url, plane.operatorKey, 'POST', '/admin/v1/join-tokens', { name })
+  private async joinOne(plane: PlaneAccess, name: string): Promise<void> {
+    const { token } = await callPlane<{ token: string }>(plane, plane.operatorKey, 'POST', '/admin/v1/join-tokens', { name })
     const { publicKey, privateKey } = generateKeyPairSync('ed25519')
     const { x } = publicKey.export({ format: 'jwk' })
-    const proof = signed(privateKey, { sub: createHash('sha256').update(String(token)).digest('hex') })
+    const proof = signed(privateKey, { sub: createHash('sha256').update(token).digest('hex') })
     const body = { joinToken: token, name, publicKey: { kty: 'OKP', crv: 'Ed25519', x }, proof, inventory: INVENTORY }
-    const enrolled = await must(plane.url, '', 'POST', '/host/v1/enrol', body)
-    this.hosts.push({ id: String(enrolled.hostId), key: privateKey })
-    await this.link(String(enrolled.accessToken))
+    const enrolled = await this.post('/host/v1/enrol', body)
+    if (enrolled?.accessToken === undefined) throw new Error(`the host ${name} was not enrolled`)
+    this.hosts.push({ id: enrolled.hostId, key: privateKey })
+    await this.link(enrolled.accessToken)
   }
 
   private async keepLinked(host: { id: string; key: KeyObject }): Promise<void> {
     while (this.dialling) {
       const assertion = signed(host.key, { iss: host.id, sub: host.id, epoch: 1 })
-      const { body } = await call(this.url, '', 'POST', '/host/v1/token', { assertion }, { timeoutMs: DIAL_TIMEOUT_MS })
-      if (typeof body.accessToken === 'string') await (await this.link(body.accessToken))?.closed
-      await sleep(REDIAL_MS * (0.5 + Math.random()))
+      const answer = await this.post('/host/v1/token', { assertion })
+      if (answer !== undefined) await (await this.link(answer.accessToken))?.closed
+      await realTime(REDIAL_MS * (0.5 + Math.random()), 'a host without a link dials again a moment later')
+    }
+  }
+
+  /** Returns the body of an answer, or undefined if there was none or it is no success. */
+  private async post(path: string, body: unknown): Promise<{ hostId: string; accessToken: string } | undefined> {
+    const headers = { 'content-type': 'application/json' }
+    const signal = AbortSignal.timeout(DIAL_TIMEOUT_MS)
+    try {
+      const response = await fetch(this.url + path, { method: 'POST', headers, body: JSON.stringify(body), signal })
+      const text = await response.text()
+      return response.ok ? JSON.parse(text) : undefined
+    } catch {
+      return undefined
     }
   }
 
