@@ -15,6 +15,7 @@ import { openHostTunnel } from '../objects/tunnel/host-tunnel-calls.ts'
 import { openWorkerChannel } from '../objects/worker-channel.ts'
 import { exchangeVolumes } from '../services/hosts/exchange-volumes.ts'
 import { enrolHost, renewHostToken, verifyHostToken } from '../services/hosts/host-enrolment.ts'
+import { inHostTurn } from '../services/hosts/host-turns.ts'
 import { takeOverlayReports } from '../services/hosts/take-overlay-reports.ts'
 import { takeReports } from '../services/hosts/take-reports.ts'
 import { takeLogs } from '../services/logs/take-logs.ts'
@@ -60,7 +61,7 @@ export function hostApi(): Hono<AppEnv> {
   app.get('/link', async (c) => {
     const host = await requireHost(c)
     requireUpgrade(c)
-    return openHostLink(c.env, host, c.req.raw, clientAddress(c.req.raw))
+    return await inHostTurn(() => openHostLink(c.env, host, c.req.raw, clientAddress(c.req.raw)))
   })
   app.get('/tunnel', async (c) => {
     const host = await requireHost(c)
