@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS } from '../../src/client/operations/operations.ts'
-import { copyAs } from '../../src/console/parts/copy/copy-as.ts'
+import { copyAs } from '../../src/console/parts/copy/call-texts.ts'
 
 const CONSOLE = join(import.meta.dirname, '../../src/console')
 const sources = globSync('**/*.{ts,tsx}', { cwd: CONSOLE }).map((file) => readFileSync(join(CONSOLE, file), 'utf8'))

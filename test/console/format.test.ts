@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../../src/client/shell.ts'
-import { copyAs } from '../../src/console/parts/copy/copy-as.ts'
+import { copyAs } from '../../src/console/parts/copy/call-texts.ts'
 import { ago, bytes, count, duration, money, perHour } from '../../src/console/parts/format.ts'
 
 describe('figures', () => {

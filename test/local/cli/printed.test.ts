@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyAs } from '../../../src/console/parts/copy/copy-as.ts'
+import { copyAs } from '../../../src/console/parts/copy/call-texts.ts'
 import { afterEach, describe, expect, it } from '../../support/unit.ts'
 import { podplane, type Routes, ToyPlane } from './terminal.ts'
 

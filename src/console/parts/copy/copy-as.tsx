@@ -2,8 +2,8 @@ import { useState } from 'react'
 import { Button } from '../button.tsx'
 import { Dialog } from '../dialog.tsx'
 import { Pre } from '../pre.tsx'
+import { type CopiedCall, copyAs } from './call-texts.ts'
 import { CopyButton } from './copy.tsx'
-import { type CopiedCall, copyAs } from './copy-as.ts'
 
 /** "Copy as": the call of a form or a button for a shell, Python and the command line. The text contains no key. */
 export function CopyAs({ call, label = 'Copy as…' }: { call: CopiedCall | readonly CopiedCall[]; label?: string }) {

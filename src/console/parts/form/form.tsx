@@ -1,7 +1,7 @@
 import type { FormEvent, ReactNode } from 'react'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { Button, type ButtonProps } from '../button.tsx'
-import type { CopiedCall } from '../copy/copy-as.ts'
+import type { CopiedCall } from '../copy/call-texts.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
 
 interface FormProps {

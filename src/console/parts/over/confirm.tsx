@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import { Button } from '../button.tsx'
-import type { CopiedCall } from '../copy/copy-as.ts'
+import type { CopiedCall } from '../copy/call-texts.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
 import { Dialog } from '../dialog.tsx'
 import { TextField } from '../form/field.tsx'
