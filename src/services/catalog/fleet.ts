@@ -18,12 +18,12 @@ const places = new ExpiringCache<readonly string[]>(FLEET_TTL_MS, 1)
 
 /** Returns the hosts that placement chooses from, at most `FLEET_TTL_MS` old. */
 export function loadFleet({ env, nowMs }: Timed): Promise<readonly PlacementHost[]> {
-  return remembered(hosts, nowMs, () => listPlacementHosts(openDatabase(env.DB)))
+  return hosts.load(KEY, nowMs, () => listPlacementHosts(openDatabase(env.DB)))
 }
 
 /** Returns all data centers that a pod may name (RES-2): those of the catalog, then those that only hosts named. */
 export async function listDataCenters({ env, nowMs }: Timed, { dataCenters }: Catalog): Promise<DataCenter[]> {
-  const joined = await remembered(places, nowMs, () => listHostDataCenters(openDatabase(env.DB)))
+  const joined = await places.load(KEY, nowMs, () => listHostDataCenters(openDatabase(env.DB)))
   const listed = new Set(dataCenters.map(({ id }) => id))
   return [...dataCenters, ...joined.filter((id) => !listed.has(id)).map(joinedDataCenter)]
 }
@@ -32,13 +32,4 @@ export async function listDataCenters({ env, nowMs }: Timed, { dataCenters }: Ca
 export function dropFleet(): void {
   hosts.clear()
   places.clear()
-}
-
-async function remembered<Value>(cache: ExpiringCache<Value>, nowMs: number, read: () => Promise<Value>): Promise<Value> {
-  const known = cache.get(KEY, nowMs)
-  if (known !== undefined) return known
-  const value = await read()
-  // The age counts from before the read, because the read misses changes that are written while it runs.
-  cache.set(KEY, value, nowMs)
-  return value
 }
