@@ -32,7 +32,7 @@ export function addPlans(program: Command, call: Call): void {
     .option(...PLAN)
     .action((name: string, { plan }: Planned) => call((api) => api.deletePlan({ path: { name }, query: { dryRun: plan } })))
   plans
-    .command('give <plan> <account>')
+    .command('assign <plan> <account>')
     .description('assign a plan to a user (id or email) or, with --organization, to an organization (id); "none" removes the plan')
     .option('--organization', 'the account is an organization')
     .option(...PLAN)
