@@ -19,7 +19,6 @@ const COMPILED = [...TYPE_PROJECTS, ...Object.keys(COMPILED_ELSEWHERE)]
 /** Sources that no project includes, each with the reason. */
 const WITHOUT_PROJECT: Readonly<Record<string, string>> = {
   'sdk/openapi-ts.config.ts': 'its types come with the generator, a package that npm ci does not install',
-  'src/console/parts/copy/copy-as.tsx': 'a pattern includes one of two files with the same name, copy-as.ts; imports add this one',
 }
 
 /** Files that match a pattern, except installed and generated ones. */
