@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from './client.ts'
 import { audit } from './schema.ts'
+import { selectOf } from './select-of.ts'
 
 export type AuditRow = typeof audit.$inferSelect
 /** An audit row to be written; its team may be an SQL value. */
@@ -11,10 +12,7 @@ export type NewAuditRow = Omit<AuditRow, 'teamId'> & { teamId: string | SQL<stri
  * changes one row itself, so a statement that uses `changes()` may follow.
  */
 export function insertAuditRow(db: Database, row: NewAuditRow): Statement {
-  const { id, at, teamId, actorKind, userId, credentialId, action, resourceKind, resourceId, requestId } = row
-  const values = sql`${id}, ${at}, ${teamId}, ${actorKind}, ${userId}, ${credentialId}, ${action}, ${resourceKind}, ${resourceId}, ${requestId}`
-  const [before, after] = [row.before, row.after].map((state) => state && JSON.stringify(state))
-  return db.insert(audit).select(sql`SELECT ${values}, ${before}, ${after} WHERE changes() > 0`)
+  return db.insert(audit).select(selectOf(audit, row, sql`WHERE changes() > 0`))
 }
 
 /** Writes audit rows of changes made elsewhere; existing rows are left unchanged. */

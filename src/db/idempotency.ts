@@ -5,6 +5,7 @@ import { withinBudget } from './accounts/budgets.ts'
 import type { Database, Statement } from './client.ts'
 import { refusalOf, refuse } from './refusals.ts'
 import { idempotencyKeys } from './schema.ts'
+import { selectOf } from './select-of.ts'
 
 /** The vault place of a sealed first answer. */
 export function placeOfAnswer({ teamId, operation, key }: KeyName): Place {
@@ -28,7 +29,7 @@ export const KEY_TAKES = { keptAnswers: 1, keptAnswerBytes: MAX_ANSWER_BYTES } a
  * new and exceeds the team's budgets.
  */
 export async function claimKey(db: Database, claimed: Omit<IdempotencyRow, 'response'>): Promise<IdempotencyRow | null> {
-  const { teamId, operation, key, claim, fingerprint, claimedAt: nowMs } = claimed
+  const { teamId, claim, fingerprint, claimedAt: nowMs } = claimed
   const isAbandoned = and(isNull(idempotencyKeys.response), lt(idempotencyKeys.claimedAt, nowMs - CLAIM_TTL_MS))
   const isKnown = sql`EXISTS (SELECT 1 FROM idempotency_keys WHERE ${named(claimed)})`
   const hasRoom = sql.join(
@@ -41,7 +42,7 @@ export async function claimKey(db: Database, claimed: Omit<IdempotencyRow, 'resp
     db.delete(idempotencyKeys).where(and(eq(idempotencyKeys.teamId, teamId), isExpired(nowMs))),
     db
       .insert(idempotencyKeys)
-      .select(sql`SELECT ${teamId}, ${operation}, ${key}, ${claim}, ${fingerprint}, ${nowMs}, NULL WHERE ${isKnown} OR (${hasRoom})`)
+      .select(selectOf(idempotencyKeys, { ...claimed, response: null }, sql`WHERE ${isKnown} OR (${hasRoom})`))
       .onConflictDoUpdate({
         target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
         set: { claim, fingerprint, claimedAt: nowMs, response: null },
@@ -58,11 +59,10 @@ export async function claimKey(db: Database, claimed: Omit<IdempotencyRow, 'resp
  */
 export function storeResponse(db: Database, name: KeyName, claim: string, response: string): Statement {
   const mine = sql`(SELECT team_id FROM idempotency_keys WHERE ${and(named(name), eq(idempotencyKeys.claim, claim))})`
+  const answered = { ...name, teamId: sql`COALESCE(${mine}, ${refuse('claim')})`, claim, fingerprint: '', claimedAt: 0, response }
   return db
     .insert(idempotencyKeys)
-    .select(
-      sql`SELECT COALESCE(${mine}, ${refuse('claim')}), ${name.operation}, ${name.key}, ${claim}, '', 0, ${response} WHERE changes() > 0`,
-    )
+    .select(selectOf(idempotencyKeys, answered, sql`WHERE changes() > 0`))
     .onConflictDoUpdate({
       target: [idempotencyKeys.teamId, idempotencyKeys.operation, idempotencyKeys.key],
       set: { response: sql`excluded.response` },

@@ -7,7 +7,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
  */
 export function selectOf<Table extends SQLiteTable>(
   table: Table,
-  values: { readonly [Column in keyof Table['$inferSelect']]: unknown },
+  values: { readonly [Column in keyof Table['$inferSelect']]: Table['$inferSelect'][Column] | SQL },
   rest: SQL,
 ): SQL {
   const given = new Map(Object.entries(values))

@@ -3,6 +3,7 @@ import type { Role } from '../../domain/access.ts'
 import type { Database, Statement } from '../client.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { apiKeys, memberships } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import type { ApiKeyRow } from './api-keys.ts'
 import { withinBudget } from './budgets.ts'
 
@@ -57,7 +58,8 @@ export async function replaceKey(db: Database, previous: ApiKeyRow, row: ApiKeyR
       .update(apiKeys)
       .set({ expiresAt, replacedBy: row.id })
       .where(and(ownedBy(previous.teamId, previous.id), isGood(row.createdAt), isNull(apiKeys.replacedBy))),
-    insertIfChanged(db, row),
+    // Rotation ignores the budget, because the replaced key ends within days.
+    db.insert(apiKeys).select(selectOf(apiKeys, row, sql`WHERE changes() > 0`)),
     note,
   ])
   return meta.changes > 0
@@ -73,13 +75,6 @@ export async function revokeTeamKey(db: Database, { teamId, id }: ApiKeyRow, now
     note,
   ])
   return meta.changes > 0
-}
-
-// Rotation ignores the budget, because the replaced key ends within days.
-function insertIfChanged(db: Database, row: ApiKeyRow): Statement {
-  const { id, teamId, userId, name, permission, secretHash, createdAt, expiresAt, parent } = row
-  const values = sql`${id}, ${teamId}, ${userId}, ${name}, ${permission}, ${JSON.stringify(row.scopes)}, ${secretHash}, ${createdAt}, ${expiresAt}`
-  return db.insert(apiKeys).select(sql`SELECT ${values}, NULL, NULL, NULL, ${parent} WHERE changes() > 0`)
 }
 
 function removeLongEnded(db: Database, { teamId, createdAt: nowMs }: ApiKeyRow): Statement {

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import type { Database } from '../client.ts'
 import { usage, usageRemovals } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { ROW } from './usage.ts'
 
 /** Condition on usage rows that the cost of a present run is computed from (SPD-2). */
@@ -19,7 +20,7 @@ export async function deleteOldUsage(db: Database, beforeMs: number, limit: numb
     db.delete(usage).where(sql`${ROW} IN (${old})`),
     db
       .insert(usageRemovals)
-      .select(sql`SELECT 1, ${beforeMs} WHERE changes() > 0`)
+      .select(selectOf(usageRemovals, { id: 1, untilMs: beforeMs }, sql`WHERE changes() > 0`))
       .onConflictDoUpdate({ target: usageRemovals.id, set: { untilMs: sql`MAX(until_ms, excluded.until_ms)` } }),
   ])
   return removed.meta.changes

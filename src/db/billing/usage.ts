@@ -1,15 +1,16 @@
 import { and, eq, gt, sql } from 'drizzle-orm'
 import type { VolumeType } from '../../contract/enums.ts'
-import { type Amounts, partAmounts, type Rates } from '../../domain/money.ts'
+import { type Amounts, partAmounts } from '../../domain/money.ts'
 import type { Database } from '../client.ts'
 import { usage, usageRemovals } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
 
-type UsageRow = typeof usage.$inferInsert
-/** A closed interval; its amounts follow from its times and rates. */
-export type ClosedInterval = Rates & Omit<UsageRow, keyof Amounts | keyof Rates>
-
 const UNHELD = { cloud: null, gpuTypeId: null, gpuCount: 0, vcpus: 0, diskGb: 0, volumeType: null }
+
+type UsageRow = Omit<typeof usage.$inferSelect, keyof Amounts>
+type Unheld = keyof typeof UNHELD
+/** A closed interval; its amounts follow from its times and rates. */
+export type ClosedInterval = Omit<UsageRow, Unheld> & Partial<Pick<UsageRow, Unheld>>
 
 /**
  * A statement that writes a closed interval if the preceding statement changed a row: it must directly follow the one that ends the

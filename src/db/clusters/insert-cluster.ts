@@ -95,9 +95,8 @@ function insertOverlay(db: Records, { id, teamId, createdAtMs }: ClusterRow) {
   const taken = sql`(SELECT slot FROM overlays WHERE kind = 'cluster')`
   const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'cluster')
     WHERE candidate NOT IN ${taken} AND candidate < ${POOL.slots})`
-  return db
-    .insert(overlays)
-    .select(sql`SELECT ${id}, ${teamId}, 'cluster', ${id}, COALESCE(${free}, ${refuse('network')}), 1, ${createdAtMs}`)
+  const slot = sql<number>`COALESCE(${free}, ${refuse('network')})`
+  return db.insert(overlays).values({ id, teamId, kind: 'cluster', ownerId: id, slot, checkNumber: 1, createdAtMs })
 }
 
 function allocate(db: Records, { teamId, createdAtMs }: ClusterRow, seats: string, each: Resources) {

@@ -6,6 +6,7 @@ import type { Database, Records, Statement } from '../client.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { readInPieces } from '../rows-in-pieces.ts'
 import { endpoints, networkVolumes, releases } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { openConfig, sealConfig } from './endpoint-config.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
@@ -128,10 +129,7 @@ export async function updateEndpoint(
     .update(endpoints)
     .set({ name: sql`CASE WHEN ${may} THEN ${config.name} END`, config: sealed, revision: config.revision })
     .where(and(ownedBy(config.teamId, config.id), eq(endpoints.revision, revision)))
-  const added =
-    release &&
-    db.insert(releases).select(sql`SELECT ${release.endpointId}, ${release.version}, ${release.id},
-    ${release.createdByUserId}, ${JSON.stringify(release.diff)}, ${release.createdAt} WHERE changes() > 0`)
+  const added = release && db.insert(releases).select(selectOf(releases, release, sql`WHERE changes() > 0`))
   const dropped = release && dropOldReleases(db, config.teamId, release)
   const batch = runNamed(db, { updated: update, note, added, dropped })
   const outcome = await outcomeOf(batch, ['storedBytes', 'networkVolume'])

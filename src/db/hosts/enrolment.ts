@@ -1,7 +1,8 @@
-import { and, eq, getTableColumns, gt, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, ne, sql } from 'drizzle-orm'
 import type { Cloud, HostStatus } from '../../contract/enums.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
+import { selectOf } from '../select-of.ts'
 import { hosts, joinTokens } from '../tables/hosts/hosts.ts'
 
 export interface NewHost {
@@ -79,8 +80,7 @@ export async function joinHost(
 }
 
 function insertIfChanged(db: Database, row: typeof hosts.$inferSelect): Statement {
-  const columns = Object.entries(getTableColumns(hosts)).map(([name, column]) => sql.param(row[name as keyof typeof row], column))
-  return db.insert(hosts).select(sql`SELECT ${sql.join(columns, sql`, `)} WHERE changes() > 0`)
+  return db.insert(hosts).select(selectOf(hosts, row, sql`WHERE changes() > 0`))
 }
 
 /** The public key of an enrolled host; null for an unknown or removed one. */

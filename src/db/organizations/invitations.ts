@@ -4,6 +4,7 @@ import { MAX_MEMBERS } from '../../domain/team/members.ts'
 import { isActive, isUserActive, suspendedSince } from '../accounts/suspension.ts'
 import type { Database, Statement } from '../client.ts'
 import { invitations, memberships, teams, users } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { type Actor, isStill } from './members.ts'
 import { mayOwnOneMore } from './organizations.ts'
 
@@ -68,13 +69,12 @@ export async function deleteInvitationsOf(db: Database, teamId: string, parents:
  * `together`: statements that depend on whether the invitation was stored.
  */
 export async function insertInvitation(db: Database, row: InvitationRow, actor: Actor, together: readonly Statement[]): Promise<boolean> {
-  const { id, teamId, email, role, tokenHash, invitedBy, createdAt: nowMs, expiresAt, parent } = row
+  const { teamId, email, createdAt: nowMs } = row
   const hasRoom = sql`NOT ${isMemberAt(teamId, email)} AND NOT ${isInvitedAt(teamId, email, nowMs)}
     AND ${openIn(teamId, nowMs)} < ${MAX_OPEN_INVITATIONS} AND ${membersOf(teamId)} < ${MAX_MEMBERS}`
-  const values = sql`${id}, ${teamId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${nowMs}, ${expiresAt}, NULL, NULL, ${parent}`
   const [, result] = await db.batch([
     db.delete(invitations).where(and(eq(invitations.teamId, teamId), sql`NOT ${isOpen(nowMs)}`)),
-    db.insert(invitations).select(sql`SELECT ${values} WHERE ${isStill(teamId, actor)} AND ${hasRoom}`),
+    db.insert(invitations).select(selectOf(invitations, row, sql`WHERE ${isStill(teamId, actor)} AND ${hasRoom}`)),
     ...together,
   ])
   return result.meta.changes > 0
@@ -119,7 +119,7 @@ export async function acceptInvitation(
   const [result] = await db.batch([
     end(db, id, 'ACCEPTED', nowMs, and(isFor(userId), hasRoom)),
     note,
-    db.insert(memberships).select(sql`SELECT ${teamId}, ${userId}, ${role}, ${nowMs} WHERE changes() > 0`),
+    db.insert(memberships).select(selectOf(memberships, { teamId, userId, role, createdAt: nowMs }, sql`WHERE changes() > 0`)),
   ])
   return result.meta.changes > 0
 }

@@ -18,6 +18,7 @@ import {
   templates,
   users,
 } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { type Actor, isStill } from './members.ts'
 
 /**
@@ -80,10 +81,11 @@ export async function insertOrganization(
   together: readonly Statement[],
 ): Promise<boolean> {
   const runtimeClass = sql`(SELECT t.runtime_class FROM teams t JOIN users u ON u.personal_team_id = t.id WHERE u.id = ${userId})`
+  const ofMaker = { runtimeClass, makerTeamId: ownTeamOf(userId) }
+  const team = { id, name, kind: 'ORGANIZATION', createdAt, suspendedAt: null, deletedAt: null, plan: null, ...ofMaker } as const
   const [result] = await db.batch([
-    db.insert(teams).select(sql`SELECT ${id}, ${name}, 'ORGANIZATION', ${createdAt}, ${runtimeClass}, NULL, NULL, NULL, ${ownTeamOf(userId)}
-        WHERE ${mayOwnOneMore(userId)}`),
-    db.insert(memberships).select(sql`SELECT ${id}, ${userId}, 'OWNER', ${createdAt} WHERE changes() > 0`),
+    db.insert(teams).select(selectOf(teams, team, sql`WHERE ${mayOwnOneMore(userId)}`)),
+    db.insert(memberships).select(selectOf(memberships, { teamId: id, userId, role: 'OWNER', createdAt }, sql`WHERE changes() > 0`)),
     ...together,
   ])
   return result.meta.changes > 0

@@ -3,6 +3,7 @@ import { OVERLAY_POOLS } from '../../domain/overlay/addresses.ts'
 import type { Database } from '../client.ts'
 import { isRefusedWith, refusalOf, refuse } from '../refusals.ts'
 import { hosts, overlays, pods } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 
 /** An unused network is deleted after this time; joining it renews the time. */
 const UNUSED_MS = 3_600_000
@@ -20,13 +21,11 @@ export async function provideAccountOverlay(
   const free = sql`(SELECT MIN(candidate) FROM (SELECT 0 AS candidate UNION ALL SELECT slot + 1 FROM overlays WHERE kind = 'account')
     WHERE candidate NOT IN ${slots} AND candidate < ${OVERLAY_POOLS.account.slots})`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM overlays WHERE owner_id = ${teamId})`
+  const slot = sql`COALESCE(${free}, ${refuse('network')})`
+  const network = { id: teamId, teamId, kind: 'account', ownerId: teamId, slot, checkNumber: 0, createdAtMs: nowMs } as const
   try {
     const [, , found, taken] = await db.batch([
-      db
-        .insert(overlays)
-        .select(
-          sql`SELECT ${teamId}, ${teamId}, 'account', ${teamId}, COALESCE(${free}, ${refuse('network')}), 0, ${nowMs} WHERE ${isNew}`,
-        ),
+      db.insert(overlays).select(selectOf(overlays, network, sql`WHERE ${isNew}`)),
       db.update(overlays).set({ createdAtMs: nowMs }).where(eq(overlays.ownerId, teamId)),
       db.select({ slot: overlays.slot }).from(overlays).where(eq(overlays.ownerId, teamId)),
       db

@@ -5,6 +5,7 @@ import { isUserActive, suspendedSince } from '../accounts/suspension.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { delegations, memberships } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 
 export type DelegationRow = typeof delegations.$inferSelect
 /** A delegation judged by the current state of its maker (DER-24); `endedBecause` null: it is valid. */
@@ -12,12 +13,8 @@ export type JudgedDelegation = DelegationRow & { endedBecause: string | null }
 
 /** Stores a delegation; false when the account has reached the bound. `together`: statements that depend on whether it was stored. */
 export async function insertDelegation(db: Database, row: DelegationRow, together: readonly Statement[]): Promise<boolean> {
-  const { id, teamId, name, delegatorUserId, awsUser, awsRegion, repository, tag, createdAt } = row
   const [result] = await db.batch([
-    db.insert(delegations).select(
-      sql`SELECT ${id}, ${teamId}, ${name}, ${delegatorUserId}, ${awsUser}, ${awsRegion}, ${repository}, ${tag}, ${createdAt}
-          WHERE ${hasRoom(delegations, teamId)}`,
-    ),
+    db.insert(delegations).select(selectOf(delegations, row, sql`WHERE ${hasRoom(delegations, row.teamId)}`)),
     ...together,
   ])
   return result.meta.changes > 0

@@ -2,6 +2,7 @@ import { and, desc, eq, sql } from 'drizzle-orm'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { globalVolumes } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfGlobalVolume } from './resource-users.ts'
 
@@ -16,11 +17,11 @@ export async function insertGlobalVolume(
   volume: GlobalVolumeRow,
   together: readonly Statement[],
 ): Promise<'written' | 'nameTaken' | 'full'> {
-  const { id, teamId, name, createdAt } = volume
+  const { teamId, name } = volume
   const [result, [taken]] = await db.batch([
     db
       .insert(globalVolumes)
-      .select(sql`SELECT ${id}, ${teamId}, ${name}, ${createdAt}, NULL, NULL WHERE ${hasRoom(globalVolumes, teamId)}`)
+      .select(selectOf(globalVolumes, volume, sql`WHERE ${hasRoom(globalVolumes, teamId)}`))
       .onConflictDoNothing({ target: [globalVolumes.teamId, globalVolumes.name] }),
     selectByName(db, teamId, name),
     ...together,

@@ -7,6 +7,7 @@ import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { networkVolumes } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { usersOfNetworkVolume } from './resource-users.ts'
 
@@ -29,6 +30,8 @@ export interface VolumeUse {
   sizeEnforced: boolean
 }
 
+const UNUSED: VolumeUse = { usedBytes: null, usedAtMs: null, sizeEnforced: false }
+
 export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 
 /** Hourly cost of a volume from a time on, and the limits that apply (BIL-11, BIL-22). */
@@ -44,13 +47,11 @@ export async function insertNetworkVolume(
   { nowMs, ...spend }: VolumeCharge,
   together: readonly Statement[],
 ): Promise<'done' | 'full' | 'spend'> {
-  const { id, teamId, name, sizeGb, dataCenterId, type } = volume
+  const { teamId } = volume
+  const charge = { createdAt: nowMs, chargedFromMs: nowMs, nanosPerHour: spend.nanosPerHour, chargeSequence: 1 }
   const may = required({ full: hasRoom(networkVolumes, teamId), spend: withinSpend(teamId, spend) })
   const batch = db.batch([
-    db.insert(networkVolumes).select(
-      sql`SELECT ${id}, ${teamId}, ${name}, ${sizeGb}, ${dataCenterId}, ${type}, ${nowMs}, ${nowMs}, ${spend.nanosPerHour}, 1, NULL, NULL, 0
-          WHERE ${may}`,
-    ),
+    db.insert(networkVolumes).select(selectOf(networkVolumes, { ...volume, ...charge, ...UNUSED }, sql`WHERE ${may}`)),
     ...together,
   ])
   return outcomeOf(batch, ['full', 'spend'])

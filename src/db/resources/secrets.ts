@@ -2,6 +2,7 @@ import { and, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import type { Database, Records, Statement } from '../client.ts'
 import { secretParts, secrets } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 
 export type SecretRow = typeof secrets.$inferSelect
 type PartRow = typeof secretParts.$inferSelect
@@ -54,12 +55,11 @@ export async function insertSecret(
   parts: readonly string[],
   together: readonly Statement[],
 ): Promise<'written' | 'nameTaken' | 'full'> {
-  const { id, teamId, description, bytes, createdAt } = row
+  const { id, teamId, bytes, createdAt } = row
   // No secret's name begins with a colon, so a claim does not collide with one.
-  const claim = db.insert(secrets).select(
-    sql`SELECT ${id}, ${teamId}, ${`:${id}`}, ${description}, ${UNPUBLISHED}, ${bytes}, ${createdAt}, NULL
-      WHERE ${withinBudget(teamId, 'secrets', 1)} AND ${withinBudget(teamId, 'secretBytes', bytes)}`,
-  )
+  const claimed = { ...row, name: `:${id}`, version: UNPUBLISHED }
+  const fits = sql`${withinBudget(teamId, 'secrets', 1)} AND ${withinBudget(teamId, 'secretBytes', bytes)}`
+  const claim = db.insert(secrets).select(selectOf(secrets, claimed, sql`WHERE ${fits}`))
   const isFree = sql`NOT EXISTS (SELECT 1 FROM secrets WHERE team_id = ${teamId} AND name = ${row.name})`
   const publish = db
     .update(secrets)
@@ -176,10 +176,9 @@ function leftovers(db: Database, teamId: string, nowMs: number): Statement[] {
 function insertPart(db: Database, { id, teamId, version }: SecretRow, part: number, sealed: string): Statement {
   const stored = sql`(SELECT COALESCE(SUM(octet_length(sealed)), 0) FROM secret_parts WHERE secret_id IN (SELECT id FROM secrets WHERE team_id = ${teamId}))`
   const bound = sql`${STORED_FACTOR} * ${boundOf(teamId, 'secretBytes')} + ${STORED_SLACK_BYTES}`
-  return db.insert(secretParts).select(
-    sql`SELECT ${id}, ${version}, ${part}, ${sealed}
-      WHERE EXISTS (SELECT 1 FROM secrets WHERE id = ${id} AND team_id = ${teamId}) AND ${stored} + ${sealed.length} <= ${bound}`,
-  )
+  const isThere = sql`EXISTS (SELECT 1 FROM secrets WHERE id = ${id} AND team_id = ${teamId})`
+  const values = { secretId: id, version, part, sealed }
+  return db.insert(secretParts).select(selectOf(secretParts, values, sql`WHERE ${isThere} AND ${stored} + ${sealed.length} <= ${bound}`))
 }
 
 function hasParts({ id, version }: SecretRow, count: number): SQL {

@@ -1,6 +1,7 @@
 import { type AnyColumn, lt, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
 import { volumeHosts, volumeTombstones } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 
 /** Whether a workload that mounts a volume has or had an allocation on a host (EDG-1). */
 export function isMountedBy(hostId: string, volumeId: AnyColumn): SQL {
@@ -24,11 +25,10 @@ export function noteMount(
   { id, hostId, volumeId }: { id: string; hostId: string; volumeId: string },
   nowMs: number,
 ): Statement {
+  const isPlaced = sql`EXISTS (SELECT 1 FROM allocations WHERE id = ${id} AND host_id = ${hostId})`
   return db
     .insert(volumeHosts)
-    .select(
-      sql`SELECT ${volumeId}, ${hostId}, ${nowMs}, NULL WHERE EXISTS (SELECT 1 FROM allocations WHERE id = ${id} AND host_id = ${hostId})`,
-    )
+    .select(selectOf(volumeHosts, { volumeId, hostId, mountedAt: nowMs, wipedAt: null }, sql`WHERE ${isPlaced}`))
     .onConflictDoUpdate({
       target: [volumeHosts.volumeId, volumeHosts.hostId],
       set: { mountedAt: sql`COALESCE(${volumeHosts.mountedAt}, excluded.mounted_at)` },

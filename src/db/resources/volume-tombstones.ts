@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
 import { globalVolumes, networkVolumes, volumeHosts, volumeTombstones } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { deleteVolumeHosts, hasBeenOnAHost, isKnownToAHost } from './volume-hosts.ts'
 
 export type TombstoneRow = typeof volumeTombstones.$inferSelect
@@ -13,32 +14,28 @@ const MAX_LISTED = 1000
  * statement; a volume that still exists gets no tombstone.
  */
 export function buryVolume(db: Database, volume: Omit<TombstoneRow, 'wipedAt'>): Statement {
-  const { volumeId, kind, teamId, dataCenterId, sizeGb, deletedAt } = volume
+  const { volumeId, kind, deletedAt } = volume
   const table = kind === 'network' ? networkVolumes : globalVolumes
+  const buried = { ...volume, wipedAt: wipedAtBurial(sql`${volumeId}`, deletedAt) }
   return db
     .insert(volumeTombstones)
-    .select(
-      sql`SELECT ${volumeId}, ${kind}, ${teamId}, ${dataCenterId}, ${sizeGb}, ${deletedAt}, ${wipedAtBurial(sql`${volumeId}`, deletedAt)}
-        WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE ${eq(table.id, volumeId)})`,
-    )
+    .select(selectOf(volumeTombstones, buried, sql`WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE ${eq(table.id, volumeId)})`))
     .onConflictDoNothing()
 }
 
 /** Records all volumes of a team as deleted (VOL-6). For the batch that deletes them, before those statements. */
 export function buryVolumesOf(db: Database, teamId: string, nowMs: number): Record<'networkTombstones' | 'globalTombstones', Statement> {
-  const { id, dataCenterId, sizeGb } = networkVolumes
-  const global = sql`${globalVolumes.id}`
+  const buried = (volumeId: SQL) => ({ volumeId, teamId, deletedAt: nowMs, wipedAt: wipedAtBurial(volumeId, nowMs) })
+  const place = { dataCenterId: sql`${networkVolumes.dataCenterId}`, sizeGb: sql`${networkVolumes.sizeGb}` }
+  const network = { ...buried(sql`${networkVolumes.id}`), kind: 'network', ...place } as const
+  const global = { ...buried(sql`${globalVolumes.id}`), kind: 'global', dataCenterId: null, sizeGb: null } as const
   return {
     networkTombstones: db
       .insert(volumeTombstones)
-      .select(
-        sql`SELECT ${id}, 'network', ${teamId}, ${dataCenterId}, ${sizeGb}, ${nowMs}, ${wipedAtBurial(sql`${id}`, nowMs)} FROM ${networkVolumes} WHERE ${eq(networkVolumes.teamId, teamId)}`,
-      ),
+      .select(selectOf(volumeTombstones, network, sql`FROM ${networkVolumes} WHERE ${eq(networkVolumes.teamId, teamId)}`)),
     globalTombstones: db
       .insert(volumeTombstones)
-      .select(
-        sql`SELECT ${global}, 'global', ${teamId}, NULL, NULL, ${nowMs}, ${wipedAtBurial(global, nowMs)} FROM ${globalVolumes} WHERE ${eq(globalVolumes.teamId, teamId)}`,
-      ),
+      .select(selectOf(volumeTombstones, global, sql`FROM ${globalVolumes} WHERE ${eq(globalVolumes.teamId, teamId)}`)),
   }
 }
 
@@ -79,10 +76,11 @@ function isInheritedBy({ hostId, dataCenterId, kinds, sinceMs }: VolumeReach): S
 
 /** Records volumes that a host reports as wiped, if it was to wipe them (VOL-7, EDG-2). */
 export function noteWiped(db: Database, reach: VolumeReach, ids: readonly string[], nowMs: number): Statement {
+  const wiped = { volumeId: sql`${volumeTombstones.volumeId}`, hostId: reach.hostId, mountedAt: null, wipedAt: nowMs }
   const said = and(inArray(volumeTombstones.volumeId, [...ids]), or(isHeldBy(reach), isInheritedBy(reach)))
   return db
     .insert(volumeHosts)
-    .select(sql`SELECT ${volumeTombstones.volumeId}, ${reach.hostId}, NULL, ${nowMs} FROM ${volumeTombstones} WHERE ${said}`)
+    .select(selectOf(volumeHosts, wiped, sql`FROM ${volumeTombstones} WHERE ${said}`))
     .onConflictDoUpdate({ target: [volumeHosts.volumeId, volumeHosts.hostId], set: { wipedAt: sql`excluded.wiped_at` } })
 }
 

@@ -45,8 +45,7 @@ export async function findConsoleSession(db: Database, id: string): Promise<Foun
  * sessions and some expired ones (DER-14).
  */
 export async function insertConsoleSession(db: Database, row: ConsoleSessionRow, notes: readonly Statement[]): Promise<void> {
-  const { id, made, userId, keyId, isOperator, createdAt, expiresAt, seenAt, parent } = row
-  const values = sql`${id}, ${made}, ${userId}, ${keyId}, ${isOperator ? 1 : 0}, ${createdAt}, ${expiresAt}, ${seenAt}, NULL, ${parent}`
+  const { userId, keyId, createdAt } = row
   const ended = db.select({ id: consoleSessions.id }).from(consoleSessions).where(lt(consoleSessions.expiresAt, createdAt)).limit(SWEPT)
   const revoked = sql`(SELECT id FROM console_sessions WHERE user_id IS ${userId} AND revoked_at IS NOT NULL)`
   const most = keyId === null ? MAX_CONSOLE_SESSIONS : MAX_SESSIONS_OF_KEY
@@ -55,7 +54,7 @@ export async function insertConsoleSession(db: Database, row: ConsoleSessionRow,
   await db.batch([
     db.delete(consoleSessions).where(sql`${consoleSessions.id} IN ${revoked}`),
     db.delete(consoleSessions).where(or(inArray(consoleSessions.id, ended), sql`${consoleSessions.id} IN ${beyond}`)),
-    db.insert(consoleSessions).select(sql`SELECT ${values}`),
+    db.insert(consoleSessions).values(row),
     ...notes,
   ])
 }

@@ -5,6 +5,7 @@ import { accountsOf, MEMBERSHIP } from '../accounts/live-accounts.ts'
 import { type AuditRow, insertAuditRow } from '../audit.ts'
 import type { Database, Statement } from '../client.ts'
 import { identities, memberships, teams, users } from '../schema.ts'
+import { selectOf } from '../select-of.ts'
 import { endLinksMadeAsOperator, endMadeAsOperator, endProviderSessions } from './console-sessions.ts'
 
 type IdentityRow = typeof identities.$inferSelect
@@ -84,25 +85,25 @@ export async function signUp(
     AND NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${identity.issuer} AND subject = ${identity.subject})`
   // The team's id is new: if it exists, the previous statement has created it.
   const isMade = sql`EXISTS (SELECT 1 FROM teams WHERE id = ${personalTeamId})`
+  const unset = { runtimeClass: null, suspendedAt: null, deletedAt: null, plan: null, makerTeamId: null }
+  const team = { id: personalTeamId, name: email, kind: 'PERSONAL', createdAt, ...unset } as const
+  const owner = { teamId: personalTeamId, userId: id, role: 'OWNER', createdAt } as const
   await db.batch([
-    db
-      .insert(teams)
-      .select(sql`SELECT ${personalTeamId}, ${email}, 'PERSONAL', ${createdAt}, NULL, NULL, NULL, NULL, NULL WHERE ${isFree}`),
-    db.insert(users).select(sql`SELECT ${id}, ${email}, ${personalTeamId}, ${createdAt}, NULL, NULL WHERE ${isMade}`),
-    db.insert(memberships).select(sql`SELECT ${personalTeamId}, ${id}, 'OWNER', ${createdAt} WHERE ${isMade}`),
+    db.insert(teams).select(selectOf(teams, team, sql`WHERE ${isFree}`)),
+    db.insert(users).select(selectOf(users, { ...user, deletedAt: null, identitiesForgottenAt: null }, sql`WHERE ${isMade}`)),
+    db.insert(memberships).select(selectOf(memberships, owner, sql`WHERE ${isMade}`)),
     insertIdentity(db, identity, null),
     noteSignIn(db, 'users.create', identity, note),
   ])
 }
 
 /** A user has one identity per provider: an address that the provider reassigns does not give its new holder the account (OIDC-8). */
-function insertIdentity(db: Database, { issuer, subject, userId, createdAt }: IdentityRow, unlinkedAt: number | null): Statement {
+function insertIdentity(db: Database, identity: IdentityRow, unlinkedAt: number | null): Statement {
+  const { issuer, subject, userId } = identity
   const isThere = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND deleted_at IS NULL AND identities_forgotten_at IS ${unlinkedAt})`
   const isFirst = sql`NOT EXISTS (SELECT 1 FROM identities WHERE user_id = ${userId} AND issuer = ${issuer})`
   const isNew = sql`NOT EXISTS (SELECT 1 FROM identities WHERE issuer = ${issuer} AND subject = ${subject})`
-  return db
-    .insert(identities)
-    .select(sql`SELECT ${issuer}, ${subject}, ${userId}, ${createdAt} WHERE ${isThere} AND ${isFirst} AND ${isNew}`)
+  return db.insert(identities).select(selectOf(identities, identity, sql`WHERE ${isThere} AND ${isFirst} AND ${isNew}`))
 }
 
 function noteSignIn(db: Database, action: string, { userId, issuer, subject }: IdentityRow, note: Note): Statement {

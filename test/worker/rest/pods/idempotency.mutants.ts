@@ -4,7 +4,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a request that lost its claim still writes',
     file: 'src/db/idempotency.ts',
-    find: "SELECT COALESCE(${mine}, ${refuse('claim')}),",
-    replace: 'SELECT ${name.teamId},',
+    find: "{ ...name, teamId: sql`COALESCE(${mine}, ${refuse('claim')})`, claim,",
+    replace: '{ ...name, claim,',
   },
 ]
