@@ -14,12 +14,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
-    id: 'a call that ended ends the next one under its number',
-    file: 'durable-objects/endpoint/channel/calls.ts',
-    find: 'return this.open.get(call.n) === call && this.open.delete(call.n)',
-    replace: 'return this.open.delete(call.n)',
-  },
-  {
     id: 'a call that the object has forgotten cannot be left',
     file: 'durable-objects/endpoint/channel/calls.ts',
     find: "    else this.send({ type: 'nothing', n })\n",
