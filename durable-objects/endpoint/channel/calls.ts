@@ -53,7 +53,7 @@ export class ChannelCalls {
     this.send = send
   }
 
-  /** Whether a frame begins no call under the number of one that is open: nobody could tell their answers apart (CHN-11). */
+  /** Whether a frame begins no call under the number of an open one, because both would have the same answer (CHN-11). */
   isValid(frame: AgentFrame): boolean {
     if (frame.type === 'hello') {
       const named = [...frame.takes, ...frame.listens].map(({ n }) => n)

@@ -3,6 +3,7 @@ import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { AnswerParts } from '../../../src/host-agent/relay/channel/answer-parts.ts'
 import { until } from '../../support/time.ts'
 import { keyOf } from '../support/callers.ts'
+import type { ChannelPlane } from '../support/channel-plane.ts'
 import { channelScene, openChannel, type Scene } from '../support/channel-scene.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -21,6 +22,11 @@ async function linked(more: Partial<RelayBounds> = {}): Promise<Scene> {
   const opened = await scene(more)
   await openChannel(opened)
   return opened
+}
+
+/** Number of the first open call of a type. */
+function numberOf(plane: ChannelPlane, type: 'take' | 'listen'): number {
+  return plane.frames.flatMap((frame) => (frame.type === type && 'n' in frame ? [frame.n] : []))[0] ?? -1
 }
 
 const post = (body: string) => ({ method: 'POST', body })
@@ -162,7 +168,7 @@ describe('a relay with worker channels', () => {
     const take = call('job-take/w1?boot=b1')
     const stop = call('job-stop/w1?boot=b1')
     await until(() => plane.frames.length === 2)
-    const [{ n: ofTake }, { n: ofStop }] = plane.frames as [{ n: number }, { n: number }]
+    const [ofTake, ofStop] = [numberOf(plane, 'take'), numberOf(plane, 'listen')]
     plane.say({ type: 'stop', n: ofTake, jobs: [] })
     plane.say({ type: 'part', n: ofStop, text: 'x' })
     plane.say({ type: 'job', n: ofStop, text: '{}' })
@@ -193,14 +199,15 @@ describe('a plane that gives no end', () => {
     const take = call('job-take/w1?boot=b1', { signal: gone.signal }).catch(() => 'gone')
     const stop = call('job-stop/w1?boot=b1')
     await until(() => plane.frames.length === 2)
-    for (let count = 0; count < 5; count += 1) plane.say({ type: 'part', n: 1, text: LONG })
+    const [ofTake, ofStop] = [numberOf(plane, 'take'), numberOf(plane, 'listen')]
+    for (let count = 0; count < 5; count += 1) plane.say({ type: 'part', n: ofTake, text: LONG })
     plane.confirmsLeave = false
     gone.abort()
     await take
     await until(() => plane.frames.some(({ type }) => type === 'leave'))
-    for (let count = 0; count < 22; count += 1) for (const n of [1, 2, 99]) plane.say({ type: 'part', n, text: LONG })
-    plane.say({ type: 'nothing', n: 1 })
-    plane.say({ type: 'stop', n: 2, jobs: ['j'] })
+    for (let count = 0; count < 22; count += 1) for (const n of [ofTake, ofStop, 99]) plane.say({ type: 'part', n, text: LONG })
+    plane.say({ type: 'nothing', n: ofTake })
+    plane.say({ type: 'stop', n: ofStop, jobs: ['j'] })
     expect((await stop).status).toBe(200)
     plane.submit('j1')
     expect(await takeJob()).toBe('j1')

@@ -1,4 +1,4 @@
-/** What a part counts beside its text, so that many small ones are bounded, too. */
+/** Every part counts as this many characters more, so that many small ones are bounded, too. */
 const PART_COST = 1_024
 
 /** The parts of answers that have not ended. Together they may have `maxChars`, so that no plane fills the memory of the agent. */
