@@ -200,12 +200,14 @@ describe('a plane that gives no end', () => {
     const stop = call('job-stop/w1?boot=b1')
     await until(() => plane.frames.length === 2)
     const [ofTake, ofStop] = [numberOf(plane, 'take'), numberOf(plane, 'listen')]
-    for (let count = 0; count < 5; count += 1) plane.say({ type: 'part', n: ofTake, text: LONG })
+    for (let count = 0; count < 22; count += 1) for (const n of [ofStop, 99]) plane.say({ type: 'part', n, text: LONG })
+    for (let count = 0; count < 16; count += 1) plane.say({ type: 'part', n: ofTake, text: LONG })
     plane.confirmsLeave = false
     gone.abort()
     await take
     await until(() => plane.frames.some(({ type }) => type === 'leave'))
-    for (let count = 0; count < 22; count += 1) for (const n of [ofTake, ofStop, 99]) plane.say({ type: 'part', n, text: LONG })
+    // Few, because the agent waits for the confirmation only 5 s.
+    for (let count = 0; count < 6; count += 1) plane.say({ type: 'part', n: ofTake, text: LONG })
     plane.say({ type: 'nothing', n: ofTake })
     plane.say({ type: 'stop', n: ofStop, jobs: ['j'] })
     expect((await stop).status).toBe(200)
