@@ -32,7 +32,7 @@ const MAX_WORKERS = 1_024
 export const USE_HTTP = 421
 
 const Id = z.string().min(1).max(256)
-/** Numbers the calls of one connection. */
+/** Numbers the calls of one connection. Two calls that are open have two numbers. */
 const CallNumber = z.int().min(0)
 const From = {
   worker: Id,
@@ -80,7 +80,7 @@ export const AgentFrame = z.discriminatedUnion('type', [
   z.object({ type: z.literal('hello'), takes: z.array(Take).max(MAX_WORKERS), listens: z.array(Listen).max(MAX_WORKERS) }),
   z.object({ type: z.literal('take'), ...Take.shape }),
   z.object({ type: z.literal('listen'), ...Listen.shape }),
-  /** The worker of a take or stop poll has gone, or has waited long enough. The object answers it with `nothing`, or has answered it. */
+  /** The worker of a take or stop poll has gone, or has waited long enough. The object answers it with `nothing`, even if it has answered the call. */
   z.object({ type: z.literal('leave'), n: CallNumber }),
   Post,
   z.object({ type: z.literal('pings'), pings: z.array(WorkerPing).max(MAX_WORKERS) }),
@@ -104,7 +104,7 @@ export const PlaneFrame = z.discriminatedUnion('type', [
     afterMs: z.int().min(0).optional(),
   }),
   /** A post is stored (200), or refused with a status as over HTTP. */
-  z.object({ type: z.literal('ack'), n: CallNumber, status: z.int() }),
+  z.object({ type: z.literal('ack'), n: CallNumber, status: z.int().min(200).max(599) }),
 ])
 export type PlaneFrame = z.infer<typeof PlaneFrame>
 

@@ -29,6 +29,7 @@ const REFUSED = 429
 
 /** An open take or stop poll. */
 interface OpenCall {
+  n: number
   /** Whether its worker has gone. */
   left: boolean
   /** Ends it without an answer for the worker. */
@@ -43,7 +44,8 @@ export class ChannelCalls {
   private readonly hostId: string
   private readonly send: (frame: PlaneFrame) => void
   private readonly open = new Map<number, OpenCall>()
-  private posts = 0
+  /** Numbers of the posts that are being applied. */
+  private readonly posts = new Set<number>()
 
   constructor(core: CallParts, hostId: string, send: (frame: PlaneFrame) => void) {
     this.core = core
@@ -51,7 +53,18 @@ export class ChannelCalls {
     this.send = send
   }
 
-  /** Applies a frame. Never throws. */
+  /** Whether a frame begins no call under the number of an open one, because both would have the same answer (CHN-11). */
+  isValid(frame: AgentFrame): boolean {
+    if (frame.type === 'hello') {
+      const named = [...frame.takes, ...frame.listens].map(({ n }) => n)
+      // An open take or stop poll may be named, because the agent repeats it; a post is never repeated so.
+      return new Set(named).size === named.length && !named.some((n) => this.posts.has(n))
+    }
+    const isBegun = frame.type === 'take' || frame.type === 'listen' || frame.type === 'post'
+    return !isBegun || !(this.open.has(frame.n) || this.posts.has(frame.n))
+  }
+
+  /** Applies a valid frame. Never throws. */
   async take(frame: AgentFrame): Promise<void> {
     switch (frame.type) {
       case 'hello':
@@ -60,10 +73,8 @@ export class ChannelCalls {
         return this.takeJob(frame)
       case 'listen':
         return this.listen(frame)
-      case 'leave': {
-        this.open.get(frame.n)?.leave()
-        return
-      }
+      case 'leave':
+        return this.leave(frame.n)
       case 'post':
         return this.post(frame)
       case 'pings':
@@ -88,6 +99,13 @@ export class ChannelCalls {
     await Promise.all(started)
   }
 
+  // A call that is not open is confirmed, too: the object was out of memory meanwhile, and the agent does not repeat a call that it has left.
+  private leave(n: number): void {
+    const call = this.open.get(n)
+    if (call) call.leave()
+    else this.send({ type: 'nothing', n })
+  }
+
   private async takeJob(call: TakeCall): Promise<void> {
     if (!this.isOwn(call.worker)) return this.refuse(call.n)
     const from = holderOf(call)
@@ -96,22 +114,22 @@ export class ChannelCalls {
       capacity: call.max,
       batch: call.batch,
       parkedAtMs: this.core.now(),
-      answer: (text) => this.answer(call.n, text),
+      answer: (text) => this.answer(own, text),
     }
     const own = this.opened(call.n, () => this.core.parking.dropTake(parked))
-    const verdict = await this.commit(call.n, (tx) => {
+    const verdict = await this.commit(own, (tx) => {
       const asked = askForWork(tx, from, call)
       if (asked === 'waits' && !own.left) this.core.parking.parkTake(parked)
       return asked
     })
     if (verdict === null) this.core.parking.dropTake(parked)
-    if (verdict === 'draining') this.nothing(call.n, { afterMs: DRAINING_HOLD_MS })
-    if (verdict === 'refused') this.nothing(call.n, { status: REFUSED, detail: 'this worker does not belong to the endpoint' })
+    if (verdict === 'draining') this.nothing(own, { afterMs: DRAINING_HOLD_MS })
+    if (verdict === 'refused') this.nothing(own, { status: REFUSED, detail: 'this worker does not belong to the endpoint' })
   }
 
-  private answer(n: number, text: string | null): void {
-    if (text === null) this.nothing(n)
-    else if (this.open.delete(n)) this.sendJobs(n, text)
+  private answer(call: OpenCall, text: string | null): void {
+    if (text === null) this.nothing(call)
+    else if (this.endsNow(call)) this.sendJobs(call.n, text)
   }
 
   private sendJobs(n: number, text: string): void {
@@ -125,7 +143,7 @@ export class ChannelCalls {
     if (!this.isOwn(call.worker)) return this.refuse(call.n)
     const gone = new AbortController()
     const own = this.opened(call.n, () => gone.abort())
-    const found = await this.commit(call.n, (tx) => {
+    const found = await this.commit(own, (tx) => {
       const { jobIds, active } = collectStops(tx, holderOf(call))
       const waits = jobIds.length === 0 && active && !own.left
       // Registered inside the transaction, as for a stop poll over HTTP. No timer: it would keep the object in memory.
@@ -133,24 +151,24 @@ export class ChannelCalls {
       return { jobIds, woken }
     })
     if (found === null) return
-    if (found.woken === null) return this.endListen(call.n, found.jobIds)
+    if (found.woken === null) return this.endListen(own, found.jobIds)
     // Not awaited: a frame that is being applied keeps the object in memory, too.
     void found.woken.then((outcome) => {
-      if (outcome === 'displaced') this.nothing(call.n)
+      if (outcome === 'displaced') this.nothing(own)
       else if (!own.left) void this.listen(call)
     })
   }
 
-  private endListen(n: number, jobs: string[]): void {
-    if (jobs.length === 0) this.nothing(n, { afterMs: DRAINING_HOLD_MS })
-    else if (this.open.delete(n)) this.send({ type: 'stop', n, jobs })
+  private endListen(call: OpenCall, jobs: string[]): void {
+    if (jobs.length === 0) this.nothing(call, { afterMs: DRAINING_HOLD_MS })
+    else if (this.endsNow(call)) this.send({ type: 'stop', n: call.n, jobs })
   }
 
   private async post(call: PostCall): Promise<void> {
     const ack = (status: number) => this.send({ type: 'ack', n: call.n, status })
     if (!this.isOwn(call.worker)) return ack(USE_HTTP)
-    if (this.posts >= MAX_POSTS) return ack(BUSY)
-    this.posts += 1
+    if (this.posts.size >= MAX_POSTS) return ack(BUSY)
+    this.posts.add(call.n)
     try {
       await takePostText(this.core, call.verb, call.job, { ...holderOf(call), delivery: parseDelivery(call.delivery) }, call.body)
       ack(OK)
@@ -158,7 +176,7 @@ export class ChannelCalls {
       logEvent('warn', 'a post of a worker could not be stored', { hostId: this.hostId, jobId: call.job, error })
       ack(BUSY)
     } finally {
-      this.posts -= 1
+      this.posts.delete(call.n)
     }
   }
 
@@ -180,11 +198,12 @@ export class ChannelCalls {
 
   private opened(n: number, end: () => void): OpenCall {
     const call: OpenCall = {
+      n,
       left: false,
       leave: () => {
         call.left = true
         end()
-        this.nothing(n)
+        this.nothing(call)
       },
     }
     this.open.set(n, call)
@@ -192,23 +211,29 @@ export class ChannelCalls {
   }
 
   /** Commits the start of a call; null, and an answer for the agent, when it failed. */
-  private async commit<T>(n: number, run: (tx: Tx) => T): Promise<T | null> {
+  private async commit<T>(call: OpenCall, run: (tx: Tx) => T): Promise<T | null> {
     try {
       return await this.core.transact(run)
     } catch (error) {
       logEvent('warn', 'a call of a worker could not be applied', { hostId: this.hostId, error })
-      this.nothing(n, { status: REFUSED, detail: 'the endpoint is temporarily unavailable' })
+      this.nothing(call, { status: REFUSED, detail: 'the endpoint is temporarily unavailable' })
       return null
     }
   }
 
   private refuse(n: number): void {
+    this.open.delete(n)
     this.send({ type: 'nothing', n, status: USE_HTTP })
   }
 
+  /** Ends a call, unless it has ended: its number may be that of another one by now. */
+  private endsNow(call: OpenCall): boolean {
+    return this.open.get(call.n) === call && this.open.delete(call.n)
+  }
+
   /** Ends a call without a job, unless it has been answered. */
-  private nothing(n: number, why: Pick<Extract<PlaneFrame, { type: 'nothing' }>, 'status' | 'detail' | 'afterMs'> = {}): void {
-    if (this.open.delete(n)) this.send({ type: 'nothing', n, ...why })
+  private nothing(call: OpenCall, why: Pick<Extract<PlaneFrame, { type: 'nothing' }>, 'status' | 'detail' | 'afterMs'> = {}): void {
+    if (this.endsNow(call)) this.send({ type: 'nothing', n: call.n, ...why })
   }
 }
 

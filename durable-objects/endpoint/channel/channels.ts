@@ -41,9 +41,12 @@ export class WorkerChannels {
 
   /** Applies a frame of an agent. */
   async hear(socket: WebSocket, data: string | ArrayBuffer): Promise<void> {
+    // Frames that were on their way when the object closed the channel.
+    if (socket.readyState !== WebSocket.READY_STATE_OPEN) return
     if (!this.core.isStored) return this.end(socket, ENDPOINT_GONE)
     const frame = readFrame(AgentFrame, data)
-    if (frame) return this.callsOf(socket).take(frame)
+    const calls = this.callsOf(socket)
+    if (frame && calls.isValid(frame)) return calls.take(frame)
     logEvent('warn', 'a host sent a frame that is not valid over its worker channel', { hostId: hostOf(socket) })
     this.end(socket, NOT_UNDERSTOOD)
   }

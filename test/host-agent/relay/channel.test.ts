@@ -1,63 +1,32 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { silentLog } from '../../../src/host-agent/log.ts'
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
-import { startRelay } from '../../../src/host-agent/relay/relay.ts'
+import { AnswerParts } from '../../../src/host-agent/relay/channel/answer-parts.ts'
 import { until } from '../../support/time.ts'
-import { admitted, asWorker, keyOf } from '../support/callers.ts'
-import { ChannelPlane } from '../support/channel-plane.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import { keyOf } from '../support/callers.ts'
+import type { ChannelPlane } from '../support/channel-plane.ts'
+import { channelScene, openChannel, type Scene } from '../support/channel-scene.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-interface Scene {
-  plane: ChannelPlane
-  invalidated: string[]
-  /** Calls the relay as a worker; the path begins with the verb. */
-  call(path: string, init?: RequestInit): Promise<Response>
-  /** Takes until there is a job. */
-  takeJob(): Promise<string>
-}
-
 async function scene(more: Partial<RelayBounds> = {}): Promise<Scene> {
-  const plane = new ChannelPlane()
-  const planeUrl = await plane.open()
-  cleanups.push(() => plane.close())
-  const invalidated: string[] = []
-  const tokens = { get: async () => 'host-token', invalidate: (token: string) => void invalidated.push(token) }
-  const bounds = { pollHoldMs: 1_000, spoolAfterMs: 2_000, retryBaseMs: 5, retryMaxMs: 20, postIdleMs: 1_000, ...more }
-  const relay = await startRelay({
-    planeUrl,
-    tokens,
-    address: '127.0.0.1',
-    bounds,
-    callers: admitted(['w1', 'w2']),
-    log: silentLog(),
-    spoolDir: tempDir('relay-spool'),
-  })
-  cleanups.push(() => relay.close())
-  const call = (path: string, init: RequestInit = {}) => {
-    const url = `http://127.0.0.1:${relay.port}/v2/ep/${path}`
-    return fetch(url, { ...init, headers: asWorker(url) })
-  }
-  const takeJob = async (): Promise<string> => {
-    for (;;) {
-      const reply = await call('job-take/w1?boot=b1&job_in_progress=0')
-      if (reply.status === 200) return ((await reply.json()) as { id: string }).id
-    }
-  }
-  return { plane, invalidated, call, takeJob }
+  const opened = await channelScene(more)
+  cleanups.push(() => opened.close())
+  return opened
 }
 
 /** A scene whose channel is open: the first call of a worker opens it and is carried by HTTP. */
 async function linked(more: Partial<RelayBounds> = {}): Promise<Scene> {
   const opened = await scene(more)
-  await opened.call('ping/w1?boot=b1')
-  await until(() => opened.plane.sockets.size === 1)
-  opened.plane.httpCalls.length = 0
+  await openChannel(opened)
   return opened
+}
+
+/** Number of the first open call of a type. */
+function numberOf(plane: ChannelPlane, type: 'take' | 'listen'): number {
+  return plane.frames.flatMap((frame) => (frame.type === type && 'n' in frame ? [frame.n] : []))[0] ?? -1
 }
 
 const post = (body: string) => ({ method: 'POST', body })
@@ -187,11 +156,121 @@ describe('a relay with worker channels', () => {
       '{"type":"ack","n":7,"status":200}',
       '{"type":"part","n":5,"text":"x"}',
     ]
-    for (const frame of frames) for (const socket of plane.sockets) socket.send(frame)
+    for (const frame of frames) plane.sayRaw(frame)
     plane.submit('j1')
     expect(await takeJob()).toBe('j1')
     expect((await call('job-done/w1/j1?boot=b1', post('{}'))).status).toBe(200)
     expect(plane.applied).toMatchObject([{ over: 'channel' }])
+  })
+
+  test('[CHN-25] answers of another kind than the call, or with a status that no answer has, end no call', async () => {
+    const { plane, call } = await linked({ pollHoldMs: 30_000, postIdleMs: 50 })
+    const take = call('job-take/w1?boot=b1')
+    const stop = call('job-stop/w1?boot=b1')
+    await until(() => plane.frames.length === 2)
+    const [ofTake, ofStop] = [numberOf(plane, 'take'), numberOf(plane, 'listen')]
+    plane.say({ type: 'stop', n: ofTake, jobs: [] })
+    plane.say({ type: 'part', n: ofStop, text: 'x' })
+    plane.say({ type: 'job', n: ofStop, text: '{}' })
+    plane.ackStatus = 7
+    expect((await call('job-done/w1/j9?boot=b1', post('{}'))).status).toBe(200)
+    expect(plane.httpCalls).toEqual(['job-done'])
+    plane.submit('j1')
+    expect(await (await take).json()).toEqual({ id: 'j1' })
+    plane.say({ type: 'stop', n: ofStop, jobs: ['j1'] })
+    expect(await (await stop).json()).toEqual({ jobsToStop: ['j1'] })
+  })
+
+  test('[CHN-25] a pause of the plane is no longer than the hold of the poll', async () => {
+    const { plane, call } = await linked({ pollHoldMs: 100 })
+    const take = call('job-take/w1?boot=b1')
+    await until(() => plane.frames.length === 1)
+    plane.say({ type: 'nothing', n: 1, afterMs: 86_400_000 })
+    expect((await take).status).toBe(204)
+  })
+})
+
+describe('a plane that gives no end', () => {
+  const LONG = 'x'.repeat(3 * 2 ** 20)
+
+  test('[CHN-28] keeps no parts of calls that do not wait', async () => {
+    const { plane, call, takeJob } = await linked({ pollHoldMs: 30_000 })
+    const gone = new AbortController()
+    const take = call('job-take/w1?boot=b1', { signal: gone.signal }).catch(() => 'gone')
+    const stop = call('job-stop/w1?boot=b1')
+    await until(() => plane.frames.length === 2)
+    const [ofTake, ofStop] = [numberOf(plane, 'take'), numberOf(plane, 'listen')]
+    for (let count = 0; count < 22; count += 1) for (const n of [ofStop, 99]) plane.say({ type: 'part', n, text: LONG })
+    for (let count = 0; count < 16; count += 1) plane.say({ type: 'part', n: ofTake, text: LONG })
+    plane.confirmsLeave = false
+    gone.abort()
+    await take
+    await until(() => plane.frames.some(({ type }) => type === 'leave'))
+    // Few, because the agent waits for the confirmation only 5 s.
+    for (let count = 0; count < 6; count += 1) plane.say({ type: 'part', n: ofTake, text: LONG })
+    plane.say({ type: 'nothing', n: ofTake })
+    plane.say({ type: 'stop', n: ofStop, jobs: ['j'] })
+    expect((await stop).status).toBe(200)
+    plane.submit('j1')
+    expect(await takeJob()).toBe('j1')
+    expect(plane.opened).toHaveLength(1)
+    expect(plane.httpCalls).toEqual([])
+  })
+
+  test('[CHN-28] an answer that is longer than any comes over HTTP', async () => {
+    const { plane, call } = await linked({ pollHoldMs: 30_000 })
+    const take = call('job-take/w1?boot=b1')
+    await until(() => plane.frames.length === 1)
+    plane.jobs.push('j1')
+    for (let count = 0; count < 22; count += 1) plane.say({ type: 'part', n: 1, text: LONG })
+    expect(await (await take).json()).toEqual({ id: 'j1' })
+    expect(plane.httpCalls).toEqual(['job-take'])
+  })
+
+  test('[CHN-28] small parts count more than their text', () => {
+    const parts = new AnswerParts(100_000)
+    let kept = 0
+    while (parts.keep(1, 'x')) kept += 1
+    expect(kept).toBe(97)
+    expect(parts.keep(2, '')).toBe(false)
+    expect(parts.take(1)).toBe('x'.repeat(97))
+    expect(parts.heldChars).toBe(0)
+    expect(parts.keep(2, '')).toBe(true)
+  })
+
+  test('[CHN-28] cuts a channel over which the plane does not confirm that a call is left', async () => {
+    const { plane, call } = await linked({ pollHoldMs: 20 })
+    plane.confirmsLeave = false
+    expect((await call('job-take/w1?boot=b1')).status).toBe(204)
+    expect(plane.httpCalls).toEqual(['job-take'])
+    await until(() => plane.sockets.size === 0)
+  })
+
+  test('[CHN-28] cuts a channel over which the plane asks, and reads nothing', async () => {
+    const { plane, call, takeJob } = await linked({ pollHoldMs: 30_000 })
+    const polls = Array.from({ length: 200 }, () => call('job-stop/w1?boot=b1'))
+    await until(() => plane.frames.length === polls.length)
+    const [socket] = plane.sockets
+    socket?.pause()
+    for (let count = 0; count < 4_000; count += 1) plane.say({ type: 'sync' })
+    for (const poll of polls) expect((await poll).status).toBe(200)
+    plane.submit('j1')
+    expect(await takeJob()).toBe('j1')
+    expect(plane.httpCalls.filter((verb) => verb === 'job-stop')).toHaveLength(polls.length)
+    socket?.terminate()
+  })
+
+  test('[CHN-24] a call that is left is not repeated', async () => {
+    const { plane, call } = await linked({ pollHoldMs: 20 })
+    plane.confirmsLeave = false
+    const take = call('job-take/w1?boot=b1')
+    await until(() => plane.frames.some(({ type }) => type === 'leave'))
+    plane.wake()
+    await until(() => plane.frames.some(({ type }) => type === 'hello'))
+    expect(plane.frames.at(-1)).toEqual({ type: 'hello', takes: [], listens: [] })
+    plane.say({ type: 'nothing', n: 1 })
+    expect((await take).status).toBe(204)
+    expect(plane.httpCalls).toEqual([])
   })
 })
 

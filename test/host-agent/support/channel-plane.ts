@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { WebSocket, WebSocketServer } from 'ws'
 import { AgentFrame, CHANNEL_KEY_HEADER, CHANNEL_WORKER_HEADER, type PlaneFrame } from '../../../src/host-protocol/worker-channel.ts'
@@ -32,6 +33,11 @@ export class ChannelPlane {
   cutAt = 0
   passed = 0
   readonly sockets = new Set<WebSocket>()
+  /** Connections of the channels, below their frames. */
+  readonly streams = new Set<Duplex>()
+  confirmsLeave = true
+  /** Status with which posts are acknowledged. */
+  ackStatus = 200
   private readonly deliveries = new Set<string>()
   private handedOut: string[] = []
   private readonly takes = new Map<number, { socket: WebSocket; worker: string }>()
@@ -44,7 +50,7 @@ export class ChannelPlane {
       const { authorization, [CHANNEL_WORKER_HEADER]: worker, [CHANNEL_KEY_HEADER]: key } = request.headers
       this.opened.push({ token: authorization, worker, key })
       if (status !== undefined) socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
-      else this.upgrades.handleUpgrade(request, socket, head, (accepted) => this.accept(accepted))
+      else this.upgrades.handleUpgrade(request, socket, head, (accepted) => this.accept(accepted, socket))
     })
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve))
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`
@@ -67,15 +73,22 @@ export class ChannelPlane {
     for (const socket of this.sockets) this.send(socket, frame)
   }
 
+  /** Sends a message over every channel, whether or not it is a frame. */
+  sayRaw(message: string | Uint8Array): void {
+    for (const socket of this.sockets) socket.send(message)
+  }
+
   /** Forgets the open calls, as an object does that leaves memory, and asks for them. */
   wake(): void {
     this.takes.clear()
     this.say({ type: 'sync' })
   }
 
-  private accept(socket: WebSocket): void {
+  private accept(socket: WebSocket, stream: Duplex): void {
     this.sockets.add(socket)
+    this.streams.add(stream)
     socket.on('close', () => {
+      this.streams.delete(stream)
       this.sockets.delete(socket)
       for (const [n, take] of this.takes) if (take.socket === socket) this.takes.delete(n)
     })
@@ -102,11 +115,12 @@ export class ChannelPlane {
     this.frames.push(frame)
     if (frame.type === 'hello') for (const call of frame.takes) this.park(socket, call)
     if (frame.type === 'take') this.park(socket, frame)
-    if (frame.type === 'leave' && this.takes.delete(frame.n)) this.send(socket, { type: 'nothing', n: frame.n })
+    if (frame.type === 'leave') this.takes.delete(frame.n)
+    if (frame.type === 'leave' && this.confirmsLeave) this.send(socket, { type: 'nothing', n: frame.n })
     if (frame.type === 'pings') this.pings.push(...frame.pings.map(({ worker, jobs }) => [worker, ...jobs]))
     if (frame.type !== 'post') return
     this.apply(frame.delivery, { verb: frame.verb, job: frame.job, body: frame.body, over: 'channel' })
-    this.send(socket, { type: 'ack', n: frame.n, status: 200 })
+    this.send(socket, { type: 'ack', n: frame.n, status: this.ackStatus })
   }
 
   private park(socket: WebSocket, { n, worker, again }: { n: number; worker: string; again: boolean }): void {

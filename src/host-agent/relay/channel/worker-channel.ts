@@ -9,10 +9,15 @@ import {
   PlaneFrame,
   type PostCall,
 } from '../../../host-protocol/worker-channel.ts'
+import { AnswerParts } from './answer-parts.ts'
 import type { PollFrame, Unnumbered, WorkerPing } from './channel-calls.ts'
 
 const CONNECT_TIMEOUT_MS = 15_000
 const MAX_MESSAGE_BYTES = 4 * 2 ** 20
+/** Most characters of the answers whose parts are kept: a batch has 20 Mi and one input more, at most 20 MiB. HTTP carries a longer one. */
+const MAX_ANSWER_CHARS = 64 * 2 ** 20
+/** Most bytes that wait because the plane does not read them. */
+const MAX_UNSENT_BYTES = 32 * 2 ** 20
 /** Silence after which a keep-alive is sent, and after which the connection counts as dead. */
 const KEEP_ALIVE_MS = 30_000
 /** Time for the answer to a `leave`. */
@@ -51,6 +56,10 @@ interface OpenPoll {
   frame: PollFrame
   /** Undefined once the worker has gone. */
   answer: ((answer: PollAnswer) => void) | undefined
+  /** Whether the plane was asked to end it. */
+  isLeft: boolean
+  /** Ends the hold, or the time for the answer to a `leave`. */
+  timer: NodeJS.Timeout
 }
 
 /** One worker channel: a WebSocket to the object of an endpoint, with the open calls of the endpoint's workers on this host. */
@@ -59,7 +68,7 @@ export class WorkerChannel {
   private readonly onLost: (worker: string) => void
   private readonly polls = new Map<number, OpenPoll>()
   private readonly posts = new Map<number, (status: number | undefined) => void>()
-  private readonly parts = new Map<number, string>()
+  private readonly parts = new AnswerParts(MAX_ANSWER_CHARS)
   private pings: WorkerPing[] = []
   private pingTimer: NodeJS.Timeout | undefined
   private readonly aliveTimer: NodeJS.Timeout
@@ -74,6 +83,8 @@ export class WorkerChannel {
     this.onLost = onLost
     this.aliveTimer = setInterval(() => this.checkAlive(), KEEP_ALIVE_MS)
     socket.on('message', (data) => this.hear(String(data)))
+    // `ws` answers pings by itself, whether or not the plane reads the answers.
+    socket.on('ping', () => this.hasRoom())
     this.ended = new Promise((resolve) => socket.on('close', () => resolve(this.finish())))
   }
 
@@ -103,27 +114,30 @@ export class WorkerChannel {
   poll(frame: PollFrame, holdMs: number, gone: AbortSignal): Promise<PollAnswer> {
     const n = this.number()
     return new Promise((resolve) => {
-      const end = (answer: PollAnswer) => {
-        clearTimeout(timer)
-        gone.removeEventListener('abort', leave)
-        resolve(answer)
+      const answer = (final: PollAnswer) => {
+        gone.removeEventListener('abort', drop)
+        resolve(final)
       }
-      const leave = () => {
-        const poll = this.polls.get(n)
-        if (poll) poll.answer = undefined
-        this.send({ type: 'leave', n })
-        end({ type: 'nothing', n })
+      const drop = () => {
+        poll.answer = undefined
+        this.parts.take(n)
+        this.leave(n, poll)
+        answer({ type: 'nothing', n })
       }
-      // The answer may be under way: the worker waits until the plane has confirmed that it is over.
-      const enough = () => {
-        this.send({ type: 'leave', n })
-        timer = setTimeout(() => this.socket.terminate(), LEAVE_MS)
-      }
-      let timer = setTimeout(enough, holdMs)
-      gone.addEventListener('abort', leave, { once: true })
-      this.polls.set(n, { frame, answer: end })
+      const poll: OpenPoll = { frame, answer, isLeft: false, timer: setTimeout(() => this.leave(n, poll), holdMs) }
+      gone.addEventListener('abort', drop, { once: true })
+      this.polls.set(n, poll)
       this.send({ ...frame, n })
     })
+  }
+
+  // The answer may be under way: the call is open until the plane has confirmed that it is over, and with it the hold of the worker.
+  private leave(n: number, poll: OpenPoll): void {
+    if (poll.isLeft) return
+    poll.isLeft = true
+    clearTimeout(poll.timer)
+    poll.timer = setTimeout(() => this.cut(), LEAVE_MS)
+    this.send({ type: 'leave', n })
   }
 
   /** Sends a post; resolves with the status of the plane's answer, undefined when none came within `timeoutMs`. */
@@ -157,28 +171,37 @@ export class WorkerChannel {
   }
 
   private hear(text: string): void {
+    // Frames that were read before the channel was cut.
+    if (!this.isOpen) return
     this.heardAt = performance.now()
     if (text === KEEP_ALIVE_ANSWER) return
     const frame = parse(text)
     // Undefined: a frame of a newer plane, which this agent has said nothing to require.
     if (frame?.type === 'sync') this.repeat()
-    else if (frame?.type === 'part') this.parts.set(frame.n, (this.parts.get(frame.n) ?? '') + frame.text)
+    else if (frame?.type === 'part') this.keepPart(frame)
     else if (frame?.type === 'ack') this.posts.get(frame.n)?.(frame.status)
     else if (frame) this.endPoll(frame)
   }
 
-  private endPoll(frame: Exclude<PollAnswer, { type: 'broken' }>): void {
-    const poll = this.polls.get(frame.n)
-    this.polls.delete(frame.n)
-    const before = this.parts.get(frame.n) ?? ''
-    this.parts.delete(frame.n)
-    if (poll?.answer) poll.answer(frame.type === 'job' ? { ...frame, text: before + frame.text } : frame)
-    else if (poll && frame.type === 'job') this.onLost(poll.frame.worker)
+  // Only a take has a long answer. Without its worker, the end of the answer says enough.
+  private keepPart({ n, text }: Extract<PlaneFrame, { type: 'part' }>): void {
+    const poll = this.polls.get(n)
+    if (poll?.frame.type === 'take' && poll.answer && !this.parts.keep(n, text)) this.cut()
   }
 
-  // The object was out of memory and knows no open call any more.
+  private endPoll(frame: Exclude<PollAnswer, { type: 'broken' }>): void {
+    const poll = this.polls.get(frame.n)
+    if (!poll || !isAnswer(poll.frame, frame)) return
+    this.polls.delete(frame.n)
+    clearTimeout(poll.timer)
+    const before = this.parts.take(frame.n)
+    if (poll.answer) poll.answer(frame.type === 'job' ? { ...frame, text: before + frame.text } : frame)
+    else if (frame.type === 'job') this.onLost(poll.frame.worker)
+  }
+
+  // The object was out of memory and knows no open call any more. It confirms that a call is left which it does not know.
   private repeat(): void {
-    const waiting = [...this.polls].filter(([, { answer }]) => answer !== undefined)
+    const waiting = [...this.polls].filter(([, { isLeft }]) => !isLeft)
     const takes = waiting.flatMap(([n, { frame }]) => (frame.type === 'take' ? [{ ...frame, n }] : []))
     const listens = waiting.flatMap(([n, { frame }]) => (frame.type === 'listen' ? [{ ...frame, n }] : []))
     this.send({ type: 'hello', takes, listens })
@@ -195,7 +218,11 @@ export class WorkerChannel {
   private finish(): void {
     clearInterval(this.aliveTimer)
     clearTimeout(this.pingTimer)
-    for (const { answer } of this.polls.values()) answer?.({ type: 'broken' })
+    for (const [n, { answer, timer }] of this.polls) {
+      clearTimeout(timer)
+      this.parts.take(n)
+      answer?.({ type: 'broken' })
+    }
     for (const end of [...this.posts.values()]) end(undefined)
     this.polls.clear()
   }
@@ -211,8 +238,19 @@ export class WorkerChannel {
   }
 
   private sendText(text: string): void {
-    if (this.isOpen) this.socket.send(text)
+    if (this.isOpen && this.hasRoom()) this.socket.send(text)
   }
+
+  /** Cuts the channel when the plane reads nothing. */
+  private hasRoom(): boolean {
+    const isRead = this.socket.bufferedAmount <= MAX_UNSENT_BYTES
+    if (!isRead) this.cut()
+    return isRead
+  }
+}
+
+function isAnswer(to: PollFrame, { type }: Exclude<PollAnswer, { type: 'broken' }>): boolean {
+  return type === 'nothing' || type === (to.type === 'take' ? 'job' : 'stop')
 }
 
 function parse(text: string): PlaneFrame | undefined {

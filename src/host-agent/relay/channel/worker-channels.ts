@@ -64,7 +64,7 @@ export class WorkerChannels {
     const answer = await channel.poll(again ? { ...frame, again } : frame, holdMs, gone)
     if (answer.type !== 'nothing') return answer
     if (answer.status === USE_HTTP) return undefined
-    await sleep(answer.afterMs ?? 0, gone)
+    await sleep(Math.min(answer.afterMs ?? 0, holdMs), gone)
     return answer
   }
 

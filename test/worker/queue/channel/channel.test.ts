@@ -130,6 +130,16 @@ describe('an object with channels', () => {
     expect(await channel.answer(listen)).toMatchObject({ type: 'stop', jobs: [jobId] })
   })
 
+  it('[CHN-3] confirms that a call is left which it does not know any more', async () => {
+    const { queue, worker, channel } = await scene()
+    const n = channel.take(worker)
+    await until(() => isParked(queue, worker))
+    await evictDurableObject(endpointStub(env, queue.endpointId))
+    channel.leave(n)
+    expect(await channel.answer(n)).toEqual({ type: 'nothing', n })
+    expect(await isParked(queue, worker)).toBe(false)
+  })
+
   it('[CHN-6] a hello keeps calls that are open and ends those that it does not name', async () => {
     const { queue, worker, channel } = await scene()
     const [take, listen] = [channel.take(worker), channel.listen(worker)]
@@ -263,6 +273,44 @@ describe('access to a channel', () => {
     }
     expect(await status(queue, jobId)).toMatchObject({ status: 'IN_QUEUE' })
     expect(await worker.take()).toMatchObject({ id: jobId })
+  })
+
+  const SECOND_CALLS: Record<string, (n: number, from: { worker: string; boot: string }) => unknown> = {
+    'a take': (n, from) => ({ type: 'take', n, ...from, max: 1, batch: false, idle: true, again: false }),
+    'a stop poll': (n, from) => ({ type: 'listen', n, ...from }),
+    'a stop poll of a worker elsewhere': (n, { boot }) => ({ type: 'listen', n, worker: 'elsewhere', boot }),
+    'a post': (n, from) => ({ type: 'post', n, ...from, job: 'none', verb: 'job-done', delivery: '', body: '{}' }),
+    'two calls of a hello': (n, from) => ({ type: 'hello', takes: [], listens: [from, from].map((of) => ({ n: n + 1, ...of })) }),
+  }
+  it.each(Object.entries(SECOND_CALLS))('[CHN-11] a number that is open names no other call: %s', async (_, second) => {
+    const { queue, worker, channel } = await scene()
+    const n = channel.take(worker)
+    await until(() => isParked(queue, worker))
+    channel.say(second(n, FakeChannel.from(worker)))
+    // It is on its way when the object closes the channel.
+    channel.take(worker)
+    await until(() => channel.closedWith !== null)
+    expect(channel.closedWith).toBe(4400)
+    expect(await isParked(queue, worker)).toBe(false)
+    const jobId = await run(queue)
+    expect(await worker.take()).toMatchObject({ id: jobId })
+  })
+
+  it('[CHN-11] a number that is not open any more may name another call', async () => {
+    const { queue, worker, channel } = await scene()
+    const n = channel.take(worker)
+    channel.leave(n)
+    const from = FakeChannel.from(worker)
+    channel.say({ type: 'take', n, ...from, max: 1, batch: false, idle: true, again: false })
+    await until(() => isParked(queue, worker))
+    const jobId = await run(queue)
+    await until(() => channel.heard.some(({ type }) => type === 'job'))
+    expect(channel.heard).toMatchObject([
+      { type: 'nothing', n },
+      { type: 'job', n },
+    ])
+    expect(await status(queue, jobId)).toMatchObject({ status: 'IN_PROGRESS' })
+    expect(channel.closedWith).toBeNull()
   })
 
   it('[CHN-12] ends with the endpoint', async () => {

@@ -11,7 +11,8 @@ const { GENERATED_SEED } = env as unknown as { GENERATED_SEED: string }
 const SEED = GENERATED_SEED === '' ? Date.now() % 2 ** 31 : Number(GENERATED_SEED)
 const HISTORIES = 8
 const MOST_STEPS = 80
-const MAX_NUMBER = 7
+/** A second call under a number that is open ends the channel, so that a few numbers would leave no call open. */
+const MAX_NUMBER = 23
 const JOBS = 6
 const ENDED = ['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT']
 const NOT_VALID = 4400
