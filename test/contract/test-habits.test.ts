@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { LONG_FILES } from '../support/runner/long-first.ts'
 import { describe, expect, it } from '../support/unit.ts'
 
 const TESTS = join(import.meta.dirname, '..')
@@ -33,6 +34,11 @@ describe('tests', () => {
   it('use the platform only through the harness', () => {
     const direct = files.filter((file) => PLATFORM.test(readFileSync(file, 'utf8'))).map((file) => relative(TESTS, file))
     expect(direct.toSorted()).toEqual(HARNESS)
+  })
+
+  it('that run long are named as they are: a renamed one would start last, and every worker would wait for it', () => {
+    const known = new Set(files.map((file) => relative(TESTS, file)))
+    expect(LONG_FILES.filter((file) => !known.has(file))).toEqual([])
   })
 
   it(`are sorted by noun: no folder of tests holds more than ${MOST_FILES} files`, () => {

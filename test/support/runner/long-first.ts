@@ -1,11 +1,48 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * Small files that run long: by size, which the runner sorts by, they would be the last, and the other workers would wait for them. A name
- * without a file does no harm.
+ * Files that run long, the longest of each project first. By size, which the runner sorts by, some would be the last, and the other workers
+ * would wait for them. Relative to `test/`.
  */
-const LONG =
-  /\.long\.|e2e\/(documents|restarts|agent-engine|first-clusters|load-balancer|console\/(faces|logs))\.|conformance\/(timeouts|records|worker-protocol|webhooks)|generated-requests|graphql\/fuzz|relay-spool|object-store|console\/pods|agent-pods|agent-overlay|python-sdk|crashes|e2e\/(start|examples|attempts)\./
+export const LONG_FILES: readonly string[] = [
+  'e2e/agent/agent-pods.e2e.test.ts',
+  'e2e/programs/examples.e2e.test.ts',
+  'e2e/programs/documents.e2e.test.ts',
+  'e2e/agent/agent-overlay.e2e.test.ts',
+  'e2e/programs/start.e2e.test.ts',
+  'e2e/agent/agent-engine.e2e.test.ts',
+  'e2e/jobs/attempts.e2e.test.ts',
+  'e2e/recovery/relay-spool.e2e.test.ts',
+  'e2e/programs/python-sdk.e2e.test.ts',
+  'e2e/console/logs.e2e.test.ts',
+  'e2e/console/pods.e2e.test.ts',
+  'e2e/recovery/hosts-restart.e2e.test.ts',
+  'e2e/agent/object-store.e2e.test.ts',
+  'e2e/recovery/restarts.e2e.test.ts',
+  'e2e/recovery/crashes.e2e.test.ts',
+  'e2e/programs/logs.e2e.test.ts',
+  'e2e/jobs/heavy-reads.e2e.test.ts',
+  'conformance/records.test.ts',
+  'conformance/worker-protocol.test.ts',
+  'conformance/webhooks.test.ts',
+  'conformance/timeouts.test.ts',
+  'conformance/leases.test.ts',
+  'host-agent/agent.test.ts',
+  'host-agent/pulls/slow-registries.test.ts',
+  'worker/rest/access/authorization-matrix.test.ts',
+  'worker/graphql/authorization.test.ts',
+  'worker/audit/counted-routes.test.ts',
+  'worker/queue/store/model.test.ts',
+  'worker/graphql/fuzz.test.ts',
+  'worker/rest/requests/generated-requests.test.ts',
+  'worker/rest/access/foreign-principals.test.ts',
+  'worker/graphql/tenancy.test.ts',
+  'worker/rest/access/derived-standing.test.ts',
+  'worker/billing/large-bills.test.ts',
+]
+
+/** Takes minutes of real time; one such file runs at a time. */
+const LONG_NAME = /\.long\./
 
 /** Builds artifacts for other files, whose tests mostly wait; if it ran after them, all would wait for it. */
 const FIRST = 'images'
@@ -18,7 +55,7 @@ export class LongFirst extends BaseSequencer {
     const rank = (file: TestSpecification) => [
       groupOf(file),
       file.project.name === FIRST ? -1 : sorted.findIndex((each) => each.project === file.project),
-      LONG.test(file.moduleId) ? 0 : 1,
+      lengthRank(file.moduleId),
       place.get(file) ?? 0,
     ]
     return sorted.toSorted((a, b) => compare(rank(a), rank(b)))
@@ -26,6 +63,13 @@ export class LongFirst extends BaseSequencer {
 }
 
 const groupOf = (file: TestSpecification) => file.project.config.sequence.groupOrder
+
+/** 0 for a file of real minutes, then the place in the list; the same for all other files. */
+function lengthRank(path: string): number {
+  if (LONG_NAME.test(path)) return 0
+  const index = LONG_FILES.findIndex((file) => path.endsWith(`/test/${file}`))
+  return index === -1 ? LONG_FILES.length + 1 : index + 1
+}
 
 function compare(a: number[], b: number[]): number {
   const index = a.findIndex((value, at) => value !== b[at])
