@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { DEFAULT_PORT_RANGE } from '../host-protocol/messages.ts'
 import { errorText, OperatorError } from '../node/fail.ts'
+import { dropRefusedOutput } from '../node/file-output.ts'
 import { openRotatingLog } from '../node/rotating-log.ts'
 import { runAgent } from './agent.ts'
 import { createLog } from './log.ts'
@@ -80,6 +81,7 @@ export async function runCli(argv: readonly string[], command: readonly [string,
 }
 
 async function startAgent(flags: Flags, command: readonly [string, ...string[]]): Promise<void> {
+  dropRefusedOutput()
   const options = readOptions(flags, process.env)
   const log = createLog(options.logLevel, options.logFile === undefined ? undefined : openLogOf(options.logFile))
   createDirs(options)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type ApiClient, ApiError, createApiClient } from '../client/client.ts'
 import { readHostIdentity } from '../host-agent/plane/enrolment.ts'
 import { errorText, hasCode, OperatorError } from '../node/fail.ts'
+import { dropRefusedOutput } from '../node/file-output.ts'
 import type { Log as SshLog } from '../ssh-proxy/log.ts'
 import { openSshProxy, type SshProxy } from '../ssh-proxy/proxy.ts'
 import { type AgentProcess, startAgent } from './agent-process.ts'
@@ -58,6 +59,7 @@ const running: Running = { logs: [] }
 let stopping: Promise<void> | undefined
 const isStopping = () => stopping !== undefined
 
+dropRefusedOutput()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => onStopSignal())
 watchParent()
 

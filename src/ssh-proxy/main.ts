@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { errorText, OperatorError } from '../node/fail.ts'
+import { dropRefusedOutput } from '../node/file-output.ts'
 import { logToStderr } from './log.ts'
 import { openSshProxy } from './proxy.ts'
 
@@ -19,6 +20,7 @@ const program = new Command('podplane-ssh-proxy')
   .option('--state-dir <dir>', 'where the host key is kept', join(homedir(), '.podplane-ssh-proxy'))
   .parse()
 
+dropRefusedOutput()
 try {
   const { url, listen, stateDir } = program.opts<{ url: string; listen: string; stateDir: string }>()
   const key = process.env.SSH_PROXY_KEY ?? ''

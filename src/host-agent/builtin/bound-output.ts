@@ -24,8 +24,12 @@ export function boundOutput(path: string, maxBytes = OUTPUT_MAX_BYTES, checkMs =
   let generation = 0
   const timer = setInterval(() => {
     if (fstatSync(STDOUT).size <= maxBytes) return
-    rotate(path, generation)
-    generation += 1
+    try {
+      rotate(path, generation)
+      generation += 1
+    } catch {
+      // The disk is full: the next check tries again.
+    }
   }, checkMs)
   timer.unref()
 }

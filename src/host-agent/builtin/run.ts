@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { BuiltinName } from '../../host-protocol/builtin-images.ts'
+import { dropRefusedOutput } from '../../node/file-output.ts'
 import { setOomScore } from '../machine/oom.ts'
 import { boundOutput } from './bound-output.ts'
 import { echo } from './echo.ts'
@@ -15,6 +16,7 @@ const OOM_SCORE = 500
  * because it was restarted. A killed process leaves no exit file.
  */
 export async function runBuiltin(name: string | undefined, exitFile: string | undefined): Promise<void> {
+  dropRefusedOutput()
   if (exitFile !== undefined) {
     process.on('exit', (exitCode) => writeExit(exitFile, exitCode))
     boundOutput(join(dirname(exitFile), 'output.log'))
