@@ -18,6 +18,8 @@ export interface StartOptions {
   args?: string[]
   /** Uses this data directory and leaves it behind; the default is a temporary one. */
   dataDir?: string
+  /** Whether the data directory is removed with the plane, however often that was restarted; the default is whether it is a temporary one. */
+  isTemporary?: boolean
   port?: number
   /** A group as in a terminal: a signal to the negative pid then reaches the launcher and the processes of its group. */
   ownProcessGroup?: boolean
@@ -54,6 +56,7 @@ export interface TestPlane {
 /** Runs the command of `npm start` and waits until it is ready. */
 export async function startPlane(options: StartOptions = {}): Promise<TestPlane> {
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'podplane-e2e-'))
+  const isTemporary = options.isTemporary ?? options.dataDir === undefined
   const port = options.port ?? (await pickPorts())
   const startedAt = performance.now()
   const launched = launch({ ...options, dataDir, port })
@@ -77,17 +80,11 @@ export async function startPlane(options: StartOptions = {}): Promise<TestPlane>
     kill,
     async stop() {
       await end()
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+      if (isTemporary) rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
     },
     async restart(changes = {}) {
       await end()
-      const next = await startPlane({ ...options, ...changes, dataDir, port })
-      if (options.dataDir !== undefined) return next
-      // The temporary directory is removed with the last plane that is stopped.
-      return {
-        ...next,
-        stop: () => next.stop().then(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })),
-      }
+      return await startPlane({ ...options, ...changes, dataDir, port, isTemporary })
     },
   }
 }
