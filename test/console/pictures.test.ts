@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { router } from '../../src/console/app/router.tsx'
+import { NAVIGATION, OPERATOR_NAVIGATION } from '../../src/console/shell/navigation.ts'
 import { pictureOf } from '../e2e/console/support/pictures.ts'
 
 const DOCS = resolve(import.meta.dirname, '../../docs')
@@ -16,4 +17,10 @@ it('[DEV-1] every page has a picture in docs/console.md, all pictures are small,
   const files = readdirSync(join(DOCS, 'images/console'))
   expect(files.toSorted()).toEqual(shown.map((name) => `${name}.webp`).toSorted())
   expect(files.filter((file) => statSync(join(DOCS, 'images/console', file)).size > MOST_BYTES)).toEqual([])
+})
+
+it('[DEV-1] docs/console.md names each group and page of the menu as the menu does', () => {
+  const document = readFileSync(join(DOCS, 'console.md'), 'utf8')
+  const titles = [...NAVIGATION, OPERATOR_NAVIGATION].flatMap(({ title, items }) => [title, ...items.map((item) => item.title)])
+  expect(titles.filter((title) => !new RegExp(`(?<![\\w/-])${title}(?![\\w-])`).test(document))).toEqual([])
 })

@@ -83,6 +83,17 @@ it('has every room in the table of rooms', () => {
   expect([...rooms, 'durable-objects'].filter((room) => !listed.includes(room))).toEqual([])
 })
 
+it('has every path of the host protocol in its table, and every folder of the endpoint object in another', () => {
+  const architecture = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8')
+  const protocol = architecture.match(/^\| Path under `\/host\/v1` \|.*\n(?:\|.*\n)+/m)?.[0] ?? ''
+  const listed = [...protocol.matchAll(/^\| `(\w+ [^`]+)`/gm)].map(([, path = '']) => path.replaceAll(/\{\w+\}/g, '{}'))
+  const routes = [...readFileSync(join(ROOT, 'src/http/host-api.ts'), 'utf8').matchAll(/app\.(get|post)\('([^']+)'/g)]
+  const served = routes.map(([, method = '', path = '']) => `${method.toUpperCase()} ${path.replaceAll(/:\w+/g, '{}')}`)
+  expect(listed.toSorted()).toEqual(served.toSorted())
+  const folders = readdirSync(join(ROOT, 'durable-objects/endpoint'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expect(folders.map(({ name }) => name).filter((name) => !architecture.includes(`| \`durable-objects/endpoint/${name}\` |`))).toEqual([])
+})
+
 it.each([
   ['docs/benchmarks.md', 'bench/run.ts', 'SECTIONS'],
   ['bench/reliability/README.md', 'bench/reliability/run.ts', 'ROWS'],

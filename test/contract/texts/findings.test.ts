@@ -21,6 +21,7 @@ const rows = readFileSync(join(ROOT, 'docs/SECURITY.md'), 'utf8')
     return { id, attack, guard, test }
   })
 
+const withoutEnding = (path: string) => path.replace(/(?:\.long)?(?:\.e2e)?\.test\.ts$/, '')
 /** A title names a finding alone or among others: `[C1]`, `[C1 M6]`, `[AUT-21, C1]`. */
 const isNamed = (id: string) => new RegExp(`\\[(?:[^\\]\\n]*[ ,])?${id}(?:[ ,][^\\]\\n]*)?\\]`).test(tests)
 
@@ -42,6 +43,11 @@ describe('the findings of docs/SECURITY.md', () => {
     expect(guard).not.toBe('')
     const named = [...test.matchAll(/`([^`]+\.test\.ts)`/g)].map(([, path = '']) => path)
     expect(named.filter((path) => !path.includes('*') && !paths.some((known) => known.endsWith(path)))).toEqual([])
+  })
+
+  it.each(rows)('$id names tests by folder and name that exist', ({ test }) => {
+    const named = [...test.matchAll(/`([\w-]+(?:\/[\w-]+)+)`/g)].map(([, path = '']) => path)
+    expect(named.filter((path) => !paths.some((known) => withoutEnding(known).endsWith(`/${path}`)))).toEqual([])
   })
 
   it('are called open only as long as no test title has their id', () => {
