@@ -1,8 +1,7 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AgentOptions, startAgent, waitOnline } from '../support/agent.ts'
-import { Disk, fillDisk } from '../support/disk.ts'
+import { AgentService, startAgent, waitOnline } from '../support/agent.ts'
+import { Disk, fillDisk, removeFill } from '../support/disk.ts'
 import { type Lab, within } from '../support/lab.ts'
 import { Load, wrongOf } from '../support/load.ts'
 import {
@@ -24,7 +23,6 @@ const CLIENTS = 4
 const FULL_MS = 15_000
 const BACK_LIMIT_MS = 60_000
 const JOBS = 8
-const SERVICE_PAUSE_MS = 2_000
 
 /** Fills the disk below the data directory while jobs are submitted, then frees it. */
 export async function measureDiskFullPlane(lab: Lab): Promise<Row[]> {
@@ -117,31 +115,4 @@ export async function measureDiskFullAgent(lab: Lab): Promise<Row[]> {
         : 'never',
     },
   ]
-}
-
-/** Restarts an agent whenever it ends, as a service does. */
-class AgentService {
-  starts = 0
-  private closed = false
-
-  constructor(lab: Lab, planeUrl: string, options: AgentOptions) {
-    lab.defer(() => {
-      this.closed = true
-    })
-    void this.run(lab, planeUrl, options)
-  }
-
-  private async run(lab: Lab, planeUrl: string, options: AgentOptions): Promise<void> {
-    while (!this.closed) {
-      this.starts += 1
-      await startAgent(lab, planeUrl, options).ended
-      await sleep(SERVICE_PAUSE_MS)
-    }
-  }
-}
-
-function removeFill(path: string): void {
-  const folder = dirname(path)
-  if (!existsSync(folder)) return
-  for (const name of readdirSync(folder)) if (join(folder, name).startsWith(path)) rmSync(join(folder, name))
 }

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Lab, type Program, type ProgramOptions, within } from './lab.ts'
 import { call, type Demo, GPU_ARGS } from './plane.ts'
 
 const POLL_MS = 200
+const SERVICE_PAUSE_MS = 2_000
 
 export interface AgentOptions extends ProgramOptions {
   name: string
@@ -51,4 +53,29 @@ export async function waitOnline(plane: Demo, name: string, sinceMs: number, lim
     POLL_MS,
   )
   return found?.host
+}
+
+/** Starts an agent, and restarts it whenever it ends, as a service does. */
+export class AgentService {
+  starts = 0
+  /** While true, an agent that ends is not restarted. */
+  isHeld = false
+  private closed = false
+
+  constructor(lab: Lab, planeUrl: string, options: AgentOptions) {
+    lab.defer(() => {
+      this.closed = true
+    })
+    void this.run(lab, planeUrl, options)
+  }
+
+  private async run(lab: Lab, planeUrl: string, options: AgentOptions): Promise<void> {
+    while (!this.closed) {
+      if (!this.isHeld) {
+        this.starts += 1
+        await startAgent(lab, planeUrl, options).ended
+      }
+      await sleep(SERVICE_PAUSE_MS)
+    }
+  }
 }

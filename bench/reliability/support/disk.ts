@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { constants, copyFileSync, mkdirSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { constants, copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { type Lab, within } from './lab.ts'
 
 /** Commit interval of the file system: data and metadata that were not synced are lost in a cut. */
@@ -63,6 +64,13 @@ export function fillDisk(disk: Disk, path: string): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   }
+}
+
+/** Removes what `fillDisk` has written. */
+export function removeFill(path: string): void {
+  const folder = dirname(path)
+  if (!existsSync(folder)) return
+  for (const name of readdirSync(folder)) if (join(folder, name).startsWith(path)) rmSync(join(folder, name))
 }
 
 function run(command: string, ...args: string[]): void {

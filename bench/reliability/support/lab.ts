@@ -104,6 +104,10 @@ export class Lab {
   runtimes(): SeenProcess[] {
     return this.processes().filter(({ command }) => /workerd\0serve/.test(command))
   }
+  /** Launchers of planes. */
+  launchers(): SeenProcess[] {
+    return this.processes().filter(({ command }) => command.includes('src/local/start.ts'))
+  }
   agents(): SeenProcess[] {
     return this.processes().filter(({ command }) => command.includes('host-agent/main.ts') && !command.includes(BUILTIN))
   }
