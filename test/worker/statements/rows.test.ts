@@ -60,6 +60,7 @@ async function costsOfPods(host: FakeHost, past: number): Promise<Costs<keyof ty
   await scene.act(first.id, 'stop')
   await host.report(`${first.id}-1`, { state: 'exited' })
   if (past > 0) await addPast(scene, first.id, past)
+  if (past > 0) await addFormerPods(await new PodScene(host, await createAccount()).team(), first.id)
   await addOld(scene, first.id)
   const { key } = await createKey(scene.account.userId)
   // The operator has exempted the other account from the limit of requests.
@@ -97,10 +98,16 @@ async function costsOfPods(host: FakeHost, past: number): Promise<Costs<keyof ty
 async function addPast(scene: PodScene, podId: string, count: number): Promise<void> {
   const teamId = await scene.team()
   const [id, own] = [`'${teamId}-' || i`, `team_id = '${teamId}'`]
-  await copyRows('pods', `id = '${podId}'`, { id, status: "'TERMINATED'", host_id: "'none'" }, Math.min(count, FORMER_PODS))
+  await addFormerPods(teamId, podId)
   await copyRows('usage', own, { workload_id: id, resource_id: id }, count)
   await copyRows('audit', own, { id }, count)
   await copyRows('api_keys', own, { id, expires_at: '1' }, count)
+}
+
+/** Terminated pods of an account, copies of a pod. */
+async function addFormerPods(teamId: string, podId: string): Promise<void> {
+  const changes = { id: `'${teamId}-' || i`, team_id: `'${teamId}'`, status: "'TERMINATED'", host_id: "'none'" }
+  await copyRows('pods', `id = '${podId}'`, changes, FORMER_PODS)
 }
 
 /** A pod, a usage row and an audit row that the next cleanup deletes. */

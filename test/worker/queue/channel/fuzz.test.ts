@@ -37,7 +37,17 @@ const body = fc.oneof(
   ),
   fc.json({ maxDepth: 3 }),
 )
+/** The host speaks for the victim's worker, and would end its job. */
+const forged = { worker: fc.constant('victim'), boot: fc.constant('right'), job: fc.constant('victim') }
 const frame = fc.oneof(
+  fc.record({
+    type: fc.constant('post'),
+    n,
+    ...forged,
+    verb: fc.constant('job-done'),
+    delivery: fc.constant(''),
+    body: fc.constant('{"output":"forged"}'),
+  }),
   fc.record({ type: fc.constant('take'), ...take }),
   fc.record({ type: fc.constant('listen'), n, ...from }),
   fc.record({ type: fc.constant('leave'), n }),

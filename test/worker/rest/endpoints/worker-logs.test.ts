@@ -214,6 +214,10 @@ describe('reading', () => {
       expect(reply, url).toMatchObject({ status: 404, body: { title: 'Not Found', status: 404, detail: 'resource not found' } })
       expect(reply.headers.get('content-type')).toBe('application/problem+json')
     }
+    // The object refuses by itself, too, if a caller claims another owner.
+    const claimed = { kind: 'worker', ownerId: own, isKnown: true } as const
+    expect(await runInDurableObject(logOf(worker), (log) => log.readLines(claimed, []))).toBe('unknown')
+    expect(await runInDurableObject(logOf(worker), (log) => log.readLines({ ...claimed, ownerId: endpointId }, []))).toEqual([])
     // The read creates no object.
     const made = env.POD_LOG.idFromName('worker:nosuchworker').toString()
     expect((await listDurableObjectIds(env.POD_LOG)).map(String)).not.toContain(made)
