@@ -2,50 +2,75 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { Readings } from './readings.ts'
+import type { Reading, Readings } from './readings.ts'
 
 const BUSY_MS = 200
 /** Attempts on one database in one sample. */
 const ATTEMPTS = 2
 const LOG = 'write-ahead logs'
 
-/** The largest database of a family. */
-interface Largest {
-  path: string
-  bytes: number
+/** A directory and the families of the files below it. */
+export interface Place {
+  directory: string
+  familyOf: (path: string) => string
 }
 
-/** Reads number and size of the files below a directory, by family, and the rows of the largest database of each family. */
-export function readFiles(readings: Readings, atMs: number, directory: string, familyOf: (path: string) => string): void {
-  const families = new Map<string, { bytes: number; files: number }>()
-  const databases = new Map<string, Largest>()
+interface Family {
+  bytes: number
+  files: number
+  /** The largest database, with its write-ahead log. */
+  largest?: { path: string; bytes: number }
+}
+
+/** Reads number and size of all files, by family, and the rows of the largest database of each family. */
+export function readFiles(readings: Readings, atMs: number, places: readonly Place[]): void {
+  const families = new Map<string, Family>()
+  try {
+    for (const place of places) addFamilies(families, place)
+  } catch {
+    // A directory was removed while it was listed.
+    readings.skip('files')
+    return
+  }
+  readings.scan(
+    atMs,
+    [...families].flatMap(([of, { bytes, files }]) => [
+      { group: 'bytes', of, value: bytes },
+      { group: 'files', of, value: files },
+    ]),
+  )
+  for (const [family, { largest }] of families) {
+    const rows = largest && countRows(largest.path)
+    if (rows) readings.add(atMs, tablesOf(family, rows))
+    else if (largest) readings.skip('rows', family, atMs)
+  }
+}
+
+function tablesOf(family: string, rows: ReadonlyMap<string, number>): Reading[] {
+  return [...rows].map(([table, value]) => ({ group: 'rows', of: `${family}.${table}`, value }))
+}
+
+function addFamilies(families: Map<string, Family>, { directory, familyOf }: Place): void {
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile()) continue
     const path = join(entry.parentPath, entry.name)
-    const bytes = statSync(path, { throwIfNoEntry: false })?.size
+    const bytes = sizeOf(path)
     if (bytes === undefined) continue
-    const family = familyOf(relative(directory, path))
-    const known = families.get(family) ?? { bytes: 0, files: 0 }
-    families.set(family, { bytes: known.bytes + bytes, files: known.files + 1 })
+    const name = familyOf(relative(directory, path))
+    const family = families.get(name) ?? { bytes: 0, files: 0 }
+    family.bytes += bytes
+    family.files += 1
+    families.set(name, family)
     // Miniflare's list of the objects of a class is no object.
-    const isDatabase = entry.name.endsWith('.sqlite') && entry.name !== 'metadata.sqlite'
-    if (isDatabase && bytes > (databases.get(family)?.bytes ?? 0)) databases.set(family, { path, bytes })
+    if (!entry.name.endsWith('.sqlite') || entry.name === 'metadata.sqlite') continue
+    const whole = bytes + (sizeOf(`${path}-wal`) ?? 0)
+    if (whole > (family.largest?.bytes ?? 0)) family.largest = { path, bytes: whole }
   }
-  for (const [of, { bytes, files }] of families) {
-    readings.add(atMs, [
-      { group: 'bytes', of, value: bytes },
-      { group: 'files', of, value: files },
-    ])
-  }
-  for (const [family, { path }] of databases) {
-    const rows = countRows(path)
-    if (rows === undefined) readings.skip(`rows of ${family}`)
-    else
-      readings.add(
-        atMs,
-        [...rows].map(([table, value]) => ({ group: 'rows', of: `${family}.${table}`, value })),
-      )
-  }
+}
+
+/** Size of a file; undefined if it was removed meanwhile. */
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size
 }
 
 /** Returns the family of a file in the data directory of the plane: D1, a class of objects, the bucket, the write-ahead logs of all, or the rest. */

@@ -3,7 +3,7 @@ import { startAgent, waitOnline } from '../reliability/support/agent.ts'
 import { type Lab, within } from '../reliability/support/lab.ts'
 import { createProbe, freePort, must, type Plane, startPlane } from '../reliability/support/plane.ts'
 import { Receiver } from '../reliability/support/receiver.ts'
-import { agentFamily, planeFamily, readFiles } from './files.ts'
+import { agentFamily, type Place, planeFamily, readFiles } from './files.ts'
 import { MixedLoad } from './load.ts'
 import { readProcess } from './processes.ts'
 import { Readings } from './readings.ts'
@@ -38,9 +38,13 @@ export interface Soaked {
 /** Starts a plane and an agent, and samples them under load. */
 export async function soak(lab: Lab, options: SoakOptions): Promise<Soaked> {
   const receiver = await Receiver.open(lab)
-  const directories = { plane: lab.path('plane'), agent: lab.path('agent') }
-  const plane = await startPlane(lab, { dataDir: directories.plane, port: await freePort(), args: ['--no-agent'] })
-  const agent = await startHost(lab, plane, directories.agent)
+  const [dataDir, stateDir] = [lab.path('plane'), lab.path('agent')]
+  const places = [
+    { directory: dataDir, familyOf: planeFamily },
+    { directory: stateDir, familyOf: agentFamily },
+  ]
+  const plane = await startPlane(lab, { dataDir, port: await freePort(), args: ['--no-agent'] })
+  const agent = await startHost(lab, plane, stateDir)
   const endpointId = await createProbe(plane, { min: 2, max: 2 })
   const runtime = lab.runtimes()[0]?.pid
   if (runtime === undefined) throw new Error('the runtime does not run')
@@ -51,7 +55,7 @@ export async function soak(lab: Lab, options: SoakOptions): Promise<Soaked> {
     podPauseMs: Math.min(POD_PAUSE_MS, runMs / PODS),
   }).start()
   const pids = { launcher: plane.program.pid, runtime, agent }
-  const { readings, ranMs, ended } = await sampleAll(lab, load, pids, directories, options)
+  const { readings, ranMs, ended } = await sampleAll(lab, load, pids, places, options)
   lab.say(`the load ends; waiting for ${load.acknowledged.length - load.counts.ended} jobs and their webhooks`)
   await load.stop()
   await within(WEBHOOK_LIMIT_MS, () => receiver.judge(load.acknowledged).missing === 0)
@@ -70,7 +74,7 @@ async function sampleAll(
   lab: Lab,
   load: MixedLoad,
   pids: Readonly<Record<string, number>>,
-  directories: { plane: string; agent: string },
+  places: readonly Place[],
   { runMs, signal }: SoakOptions,
 ): Promise<Pick<Soaked, 'readings' | 'ranMs' | 'ended'>> {
   const readings = new Readings()
@@ -86,8 +90,7 @@ async function sampleAll(
       if (read === undefined) ended.push(name)
       else readings.add(atMs, read)
     }
-    readFiles(readings, atMs, directories.plane, planeFamily)
-    readFiles(readings, atMs, directories.agent, agentFamily)
+    readFiles(readings, atMs, places)
     readings.add(atMs, load.takeLatencies())
     if (Math.round(dueMs / everyMs) % 6 === 0) {
       lab.say(

@@ -1,0 +1,308 @@
+import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { agentFamily, countRows, planeFamily, readFiles } from '../../bench/soak/files.ts'
+import { exitCodeOf, judge, median, type Point, percentile, type Rule, slopePerHour, thin, warmUpMs } from '../../bench/soak/judge.ts'
+import { Readings } from '../../bench/soak/readings.ts'
+import { BOUNDED, type Done, ruleOf } from '../../bench/soak/rules.ts'
+import { formatTable, formatVerdict } from '../../bench/soak/table.ts'
+import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const MINUTE_MS = 60_000
+const NO_FAULTS = { lost: 0, duplicated: 0, wrong: 0 }
+const RULE: Rule = { allowed: { absolute: 5, relative: 0.1 }, minMinutes: 10 }
+
+/** A series with one value a minute. */
+const each = (minutes: number, valueAt: (minute: number) => number): Point[] =>
+  Array.from({ length: minutes + 1 }, (_, minute) => ({ atMs: minute * MINUTE_MS, value: valueAt(minute) }))
+
+describe('the numbers of a series', () => {
+  it('a median is the middle value, or the mean of the middle two', () => {
+    expect([median([9, 1, 2]), median([4, 1, 2, 9]), median([])]).toEqual([2, 3, Number.NaN])
+  })
+
+  it('a percentile is a measured value', () => {
+    const values = Array.from({ length: 200 }, (_, index) => 200 - index)
+    expect([percentile(values, 0.5), percentile(values, 0.99), percentile([7], 0.99)]).toEqual([100, 198, 7])
+  })
+
+  it('a slope is per hour, and a fifth of disturbed points does not change it', () => {
+    expect(slopePerHour(each(30, (minute) => 2 * minute))).toBeCloseTo(120)
+    expect(slopePerHour(each(30, (minute) => (minute % 5 === 4 ? 5_000 : 10)))).toBe(0)
+    expect(slopePerHour(each(30, (minute) => 100 - minute))).toBeCloseTo(-60)
+  })
+
+  it('one point has no slope', () => {
+    expect(slopePerHour([{ atMs: 0, value: 5 }])).toBe(0)
+  })
+
+  it('many points are joined to medians, which keep the slope', () => {
+    const many = each(2_999, (minute) => minute)
+    expect(thin(many, 300)).toHaveLength(300)
+    expect(thin(many, 300)[0]).toEqual({ atMs: 4.5 * MINUTE_MS, value: 4.5 })
+    expect(slopePerHour(many)).toBeCloseTo(60)
+  })
+
+  it('the warm-up is a tenth, at most five minutes', () => {
+    expect([warmUpMs(10 * MINUTE_MS), warmUpMs(600 * MINUTE_MS)]).toEqual([MINUTE_MS, 5 * MINUTE_MS])
+  })
+})
+
+describe('the verdict of a series', () => {
+  const verdictOf = (points: readonly Point[], rule = RULE) => judge(points, rule).verdict
+
+  it('compares the medians of the first and the last fifth', () => {
+    const steps = each(24, (minute) => (minute < 12 ? 100 : 200))
+    expect(judge(steps, RULE)).toMatchObject({ start: 100, end: 200, verdict: 'GROWS' })
+  })
+
+  it('a growth up to the larger allowance is flat, and one beyond it grows', () => {
+    const level = (end: number, start: number) => each(24, (minute) => (minute < 6 ? start : end))
+    expect([verdictOf(level(15, 10)), verdictOf(level(15.1, 10))]).toEqual(['flat', 'GROWS'])
+    expect([verdictOf(level(220, 200)), verdictOf(level(221, 200))]).toEqual(['flat', 'GROWS'])
+  })
+
+  it('a steady growth grows although the medians of the fifths differ by less', () => {
+    // From 0 to 6 within the run, while the medians of the fifths are 4.8 apart.
+    expect(verdictOf(each(24, (minute) => minute / 4))).toBe('GROWS')
+  })
+
+  it('a series that shrinks is flat', () => {
+    expect(verdictOf(each(24, (minute) => 1_000 - minute))).toBe('flat')
+  })
+
+  it('one disturbed sample is no growth', () => {
+    expect(verdictOf(each(24, (minute) => (minute === 23 ? 1_000 : 10)))).toBe('flat')
+  })
+
+  it('a growth within its bound is bounded, with the reason, and one value of the end beyond it grows', () => {
+    const bounded = { ...RULE, bound: { limit: 124, reason: 'LIM-4' } }
+    expect(
+      judge(
+        each(24, (minute) => 100 + minute),
+        bounded,
+      ),
+    ).toMatchObject({ verdict: 'bounded', note: 'LIM-4' })
+    expect(
+      judge(
+        each(25, (minute) => 100 + minute),
+        bounded,
+      ),
+    ).toMatchObject({ verdict: 'GROWS', note: 'beyond the bound: LIM-4' })
+  })
+
+  it('a shorter run than the rule needs has no verdict, not even flat', () => {
+    const rule = { ...RULE, minMinutes: 25 }
+    expect(
+      verdictOf(
+        each(24, () => 1),
+        rule,
+      ),
+    ).toBe('too short')
+    expect(
+      verdictOf(
+        each(25, () => 1),
+        rule,
+      ),
+    ).toBe('flat')
+  })
+
+  it('fewer than 15 samples are not judged', () => {
+    expect([verdictOf(each(13, () => 1)), verdictOf(each(14, () => 1))]).toEqual(['not measured', 'flat'])
+    expect(verdictOf([])).toBe('not measured')
+  })
+})
+
+describe('the exit code', () => {
+  it('is 1 for a growth or a fault, else 2 without a verdict of each series or without a steady load', () => {
+    expect(exitCodeOf(['flat', 'bounded'], NO_FAULTS, true)).toBe(0)
+    expect(exitCodeOf(['flat', 'too short'], NO_FAULTS, true)).toBe(2)
+    expect(exitCodeOf(['flat', 'not measured'], NO_FAULTS, true)).toBe(2)
+    expect(exitCodeOf(['flat'], NO_FAULTS, false)).toBe(2)
+    expect(exitCodeOf([], NO_FAULTS, true)).toBe(2)
+    expect(exitCodeOf(['GROWS', 'too short'], NO_FAULTS, false)).toBe(1)
+    for (const fault of ['lost', 'duplicated', 'wrong']) expect(exitCodeOf(['flat'], { ...NO_FAULTS, [fault]: 1 }, false)).toBe(1)
+  })
+})
+
+describe('bounds', () => {
+  const done: Done = { minutes: 120, jobs: 144_000, keyed: 48_000, pods: 200, openJobs: 20 }
+  const limitOf = (name: string, of = done) => ruleOf('rows', name, of).bound?.limit ?? Number.NaN
+
+  it('[LIM-4] the jobs of an endpoint are those of half an hour, however long the run is', () => {
+    expect(limitOf('EndpointObject.jobs')).toBeGreaterThanOrEqual(36_000 + 20)
+    expect(limitOf('EndpointObject.jobs')).toBeLessThan(36_000 * 1.2)
+    expect(limitOf('EndpointObject.jobs', { ...done, minutes: 240, jobs: 288_000 })).toBe(limitOf('EndpointObject.jobs'))
+  })
+
+  it('in a run of less than half an hour they are all of its jobs', () => {
+    expect(limitOf('EndpointObject.jobs', { ...done, minutes: 10, jobs: 12_000 })).toBeLessThan(12_100)
+  })
+
+  it('a table without a bound must not grow', () => {
+    expect(ruleOf('rows', 'EndpointObject.workers', done).bound).toBeUndefined()
+    expect(ruleOf('memory', 'runtime', done).bound).toBeUndefined()
+  })
+
+  it('every bound of rows names a table of the database or of a class of objects', () => {
+    const read = (pattern: string) => globSync(pattern, { cwd: ROOT }).map((file) => readFileSync(join(ROOT, file), 'utf8'))
+    const tables = new Set(
+      [...read('migrations/*.sql'), ...read('durable-objects/**/*.ts')].flatMap((text) =>
+        [...text.matchAll(/CREATE TABLE `?(\w+)/g)].map(([, name = '']) => name),
+      ),
+    )
+    const named = BOUNDED.filter((name) => name.startsWith('rows ')).map((name) => name.split('.')[1] ?? '')
+    expect(named.length).toBeGreaterThan(8)
+    expect(named.filter((name) => !tables.has(name))).toEqual([])
+  })
+
+  it('every bound of files names a family', () => {
+    const classes = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8').matchAll(/class_name = "(\w+)"/g)
+    const paths = ['logs/plane.log', 'plane/do/x/a.sqlite-wal', 'plane/d1/x/a.sqlite', 'plane/r2/x/a', 'owner.lock']
+    const families = [
+      ...[...classes].map(([, name = '']) => planeFamily(`plane/do/podplane-${name}/a.sqlite`)),
+      ...paths.map(planeFamily),
+      ...['logs/w/state.json', 'processes/w/output.log', 'workloads/w.json', 'host.json'].map(agentFamily),
+    ]
+    const named = BOUNDED.filter((name) => /^(bytes|files) /.test(name)).map((name) => name.replace(/^\w+ /, ''))
+    expect(named.length).toBeGreaterThan(10)
+    expect(named.filter((name) => !families.includes(name))).toEqual([])
+  })
+})
+
+describe('samples of files', () => {
+  let directory: string
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'podplane-soak-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(directory, name)), { recursive: true })
+    writeFileSync(join(directory, name), text)
+  }
+  const open = (name: string, rows: number) => {
+    write(name, '')
+    const database = new DatabaseSync(join(directory, name))
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE jobs (n INTEGER PRIMARY KEY); CREATE TABLE empty (n INTEGER);',
+    )
+    for (let row = 0; row < rows; row += 1) database.exec('INSERT INTO jobs DEFAULT VALUES')
+    return database
+  }
+  const places = () => [{ directory, familyOf: planeFamily }]
+
+  it('rows are counted while another connection writes, and include what only the write-ahead log has', () => {
+    using database = open('a.sqlite', 3)
+    database.exec('BEGIN IMMEDIATE; INSERT INTO jobs DEFAULT VALUES')
+    expect(countRows(join(directory, 'a.sqlite'))).toEqual(
+      new Map([
+        ['jobs', 3],
+        ['empty', 0],
+      ]),
+    )
+    database.exec('COMMIT')
+    expect(countRows(join(directory, 'a.sqlite'))?.get('jobs')).toBe(4)
+  })
+
+  it('a closed database is read without a new file beside it', () => {
+    open('a.sqlite', 3).close()
+    expect(countRows(join(directory, 'a.sqlite'))?.get('jobs')).toBe(3)
+    expect(readdirSync(directory)).toEqual(['a.sqlite'])
+  })
+
+  it('the largest database of a family is read, and the list of objects is none', () => {
+    using few = open('plane/do/podplane-EndpointObject/a.sqlite', 1)
+    using many = open('plane/do/podplane-EndpointObject/b.sqlite', 50)
+    using list = open('plane/do/podplane-EndpointObject/metadata.sqlite', 500)
+    const readings = new Readings()
+    readFiles(readings, 0, places())
+    expect([few, many, list].every(({ isOpen }) => isOpen)).toBe(true)
+    const values = Object.fromEntries(readings.since(0).map(({ group, of, points }) => [`${group} ${of}`, points[0]?.value]))
+    expect(values).toMatchObject({ 'rows EndpointObject.jobs': 50, 'files EndpointObject': 3, 'files write-ahead logs': 6 })
+  })
+
+  it('a database that cannot be read is skipped and counted, and the rest is not', () => {
+    write('plane/d1/x/a.sqlite', 'no database, but long enough to be opened as one')
+    const readings = new Readings()
+    readFiles(readings, 0, places())
+    expect([...readings.skipped]).toEqual([['rows of D1', 1]])
+    expect(readings.since(0).map(({ group, of }) => `${group} ${of}`)).toEqual(['bytes D1', 'files D1'])
+  })
+
+  it('a directory that is missing is skipped and counted', () => {
+    const readings = new Readings()
+    readFiles(readings, 0, [...places(), { directory: join(directory, 'missing'), familyOf: agentFamily }])
+    expect([...readings.skipped]).toEqual([['files', 1]])
+    expect(readings.since(0)).toEqual([])
+  })
+
+  it('what appears late was 0 before, except where it could not be read', () => {
+    const readings = new Readings()
+    readings.scan(1, [])
+    readings.scan(2, [])
+    readings.skip('rows', 'D1', 2)
+    readings.scan(3, [{ group: 'files', of: 'D1', value: 7 }])
+    readings.add(3, [
+      { group: 'rows', of: 'D1.pods', value: 5 },
+      { group: 'p50', of: '/run', value: 9 },
+    ])
+    const valuesOf = (wanted: string) =>
+      readings
+        .since(0)
+        .find(({ group }) => group === wanted)
+        ?.points.map(({ value }) => value)
+    expect([valuesOf('files'), valuesOf('rows'), valuesOf('p50')]).toEqual([[0, 0, 7], [0, 5], [9]])
+    expect(readings.since(3).map(({ points }) => points.length)).toEqual([1, 1, 1])
+  })
+})
+
+describe('the table', () => {
+  const judged = (group: 'memory' | 'rows' | 'p50', of: string, points: Point[], rule = RULE) => ({
+    group,
+    of,
+    points,
+    ...judge(points, rule),
+  })
+  const rows = [
+    judged(
+      'rows',
+      'D1.pods',
+      each(24, (minute) => 10 * minute),
+    ),
+    judged(
+      'rows',
+      'D1.hosts',
+      each(24, () => 1),
+    ),
+    judged(
+      'rows',
+      'D1.users',
+      each(24, () => 2),
+    ),
+    judged(
+      'memory',
+      'runtime',
+      each(24, () => 3 * 2 ** 20),
+      { ...RULE, minMinutes: 60 },
+    ),
+  ]
+
+  it('has memory in MiB first, and joins the counts that never changed', () => {
+    expect(formatTable(rows).split('\n').slice(2)).toEqual([
+      '| memory of runtime | 3.0 MiB | 3.0 MiB | 0 KiB | too short | needs 60 min after the warm-up |',
+      '| rows, D1.pods | 20 | 220 | +600 | **GROWS** |  |',
+      '| rows, 2 others | same | same | 0 | flat |  |',
+    ])
+  })
+
+  it('the last line names what grows, what has no verdict, faults, and a load that was not sent', () => {
+    expect(formatVerdict(rows, { lost: 1, duplicated: 0, wrong: 2 }, 0.231)).toBe(
+      'verdict: 1 lost, 0 duplicated, 2 wrong, refused or stuck; 1 of 4 series GROW: rows, D1.pods; 1 of 4 series have no verdict; ' +
+        '23.1 % of the load was not sent, because too many jobs were in progress',
+    )
+    expect(formatVerdict(rows.slice(1, 3), NO_FAULTS, 0)).toBe('verdict: nothing seen to grow')
+  })
+})
