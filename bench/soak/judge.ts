@@ -65,6 +65,12 @@ export function warmUpMs(runMs: number): number {
   return Math.min(runMs * WARM_UP_SHARE, WARM_UP_MAX_MS)
 }
 
+/** Duration of a run that measures this time after its warm-up, in whole minutes; a sample is at most a quarter of a minute late. */
+export function runMinutes(measuredMinutes: number): number {
+  const wanted = measuredMinutes + 0.25
+  return Math.ceil(Math.min(wanted / (1 - WARM_UP_SHARE), wanted + WARM_UP_MAX_MS / MINUTE_MS))
+}
+
 /** Slope per hour by Theil and Sen: the median of the slopes of all pairs, which a quarter of disturbed points cannot move far. */
 export function slopePerHour(points: readonly Point[]): number {
   const few = thin(points, MAX_POINTS)
@@ -100,7 +106,8 @@ export function judge(points: readonly Point[], rule: Rule): Judged {
   const seen = { start, end, slopePerHour: slope }
   if (points.length < MIN_POINTS) return { ...seen, verdict: 'not measured', note: `${points.length} samples, ${MIN_POINTS} are needed` }
   const spanMs = (points.at(-1)?.atMs ?? 0) - (points[0]?.atMs ?? 0)
-  if (spanMs < rule.minMinutes * MINUTE_MS) return { ...seen, verdict: 'too short', note: `needs ${rule.minMinutes} min after the warm-up` }
+  if (spanMs < rule.minMinutes * MINUTE_MS)
+    return { ...seen, verdict: 'too short', note: `needs a run of ${runMinutes(rule.minMinutes)} min` }
   const growth = Math.max(end - start, (slope * spanMs) / HOUR_MS)
   if (growth <= Math.max(rule.allowed.absolute, rule.allowed.relative * start)) return { ...seen, verdict: 'flat', note: '' }
   if (rule.bound !== undefined && Math.max(...last) <= rule.bound.limit) return { ...seen, verdict: 'bounded', note: rule.bound.reason }

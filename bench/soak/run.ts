@@ -22,19 +22,19 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     stopping.abort()
   })
 }
-let code = 2
+let exitCode = 2
 try {
-  code = print(await soak(lab, { runMs: options.minutes * MINUTE_MS, jobsPerSecond: options.rate, signal: stopping.signal }))
+  exitCode = print(await soak(lab, { runMs: options.minutes * MINUTE_MS, jobsPerSecond: options.rate, signal: stopping.signal }))
 } catch (error) {
   process.stderr.write(`not measured: ${error instanceof Error ? error.stack : String(error)}\n`)
 } finally {
   await lab.close()
 }
 // Calls that are still in progress would keep the process alive.
-process.exit(code)
+process.exit(exitCode)
 
 /** Prints the table and returns the exit code. */
-function print({ readings, load, hooks, doubledInputs, ranMs, ended }: Soaked): 0 | 1 | 2 {
+function print({ readings, load, hooks, doubledInputs, ranMs, sampleMs, ended }: Soaked): 0 | 1 | 2 {
   const { acknowledged, counts, complaints, mostOpen: openJobs } = load
   const done = { minutes: ranMs / MINUTE_MS, jobs: acknowledged.length, keyed: counts.keyed, pods: counts.pods, openJobs }
   const judged = readings
@@ -47,6 +47,11 @@ function print({ readings, load, hooks, doubledInputs, ranMs, ended }: Soaked): 
   }
   const heldShare = counts.held / Math.max(1, counts.held + done.jobs + counts.refused)
   const skipped = [...readings.skipped].map(([what, times]) => `${what} × ${times}`).join(', ')
+  const code = exitCodeOf(
+    judged.map(({ verdict }) => verdict),
+    faults,
+    heldShare <= HELD_SHARE_MAX,
+  )
   const lines = [
     formatTable(judged),
     '',
@@ -54,16 +59,12 @@ function print({ readings, load, hooks, doubledInputs, ranMs, ended }: Soaked): 
     `jobs lost ${counts.lost}, duplicated ${counts.duplicated + doubledInputs}, failed ${counts.failed}, stuck ${counts.stuck}, refused ${counts.refused}`,
     `webhooks missing ${hooks.missing}, doubled ${hooks.doubled}, repeated with the same id ${hooks.repeats}`,
     `failed pods ${counts.podFaults}, failed reads ${counts.badReads}, ended programs: ${ended.join(', ') || 'none'}`,
-    `samples that could not be read: ${skipped || 'none'}`,
+    `a sample took ${sampleMs.toFixed(0)} ms (median); samples that could not be read: ${skipped || 'none'}`,
     ...[...complaints].map(([text, times]) => `  ${times} × ${text}`),
-    formatVerdict(judged, faults, heldShare),
+    formatVerdict(code, judged, faults, heldShare),
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
-  return exitCodeOf(
-    judged.map(({ verdict }) => verdict),
-    faults,
-    heldShare <= HELD_SHARE_MAX,
-  )
+  return code
 }
 
 function readOptions(): { minutes: number; rate: number } {

@@ -4,6 +4,7 @@ import { type Lab, within } from '../reliability/support/lab.ts'
 import { createProbe, freePort, must, type Plane, startPlane } from '../reliability/support/plane.ts'
 import { Receiver } from '../reliability/support/receiver.ts'
 import { agentFamily, type Place, planeFamily, readFiles } from './files.ts'
+import { median } from './judge.ts'
 import { MixedLoad } from './load.ts'
 import { readProcess } from './processes.ts'
 import { Readings } from './readings.ts'
@@ -31,6 +32,8 @@ export interface Soaked {
   hooks: { missing: number; doubled: number; repeats: number }
   doubledInputs: number
   ranMs: number
+  /** Median time of one sample, during which the clients of the load wait. */
+  sampleMs: number
   /** Programs that have ended by themselves. */
   ended: string[]
 }
@@ -55,11 +58,11 @@ export async function soak(lab: Lab, options: SoakOptions): Promise<Soaked> {
     podPauseMs: Math.min(POD_PAUSE_MS, runMs / PODS),
   }).start()
   const pids = { launcher: plane.program.pid, runtime, agent }
-  const { readings, ranMs, ended } = await sampleAll(lab, load, pids, places, options)
+  const sampled = await sampleAll(lab, load, pids, places, options)
   lab.say(`the load ends; waiting for ${load.acknowledged.length - load.counts.ended} jobs and their webhooks`)
   await load.stop()
   await within(WEBHOOK_LIMIT_MS, () => receiver.judge(load.acknowledged).missing === 0)
-  return { readings, load, hooks: receiver.judge(load.acknowledged), doubledInputs: receiver.doubledInputs(), ranMs, ended }
+  return { ...sampled, load, hooks: receiver.judge(load.acknowledged), doubledInputs: receiver.doubledInputs() }
 }
 
 /** Returns the process id of an agent that is online. */
@@ -76,11 +79,12 @@ async function sampleAll(
   pids: Readonly<Record<string, number>>,
   places: readonly Place[],
   { runMs, signal }: SoakOptions,
-): Promise<Pick<Soaked, 'readings' | 'ranMs' | 'ended'>> {
+): Promise<Pick<Soaked, 'readings' | 'ranMs' | 'sampleMs' | 'ended'>> {
   const readings = new Readings()
   const startedAt = performance.now()
   const everyMs = Math.min(SAMPLE_MS, runMs / SAMPLES)
   const ended: string[] = []
+  const took: number[] = []
   for (let dueMs = everyMs; dueMs <= runMs && ended.length === 0; dueMs += everyMs) {
     await sleep(Math.max(0, startedAt + dueMs - performance.now()), undefined, { signal }).catch(() => undefined)
     if (signal.aborted) break
@@ -92,11 +96,12 @@ async function sampleAll(
     }
     readFiles(readings, atMs, places)
     readings.add(atMs, load.takeLatencies())
+    took.push(performance.now() - startedAt - atMs)
     if (Math.round(dueMs / everyMs) % 6 === 0) {
       lab.say(
         `${Math.round(atMs / 1000)} s: ${load.acknowledged.length} jobs acknowledged, ${load.counts.ended} ended, ${load.counts.pods} pods`,
       )
     }
   }
-  return { readings, ranMs: performance.now() - startedAt, ended }
+  return { readings, ranMs: performance.now() - startedAt, sampleMs: median(took), ended }
 }

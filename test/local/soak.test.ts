@@ -1,13 +1,21 @@
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { agentFamily, countRows, planeFamily, readFiles } from '../../bench/soak/files.ts'
-import { exitCodeOf, judge, median, type Point, percentile, type Rule, slopePerHour, thin, warmUpMs } from '../../bench/soak/judge.ts'
-import { Readings } from '../../bench/soak/readings.ts'
+import { globSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { agentFamily, planeFamily } from '../../bench/soak/files.ts'
+import {
+  exitCodeOf,
+  judge,
+  median,
+  type Point,
+  percentile,
+  type Rule,
+  runMinutes,
+  slopePerHour,
+  thin,
+  warmUpMs,
+} from '../../bench/soak/judge.ts'
 import { BOUNDED, type Done, ruleOf } from '../../bench/soak/rules.ts'
 import { formatTable, formatVerdict } from '../../bench/soak/table.ts'
-import { afterEach, beforeEach, describe, expect, it } from '../support/unit.ts'
+import { describe, expect, it } from '../support/unit.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const MINUTE_MS = 60_000
@@ -47,6 +55,15 @@ describe('the numbers of a series', () => {
 
   it('the warm-up is a tenth, at most five minutes', () => {
     expect([warmUpMs(10 * MINUTE_MS), warmUpMs(600 * MINUTE_MS)]).toEqual([MINUTE_MS, 5 * MINUTE_MS])
+  })
+
+  it('a run that lasts as long as a verdict needs measures that time after its warm-up', () => {
+    for (const wanted of [1, 5, 9, 15, 45, 60, 600]) {
+      const runMs = runMinutes(wanted) * MINUTE_MS
+      const measuredMs = runMs - warmUpMs(runMs)
+      expect(measuredMs - wanted * MINUTE_MS, String(wanted)).toBeGreaterThanOrEqual(15_000)
+      expect(measuredMs - wanted * MINUTE_MS, String(wanted)).toBeLessThan(75_000)
+    }
   })
 })
 
@@ -172,93 +189,6 @@ describe('bounds', () => {
   })
 })
 
-describe('samples of files', () => {
-  let directory: string
-  beforeEach(() => {
-    directory = mkdtempSync(join(tmpdir(), 'podplane-soak-'))
-  })
-  afterEach(() => rmSync(directory, { recursive: true, force: true }))
-
-  const write = (name: string, text: string) => {
-    mkdirSync(dirname(join(directory, name)), { recursive: true })
-    writeFileSync(join(directory, name), text)
-  }
-  const open = (name: string, rows: number) => {
-    write(name, '')
-    const database = new DatabaseSync(join(directory, name))
-    database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; CREATE TABLE jobs (n INTEGER PRIMARY KEY); CREATE TABLE empty (n INTEGER);',
-    )
-    for (let row = 0; row < rows; row += 1) database.exec('INSERT INTO jobs DEFAULT VALUES')
-    return database
-  }
-  const places = () => [{ directory, familyOf: planeFamily }]
-
-  it('rows are counted while another connection writes, and include what only the write-ahead log has', () => {
-    using database = open('a.sqlite', 3)
-    database.exec('BEGIN IMMEDIATE; INSERT INTO jobs DEFAULT VALUES')
-    expect(countRows(join(directory, 'a.sqlite'))).toEqual(
-      new Map([
-        ['jobs', 3],
-        ['empty', 0],
-      ]),
-    )
-    database.exec('COMMIT')
-    expect(countRows(join(directory, 'a.sqlite'))?.get('jobs')).toBe(4)
-  })
-
-  it('a closed database is read without a new file beside it', () => {
-    open('a.sqlite', 3).close()
-    expect(countRows(join(directory, 'a.sqlite'))?.get('jobs')).toBe(3)
-    expect(readdirSync(directory)).toEqual(['a.sqlite'])
-  })
-
-  it('the largest database of a family is read, and the list of objects is none', () => {
-    using few = open('plane/do/podplane-EndpointObject/a.sqlite', 1)
-    using many = open('plane/do/podplane-EndpointObject/b.sqlite', 50)
-    using list = open('plane/do/podplane-EndpointObject/metadata.sqlite', 500)
-    const readings = new Readings()
-    readFiles(readings, 0, places())
-    expect([few, many, list].every(({ isOpen }) => isOpen)).toBe(true)
-    const values = Object.fromEntries(readings.since(0).map(({ group, of, points }) => [`${group} ${of}`, points[0]?.value]))
-    expect(values).toMatchObject({ 'rows EndpointObject.jobs': 50, 'files EndpointObject': 3, 'files write-ahead logs': 6 })
-  })
-
-  it('a database that cannot be read is skipped and counted, and the rest is not', () => {
-    write('plane/d1/x/a.sqlite', 'no database, but long enough to be opened as one')
-    const readings = new Readings()
-    readFiles(readings, 0, places())
-    expect([...readings.skipped]).toEqual([['rows of D1', 1]])
-    expect(readings.since(0).map(({ group, of }) => `${group} ${of}`)).toEqual(['bytes D1', 'files D1'])
-  })
-
-  it('a directory that is missing is skipped and counted', () => {
-    const readings = new Readings()
-    readFiles(readings, 0, [...places(), { directory: join(directory, 'missing'), familyOf: agentFamily }])
-    expect([...readings.skipped]).toEqual([['files', 1]])
-    expect(readings.since(0)).toEqual([])
-  })
-
-  it('what appears late was 0 before, except where it could not be read', () => {
-    const readings = new Readings()
-    readings.scan(1, [])
-    readings.scan(2, [])
-    readings.skip('rows', 'D1', 2)
-    readings.scan(3, [{ group: 'files', of: 'D1', value: 7 }])
-    readings.add(3, [
-      { group: 'rows', of: 'D1.pods', value: 5 },
-      { group: 'p50', of: '/run', value: 9 },
-    ])
-    const valuesOf = (wanted: string) =>
-      readings
-        .since(0)
-        .find(({ group }) => group === wanted)
-        ?.points.map(({ value }) => value)
-    expect([valuesOf('files'), valuesOf('rows'), valuesOf('p50')]).toEqual([[0, 0, 7], [0, 5], [9]])
-    expect(readings.since(3).map(({ points }) => points.length)).toEqual([1, 1, 1])
-  })
-})
-
 describe('the table', () => {
   const judged = (group: 'memory' | 'rows' | 'p50', of: string, points: Point[], rule = RULE) => ({
     group,
@@ -267,6 +197,11 @@ describe('the table', () => {
     ...judge(points, rule),
   })
   const rows = [
+    judged(
+      'rows',
+      'D1.teams',
+      each(3, () => 1),
+    ),
     judged(
       'rows',
       'D1.pods',
@@ -292,17 +227,26 @@ describe('the table', () => {
 
   it('has memory in MiB first, and joins the counts that never changed', () => {
     expect(formatTable(rows).split('\n').slice(2)).toEqual([
-      '| memory of runtime | 3.0 MiB | 3.0 MiB | 0 KiB | too short | needs 60 min after the warm-up |',
+      '| memory of runtime | 3.0 MiB | 3.0 MiB | 0 KiB | too short | needs a run of 66 min |',
       '| rows, D1.pods | 20 | 220 | +600 | **GROWS** |  |',
+      '| rows, 1 others | same | same | 0 | not measured |  |',
       '| rows, 2 others | same | same | 0 | flat |  |',
     ])
   })
 
   it('the last line names what grows, what has no verdict, faults, and a load that was not sent', () => {
-    expect(formatVerdict(rows, { lost: 1, duplicated: 0, wrong: 2 }, 0.231)).toBe(
-      'verdict: 1 lost, 0 duplicated, 2 wrong, refused or stuck; 1 of 4 series GROW: rows, D1.pods; 1 of 4 series have no verdict; ' +
+    expect(formatVerdict(1, rows, { lost: 1, duplicated: 0, wrong: 2 }, 0.231)).toBe(
+      'FAILED: 1 lost, 0 duplicated, 2 wrong, refused or stuck; 1 of 5 series grow: rows, D1.pods; 2 of 5 series have no verdict yet; ' +
         '23.1 % of the load was not sent, because too many jobs were in progress',
     )
-    expect(formatVerdict(rows.slice(1, 3), NO_FAULTS, 0)).toBe('verdict: nothing seen to grow')
+    expect(formatVerdict(0, rows.slice(2, 4), NO_FAULTS, 0)).toBe('PASSED: no growth was seen')
+    expect(
+      formatVerdict(
+        2,
+        [rows[0], rows[4]].flatMap((row) => row ?? []),
+        NO_FAULTS,
+        0,
+      ),
+    ).toBe('NO VERDICT: 2 of 2 series have no verdict yet')
   })
 })
