@@ -163,6 +163,22 @@ describe('bounds', () => {
     expect(ruleOf('memory', 'runtime', done).bound).toBeUndefined()
   })
 
+  it.each([
+    ['memory', 'memory'],
+    ['open files', 'open files'],
+    ['sockets', 'sockets'],
+    ['threads', 'threads'],
+    ['latency', 'p50'],
+    ['latency', 'p99'],
+    ['bytes', 'bytes'],
+    ['files', 'files'],
+    ['rows', 'rows'],
+  ] as const)('the README states how long a run must be for %s (%s)', (name, group) => {
+    const text = readFileSync(join(ROOT, 'bench/soak/README.md'), 'utf8')
+    const [, minutes] = text.match(new RegExp(`^\\| \`${name}\` .*\\| (\\d+) min \\|$`, 'm')) ?? []
+    expect(Number(minutes)).toBe(runMinutes(ruleOf(group, 'x', done).minMinutes))
+  })
+
   it('every bound of rows names a table of the database or of a class of objects', () => {
     const read = (pattern: string) => globSync(pattern, { cwd: ROOT }).map((file) => readFileSync(join(ROOT, file), 'utf8'))
     const tables = new Set(
