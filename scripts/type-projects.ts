@@ -9,6 +9,7 @@ export const TYPE_PROJECTS: readonly string[] = [
   'bench/baseline/tsconfig.json',
   'bench/inside/tsconfig.json',
   'bench/reliability/tsconfig.json',
+  'bench/soak/tsconfig.json',
   'scripts/tsconfig.json',
   'test/tsconfig.json',
   'test/local/tsconfig.json',
