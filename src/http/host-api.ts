@@ -61,7 +61,7 @@ export function hostApi(): Hono<AppEnv> {
   app.get('/link', async (c) => {
     const host = await requireHost(c)
     requireUpgrade(c)
-    return await inHostTurn(() => openHostLink(c.env, host, c.req.raw, clientAddress(c.req.raw)))
+    return await inHostTurn(host, () => openHostLink(c.env, host, c.req.raw, clientAddress(c.req.raw)))
   })
   app.get('/tunnel', async (c) => {
     const host = await requireHost(c)

@@ -1,5 +1,8 @@
-/** HOST-38: an assertion is valid for a minute, plus one at either end for clock skew; afterwards its age makes it invalid. */
-const REMEMBERED_MS = 180_000
+/**
+ * HOST-38: an assertion is valid for a minute, plus one at either end for clock skew; afterwards its age makes it invalid. It may have waited
+ * for its turn before (HOST-44).
+ */
+const REMEMBERED_MS = 200_000
 /** A host needs one an hour. Above this number in three minutes further ones are refused instead of stored. */
 const MAX_REMEMBERED = 100
 

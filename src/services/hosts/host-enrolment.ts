@@ -100,7 +100,7 @@ async function lookUp<Found>(
 async function spendAssertion(env: Env, host: Owned<'host'>, jti: string | undefined): Promise<void> {
   // A claim may have any type, whatever its declaration says.
   const isId = typeof jti === 'string' && jti !== '' && jti.length <= MAX_JTI_CHARS
-  const outcome = isId ? await inHostTurn(() => hostStub(env, host).spendAssertion(jti)) : 'used'
+  const outcome = isId ? await inHostTurn(host, () => hostStub(env, host).spendAssertion(jti)) : 'used'
   if (outcome === 'too many')
     throw new Problem('rateLimited', { detail: 'too many access tokens were issued for this host; retry in three minutes' })
   if (outcome === 'used') throw new Problem('invalidToken', { detail: 'the assertion was used before, or has no id (jti); sign a new one' })

@@ -1,4 +1,5 @@
 import { Problem } from '../../contract/problems.ts'
+import type { Owned } from '../../objects/owned.ts'
 import { Turns } from '../../platform/turns.ts'
 
 const RETRY_AFTER_SECONDS = 2
@@ -6,11 +7,11 @@ const RETRY_AFTER_SECONDS = 2
 const turns = new Turns({ atOnce: 8, turnMaxMs: 5_000, waitMaxMs: 10_000 })
 
 /**
- * Runs a call of a known host that opens the host's object, eight at a time in this isolate (HOST-44). After a start of the plane all
- * hosts link at once, and calls of users would wait until all objects are open. Throws 503 if there is no room for ten seconds.
+ * Runs a call that opens the object of a proven host: one for each host and eight at a time in this isolate (HOST-44). After a start of the
+ * plane all hosts link at once, and calls of users would wait until all objects are open. Throws 503 if there is no room for ten seconds.
  */
-export function inHostTurn<T>(call: () => Promise<T>): Promise<T> {
-  return turns.run(call, tooBusy)
+export function inHostTurn<T>(host: Owned<'host'>, call: () => Promise<T>): Promise<T> {
+  return turns.run(host.id, call, tooBusy)
 }
 
 function tooBusy(): Problem {
