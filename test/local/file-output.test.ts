@@ -46,3 +46,15 @@ describe('[HOST-172] output to a file on a full disk', () => {
     expect(output.destroyed).toBe(false)
   })
 })
+
+describe('[CMD-2] a command whose output is refused', () => {
+  it('fails and says so, because its output is its result', () => {
+    const full = openSync('/dev/full', 'w')
+    const { status, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, '../../src/cli/main.ts'), '--version'], {
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    })
+    closeSync(full)
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/^podplane: the output could not be written \(.*ENOSPC/)])
+  })
+})
