@@ -1,5 +1,6 @@
 import { and, asc, desc, eq, gt, inArray, isNull, lt, not, or, type SQL, sql } from 'drizzle-orm'
 import type { Database, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { globalVolumes, networkVolumes, volumeHosts, volumeTombstones } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
 import { deleteVolumeHosts, hasBeenOnAHost, isKnownToAHost } from './volume-hosts.ts'
@@ -77,7 +78,7 @@ function isInheritedBy({ hostId, dataCenterId, kinds, sinceMs }: VolumeReach): S
 /** Records volumes that a host reports as wiped, if it was to wipe them (VOL-7, EDG-2). */
 export function noteWiped(db: Database, reach: VolumeReach, ids: readonly string[], nowMs: number): Statement {
   const wiped = { volumeId: sql`${volumeTombstones.volumeId}`, hostId: reach.hostId, mountedAt: null, wipedAt: nowMs }
-  const said = and(inArray(volumeTombstones.volumeId, [...ids]), or(isHeldBy(reach), isInheritedBy(reach)))
+  const said = and(isOneOf(volumeTombstones.volumeId, ids), or(isHeldBy(reach), isInheritedBy(reach)))
   return db
     .insert(volumeHosts)
     .select(selectOf(volumeHosts, wiped, sql`FROM ${volumeTombstones} WHERE ${said}`))

@@ -1,6 +1,7 @@
-import { and, inArray, sql } from 'drizzle-orm'
+import { and, sql } from 'drizzle-orm'
 import type { VolumeUse } from '../../host-protocol/volumes.ts'
 import type { Database, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { globalVolumes, networkVolumes } from '../schema.ts'
 import { isMountedBy } from './volume-hosts.ts'
 
@@ -35,5 +36,5 @@ export function listSizes(db: Database, hostId: string, ids: readonly string[]) 
   return db
     .select({ id: networkVolumes.id, sizeGb: networkVolumes.sizeGb })
     .from(networkVolumes)
-    .where(and(inArray(networkVolumes.id, [...ids]), isMountedBy(hostId, networkVolumes.id)))
+    .where(and(isOneOf(networkVolumes.id, ids), isMountedBy(hostId, networkVolumes.id)))
 }

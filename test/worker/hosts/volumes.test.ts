@@ -170,6 +170,17 @@ describe('volumes reported by hosts', () => {
     expect((await elsewhere.exchangeVolumes({ held: [id] })).sizes).toEqual([])
   })
 
+  it('[VOL-7][VOL-10] of as many volumes as one message has are taken together', async () => {
+    const { dataCenterId, host } = await makeCenter()
+    const { id, account, path } = await makeVolume(dataCenterId, host)
+    const others = Array.from({ length: 199 }, (_, i) => `unknown${i}`)
+    expect((await host.exchangeVolumes({ held: [...others, id] })).sizes).toEqual([{ id, sizeGb: 10 }])
+    await api(account.key).delete(path)
+    const wiped = [...others, id].map((each) => ({ kind: 'network' as const, id: each }))
+    await host.exchangeVolumes({ wiped })
+    expect(await tombstone(id)).toMatchObject({ wipedAt: expect.any(String) })
+  })
+
   it('[VOL-7] are accepted from hosts alone', async () => {
     const { host } = await makeCenter()
     host.accessToken = 'forged'
