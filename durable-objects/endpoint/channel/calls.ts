@@ -152,8 +152,10 @@ export class ChannelCalls {
     const gone = new AbortController()
     const own = this.opened(call.n, () => gone.abort())
     const found = await this.commit(own, (tx) => {
+      // Its worker has gone: the orders stay for its next poll, because each is read once.
+      if (own.left) return { jobIds: [], woken: null }
       const { jobIds, active } = collectStops(tx, holderOf(call))
-      const waits = jobIds.length === 0 && active && !own.left
+      const waits = jobIds.length === 0 && active
       // Registered inside the transaction, as for a stop poll over HTTP. No timer: it would keep the object in memory.
       const woken = waits ? this.core.parking.waitForStop(call.worker, null, gone.signal) : null
       return { jobIds, woken }

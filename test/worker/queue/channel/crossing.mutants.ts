@@ -9,4 +9,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: ' && !this.ended.has(n)',
     replace: '',
   },
+  {
+    id: 'a stop poll that is left takes the orders',
+    file: FILE,
+    find: '      if (own.left) return { jobIds: [], woken: null }\n',
+    replace: '',
+  },
 ]
