@@ -23,6 +23,8 @@ export type CallParts = PollParts & PostParts & Rows
 
 /** Most posts of a channel that are applied at the same time; further ones are refused with 503, and the agent repeats them. */
 const MAX_POSTS = 256
+/** Ended takes and stop polls that are remembered: as many as a hello names. */
+const MAX_ENDED = 2_048
 const OK = 200
 const BUSY = 503
 const REFUSED = 429
@@ -44,6 +46,8 @@ export class ChannelCalls {
   private readonly hostId: string
   private readonly send: (frame: PlaneFrame) => void
   private readonly open = new Map<number, OpenCall>()
+  /** Numbers of the takes and stop polls that ended last, oldest first. */
+  private readonly ended = new Set<number>()
   /** Numbers of the posts that are being applied. */
   private readonly posts = new Set<number>()
 
@@ -90,11 +94,15 @@ export class ChannelCalls {
     this.open.clear()
   }
 
-  /** Makes the agent's open calls those of the object. A call that is open already stays, because its answer may be on its way. */
+  /**
+   * Makes the agent's open calls those of the object. A call that is open already stays. One that has ended does not begin again: the agent
+   * said its hello before it read the answer, which is on its way. This holds for each hello, because one may answer the `sync` of an
+   * instance before.
+   */
   private async resume({ takes, listens }: Extract<AgentFrame, { type: 'hello' }>): Promise<void> {
     const wanted = new Set([...takes, ...listens].map(({ n }) => n))
     for (const [n, call] of this.open) if (!wanted.has(n)) call.leave()
-    const isNew = ({ n }: { n: number }) => !this.open.has(n)
+    const isNew = ({ n }: { n: number }) => !this.open.has(n) && !this.ended.has(n)
     const started = [...takes.filter(isNew).map((call) => this.takeJob(call)), ...listens.filter(isNew).map((call) => this.listen(call))]
     await Promise.all(started)
   }
@@ -144,8 +152,10 @@ export class ChannelCalls {
     const gone = new AbortController()
     const own = this.opened(call.n, () => gone.abort())
     const found = await this.commit(own, (tx) => {
+      // Its worker has gone: the orders stay for its next poll, because each is read once.
+      if (own.left) return { jobIds: [], woken: null }
       const { jobIds, active } = collectStops(tx, holderOf(call))
-      const waits = jobIds.length === 0 && active && !own.left
+      const waits = jobIds.length === 0 && active
       // Registered inside the transaction, as for a stop poll over HTTP. No timer: it would keep the object in memory.
       const woken = waits ? this.core.parking.waitForStop(call.worker, null, gone.signal) : null
       return { jobIds, woken }
@@ -222,13 +232,23 @@ export class ChannelCalls {
   }
 
   private refuse(n: number): void {
-    this.open.delete(n)
+    this.remove(n)
     this.send({ type: 'nothing', n, status: USE_HTTP })
+  }
+
+  private remove(n: number): void {
+    this.open.delete(n)
+    this.ended.delete(n)
+    this.ended.add(n)
+    const [oldest] = this.ended
+    if (this.ended.size > MAX_ENDED && oldest !== undefined) this.ended.delete(oldest)
   }
 
   /** Ends a call, unless it has ended: its number may be that of another one by now. */
   private endsNow(call: OpenCall): boolean {
-    return this.open.get(call.n) === call && this.open.delete(call.n)
+    const isOpen = this.open.get(call.n) === call
+    if (isOpen) this.remove(call.n)
+    return isOpen
   }
 
   /** Ends a call without a job, unless it has been answered. */

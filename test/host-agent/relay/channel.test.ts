@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { AnswerParts } from '../../../src/host-agent/relay/channel/answer-parts.ts'
 import { until } from '../../support/time.ts'
@@ -185,6 +185,17 @@ describe('a relay with worker channels', () => {
     const { plane, call } = await linked({ pollHoldMs: 100 })
     const take = call('job-take/w1?boot=b1')
     await until(() => plane.frames.length === 1)
+    plane.say({ type: 'nothing', n: 1, afterMs: 86_400_000 })
+    expect((await take).status).toBe(204)
+  })
+
+  test('[CHN-25] a pause of the plane takes only what is left of the hold', async () => {
+    const { plane, call } = await linked({ pollHoldMs: 600_000 })
+    const take = call('job-take/w1?boot=b1')
+    await until(() => plane.frames.length === 1)
+    const laterMs = performance.now() + 600_000
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(laterMs)
+    cleanups.push(() => clock.mockRestore())
     plane.say({ type: 'nothing', n: 1, afterMs: 86_400_000 })
     expect((await take).status).toBe(204)
   })

@@ -60,11 +60,12 @@ export class WorkerChannels {
     const frame = pollFrameOf(route)
     const channel = frame && this.channelOf(route, key)
     if (!frame || !channel) return undefined
+    const untilMs = performance.now() + holdMs
     const again = frame.type === 'take' && this.lost.delete(route.worker)
     const answer = await channel.poll(again ? { ...frame, again } : frame, holdMs, gone)
     if (answer.type !== 'nothing') return answer
     if (answer.status === USE_HTTP) return undefined
-    await sleep(Math.min(answer.afterMs ?? 0, holdMs), gone)
+    await sleep(Math.min(answer.afterMs ?? 0, Math.max(0, untilMs - performance.now())), gone)
     return answer
   }
 
