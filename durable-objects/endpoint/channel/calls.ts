@@ -95,7 +95,7 @@ export class ChannelCalls {
   }
 
   /**
-   * Makes the agent's open calls those of the object. A call that is open already stays. One that has ended does not begin again: the agent
+   * Makes the agent's open calls those of the object. A call that is open already stays. An ended call does not begin again: the agent
    * said its hello before it read the answer, which is on its way. This holds for each hello, because one may answer the `sync` of an
    * instance before.
    */
