@@ -4,11 +4,7 @@ import { drawBlows, SHARES } from '../../bench/reliability/chaos/draw.ts'
 const ALL = Object.values(SHARES).reduce((sum, share) => sum + share, 0)
 
 const counted = (blows: readonly string[]) =>
-  Object.fromEntries(
-    Map.groupBy(blows, (blow) => blow)
-      .entries()
-      .map(([blow, all]) => [blow, all.length]),
-  )
+  Object.fromEntries([...Map.groupBy(blows, (blow) => blow)].map(([blow, all]) => [blow, all.length]))
 
 describe('the faults of npm run chaos', () => {
   it('have their shares in a run of full length', () => {
