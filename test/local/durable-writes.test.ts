@@ -48,6 +48,7 @@ const MAY_WRITE: Readonly<Record<string, string>> = {
   'src/local/plane/bundle.ts': 'a cache',
   'src/local/plane/damaged-files.ts': 'reads',
   'src/local/plane/storage-watch.ts': 'a reserve of zeros, made again by each start',
+  'src/node/file-output.ts': 'output of a program, as the system writes it',
   'src/node/rotating-log.ts': 'a log',
 }
 /** Files that use the function that replaces a file without syncing it, and why. */
