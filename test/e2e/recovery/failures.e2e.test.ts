@@ -20,8 +20,8 @@ const REMOVED_MS = 40_000
 /** Starts at 0, 1, 3, 7 and 15 s, when each failure doubles the backoff from one second on. */
 const MOST_STARTS = 6
 
-/** Time to find the container of a job's worker and to stop it in the middle of the job. */
-const JOB_SECONDS = 5
+/** Time to find the container of a job's worker and to stop it in the middle of the job: five calls of a busy engine. */
+const JOB_SECONDS = 15
 
 let jobSeconds: number
 let plane: TestPlane
