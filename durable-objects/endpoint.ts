@@ -229,7 +229,7 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
       await this.core.wake()
     } catch (error) {
       // The platform gives up on an alarm that fails repeatedly; a new one keeps the deadlines alive.
-      logEvent('error', 'endpoint alarm failed', { error: String(error) })
+      logEvent('error', 'endpoint alarm failed', { error })
       await this.ctx.storage.setAlarm(Date.now() + ALARM_RETRY_MS)
     }
   }

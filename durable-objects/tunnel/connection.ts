@@ -65,7 +65,7 @@ export class TunnelConnection {
       if (typeof message === 'string') throw new Error('text')
       this.endOf(socket).receive(new Uint8Array(message))
     } catch (error) {
-      logEvent('warn', 'an agent broke the rules of its tunnel', { error: String(error) })
+      logEvent('warn', 'an agent broke the rules of its tunnel', { error })
       this.drop(socket, VIOLATION, 'not understood')
     }
   }

@@ -1,4 +1,5 @@
 import { keyPattern } from '../contract/key-kinds.ts'
+import { errorText } from './error-text.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -55,6 +56,6 @@ export function redact(text: string): string {
 }
 
 function shorten(_key: string, value: unknown): unknown {
-  if (value instanceof Error) return shorten('', value.stack ?? value.message)
+  if (value instanceof Error) return shorten('', errorText(value))
   return typeof value === 'string' && value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value
 }

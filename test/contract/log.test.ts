@@ -1,3 +1,4 @@
+import { DrizzleQueryError } from 'drizzle-orm'
 import { logEvent, redact, setLogLevel } from '../../src/platform/log.ts'
 import { afterEach, describe, expect, it, vi } from '../support/unit.ts'
 
@@ -32,5 +33,19 @@ describe('lines', () => {
     expect(JSON.parse(line)).toMatchObject({ level: 'info', message: 'request', path: '/x?api_key=[redacted]' })
     expect(line).toContain('pp_[redacted]')
     expect(line).not.toContain('k3y_secret')
+  })
+
+  it('[EDG-21] name the cause of a failed statement, and none of its parameters', () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const cause = new Error('UNIQUE constraint failed: pods.id')
+    const failed = new DrizzleQueryError('insert into "pods" values (?)', ['what a tenant sent'], cause)
+    logEvent('error', 'request failed', { error: failed })
+    logEvent('error', 'request failed', { error: new Error('not stored', { cause: failed }) })
+    for (const [line] of written.mock.calls) {
+      expect(line).toContain('UNIQUE constraint failed: pods.id')
+      expect(line).toContain('insert into')
+      expect(line).not.toContain('what a tenant sent')
+    }
+    expect(written).toHaveBeenCalledTimes(2)
   })
 })

@@ -52,7 +52,7 @@ async function track(core: WorkerCalls, id: string, call: () => Promise<void>): 
   try {
     await call()
   } catch (error) {
-    logEvent('error', 'worker effect failed', { workerId: id, error: String(error) })
+    logEvent('error', 'worker effect failed', { workerId: id, error })
   } finally {
     core.placing.inFlight.delete(id)
   }

@@ -1,6 +1,7 @@
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { graphqlError } from '../../contract/problem-body.ts'
 import { Problem } from '../../contract/problems.ts'
+import { errorText } from '../../platform/error-text.ts'
 import { logEvent } from '../../platform/log.ts'
 import { bodyInPieces, jsonInPieces } from '../answer-in-pieces.ts'
 
@@ -36,8 +37,7 @@ function shownError(error: GraphQLError, requestId: string) {
   const problem = cause instanceof Problem ? cause : new Problem('internal', { cause })
   const fault = problem.cause ?? problem
   // The log would write an error of the library as the JSON for its client, which has no stack.
-  const logged = fault instanceof Error ? (fault.stack ?? fault.message) : fault
-  logEvent('error', 'a field of GraphQL failed', { requestId, field: path?.join('.'), error: logged })
+  logEvent('error', 'a field of GraphQL failed', { requestId, field: path?.join('.'), error: errorText(fault) })
   const shown = graphqlError(problem)
   return { ...shown, ...at, extensions: { ...shown.extensions, requestId } }
 }
