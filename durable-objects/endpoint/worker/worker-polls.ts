@@ -70,9 +70,11 @@ export async function stopPoll(core: PollParts, from: Holder, signal: AbortSigna
   const untilMs = core.timers.steadyMs() + HOLD_MS
   for (;;) {
     const poll = await core.transact((tx) => {
+      // An order is read once, so a broken connection leaves it to the next poll.
+      if (signal.aborted) return { jobIds: [], active: false, woken: null }
       const { jobIds, active } = collectStops(tx, from)
       const leftMs = Math.min(untilMs - core.timers.steadyMs(), active ? HOLD_MS : DRAINING_HOLD_MS)
-      const over = jobIds.length > 0 || leftMs <= 0 || signal.aborted
+      const over = jobIds.length > 0 || leftMs <= 0
       // Registered inside the transaction: a stop order of the same commit is announced before this operation's result arrives.
       const woken = over ? null : core.parking.waitForStop(from.workerId, leftMs, signal)
       return { jobIds, active, woken }

@@ -148,6 +148,18 @@ describe('polls', () => {
     expect(received.afterMs, 'told, not found by the end of the hold').toBeLessThan(10_000)
   })
 
+  it('[WRK-25, WRK-26] a stop poll whose connection broke leaves the order to the next one', async () => {
+    const queue = await setUpQueue()
+    const { jobId, worker } = await runAndTake(queue)
+    const stopUrl = worker.url('RUNPOD_WEBHOOK_GET_JOB', '').replace('/job-take/', '/job-stop/')
+    await queue.post(`/cancel/${jobId}`)
+    await runInDurableObject(endpointStub(env, queue.endpointId), async (object) => {
+      const broken = AbortSignal.abort()
+      expect((await object.fetch(new Request(ORIGIN + stopUrl, { signal: broken }))).status).toBe(204)
+    })
+    expect(await worker.stopPoll()).toEqual([jobId])
+  })
+
   it('[LSE-1, INV-23] a take whose connection broke gets no job', async () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 60 } })
     const worker = await queue.host.startWorker(queue.endpointId)
