@@ -233,11 +233,17 @@ export class HostObject extends PlaneObject implements HostRpc {
   override async webSocketClose(socket: WebSocket, code: number): Promise<void> {
     this.desired.linkClosed(code)
     closeBack(socket, code)
-    if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
+    await this.linkEnded(socket)
   }
 
   override async webSocketError(socket: WebSocket): Promise<void> {
-    if (isGreeted(socket)) await this.presenceOf.linkEnded(lastBeat(socket))
+    await this.linkEnded(socket)
+  }
+
+  private async linkEnded(socket: WebSocket): Promise<void> {
+    if (!isGreeted(socket)) return
+    this.history.save()
+    await this.presenceOf.linkEnded(lastBeat(socket))
   }
 
   /** Handles due timers, such as the check that the host still beats. */

@@ -1,6 +1,6 @@
 import { openDatabase } from '../../src/db/client.ts'
 import { setHostLost, setHostStatus } from '../../src/db/hosts/enrolment.ts'
-import { judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host/presence.ts'
+import { checkDueAtMs, judgePresence, type PresenceFacts, type PresenceStage, planeWasAway } from '../../src/domain/host/presence.ts'
 import { auditStatement } from '../../src/effects/audit.ts'
 import { hostLost, hostReturned, hostWentAway } from '../../src/effects/presence.ts'
 import { type Env, readSettings } from '../../src/env.ts'
@@ -10,7 +10,10 @@ import type { Alarms } from '../alarms.ts'
 import type { HostLinks } from './links.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
-/** State of the host's presence that survives a restart of the object. Written on a change and once per alarm, never for a beat. */
+/** The last beat is stored at most this often, so that after a restart of the plane a silence begins at most this much too early. */
+const STORE_BEAT_EVERY_MS = 60_000
+
+/** State of the host's presence that survives a restart of the object. Written on a change and once a minute, never for a beat. */
 interface PresenceRecord {
   stage: PresenceStage
   /** Last beat on any link, as last stored; an open link has a newer value. */
@@ -19,7 +22,7 @@ interface PresenceRecord {
   countFromMs: number
   linkClosedAtMs: number | null
   offlineAtMs: number | null
-  /** Time of the next check. */
+  /** Time of the next check, when this was stored. */
   dueAtMs: number | null
   /** The host has returned, and dependents have not been notified yet. */
   returned: boolean
@@ -36,6 +39,8 @@ export class HostPresence {
   private readonly alarms: Alarms
   private readonly now: () => number
   private readonly onLost: (hostId: string) => Promise<void>
+  /** Time of the next check; null after a restart of the object, and when none follows. */
+  private dueAtMs: number | null = null
   private turn: Promise<unknown> = Promise.resolve()
 
   constructor(
@@ -59,6 +64,7 @@ export class HostPresence {
     const record = this.record()
     if (!record) return
     const moved = (atMs: number | null) => (atMs === null ? null : atMs + stepMs)
+    this.dueAtMs = moved(this.dueAtMs)
     const { lastBeatAtMs, countFromMs, linkClosedAtMs, offlineAtMs, dueAtMs } = record
     const times = { lastBeatAtMs: lastBeatAtMs + stepMs, countFromMs: countFromMs + stepMs, dueAtMs: moved(dueAtMs) }
     const kept = { ...record, ...times, linkClosedAtMs: moved(linkClosedAtMs), offlineAtMs: moved(offlineAtMs) }
@@ -141,7 +147,8 @@ export class HostPresence {
     if (isGone(record.stage)) return record
     const nowMs = this.now()
     const cutUnseen = this.links.none() && record.linkClosedAtMs === null && record.countFromMs <= this.lastBeatAtMs(record)
-    const late = record.dueAtMs !== null && planeWasAway(record.dueAtMs, nowMs) && this.heardAtMs(record) <= record.dueAtMs
+    const dueAtMs = this.dueAtMs ?? checkDueAtMs(this.factsOf(record), record.dueAtMs)
+    const late = dueAtMs !== null && planeWasAway(dueAtMs, nowMs) && this.heardAtMs(record) <= dueAtMs
     return cutUnseen || late ? { ...record, countFromMs: nowMs } : record
   }
 
@@ -150,8 +157,9 @@ export class HostPresence {
     // Dependents that wait for the host's return are notified by the next check, which is due at once.
     const nextAtMs = record.returned ? this.now() : judgePresence(this.factsOf(record), this.now()).nextAtMs
     const kept = { ...record, lastBeatAtMs: this.lastBeatAtMs(record), dueAtMs: nextAtMs }
-    this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
-    if (nextAtMs !== null) await this.alarms.set(PRESENCE_TIMER, Math.max(nextAtMs, this.now() + 1))
+    this.dueAtMs = nextAtMs
+    if (isNews(this.record(), kept)) this.store.writeMeta(PRESENCE_KEY, JSON.stringify(kept))
+    if (nextAtMs !== null) await this.alarms.repeat(PRESENCE_TIMER, Math.max(nextAtMs, this.now() + 1))
   }
 
   private factsOf(record: PresenceRecord): PresenceFacts {
@@ -184,6 +192,13 @@ export class HostPresence {
 function freshRecord(nowMs: number): PresenceRecord {
   const silence = { lastBeatAtMs: nowMs, countFromMs: nowMs, linkClosedAtMs: null, offlineAtMs: null }
   return { stage: 'LIVE', ...silence, dueAtMs: null, returned: false }
+}
+
+/** Whether a record differs from the stored one in more than the progress of less than a minute. */
+function isNews(stored: PresenceRecord | null, next: PresenceRecord): boolean {
+  if (stored === null || next.lastBeatAtMs - stored.lastBeatAtMs >= STORE_BEAT_EVERY_MS) return true
+  const { lastBeatAtMs, dueAtMs } = stored
+  return JSON.stringify(stored) !== JSON.stringify({ ...next, lastBeatAtMs, dueAtMs })
 }
 
 function isGone(stage: PresenceStage): boolean {

@@ -7,13 +7,8 @@ import type { MachineStats, WorkloadStats } from '../../../src/host-protocol/mes
 import { HistoryStore } from './history-store.ts'
 
 /**
- * A beat costs no row; a row is written once per this many milliseconds. Beats come every 4 to 6 s, so every third one is stored, and a
- * restart of the object loses at most 18 s (HIS-3).
- */
-const SAVE_AFTER_MS = 12_000
-
-/**
- * Usage of a host and its workloads: packed rings of three levels (HIS-1). The current minute is in memory and stored at every third beat.
+ * Usage of a host and its workloads: packed rings of three levels (HIS-1). The current minute is in memory, and stored when it ends or when
+ * the host leaves, so a beat costs no row and a restart of the object loses at most a minute (HIS-3).
  */
 export class HostHistory {
   private readonly storage: DurableObjectStorage
@@ -22,7 +17,6 @@ export class HostHistory {
   /** The previous minute, which holds when each track became idle. */
   private previous: Chunk | null = null
   private isLoaded = false
-  private savedAtMs = Number.NEGATIVE_INFINITY
   /** Track of each workload of the last beat; null: this host has no such workload. */
   private tracks = new Map<string, string | null>()
 
@@ -41,9 +35,11 @@ export class HostHistory {
     })
     const chunk = this.openAt(nowMs)
     noteSamples(chunk, this.previous, machine ? [machineSample(machine), ...ofWorkloads] : ofWorkloads, nowMs)
-    if (nowMs >= this.savedAtMs && nowMs - this.savedAtMs < SAVE_AFTER_MS) return
-    this.store.save(chunk)
-    this.savedAtMs = nowMs
+  }
+
+  /** Stores the current minute; for a host that leaves. */
+  save(): void {
+    if (this.open) this.store.save(this.open)
   }
 
   /** One track over a period, as columns. */
@@ -88,7 +84,6 @@ export class HostHistory {
     this.previous = open
     // A clock that was set back may return to a minute that is stored already.
     this.open = this.store.load(0, startMs) ?? emptyChunk(0, startMs)
-    this.savedAtMs = nowMs
     return this.open
   }
 

@@ -3,7 +3,7 @@ const IDLE_CPU_PERCENT = 5
 /** A workload that waits for a CPU for this share of the time or more is not idle, in percent (HIS-11). */
 const WAITING_PERCENT = 10
 /** After a longer time without samples idle time starts again: the workload may have worked meanwhile. */
-export const UNSEEN_MS = 60_000
+export const UNSEEN_MS = 120_000
 
 /** The facts that decide whether a workload is idle. */
 export interface Activity {

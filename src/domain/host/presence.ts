@@ -48,6 +48,14 @@ export function requeueNotBeforeMs(heardAtMs: number, startedAtMs: number | null
   return heardAtMs + silenceWaitMs(heardAtMs - (startedAtMs ?? heardAtMs), maxMs)
 }
 
+/**
+ * When the check of a host was due at the latest; null: none was set. `storedMs` is the time as last stored, which may be a minute ago. A
+ * live host is checked before it can be suspect.
+ */
+export function checkDueAtMs({ stage, heardAtMs }: Pick<PresenceFacts, 'stage' | 'heardAtMs'>, storedMs: number | null): number | null {
+  return storedMs === null || stage !== 'LIVE' ? storedMs : Math.max(storedMs, heardAtMs + SUSPECT_AFTER_MS)
+}
+
 /** HOST-35: an alarm that is this late shows that the plane was down, not the host. */
 export function planeWasAway(dueAtMs: number, nowMs: number): boolean {
   return nowMs - dueAtMs > HOST_LEASE_MS

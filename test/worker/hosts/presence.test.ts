@@ -1,5 +1,6 @@
+import { Alarms } from '../../../durable-objects/alarms.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
-import { admin, describe, env, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
+import { admin, describe, env, evictDurableObject, expect, it, runDurableObjectAlarm, runInDurableObject } from '../../support/harness.ts'
 import { FakeHost } from '../../support/hosts/fake-host.ts'
 import { advanceHost, freezeHostClock, hostRow, moveHostClock } from '../../support/hosts/hosts.ts'
 import { freezeClock, run, setUpQueue } from '../../support/queue/queue.ts'
@@ -152,6 +153,50 @@ describe('an outage of the plane', () => {
     const { host, heardAtMs } = await linkedHost()
     await advanceHost(host.id, 60_000)
     expect(Date.parse((await read(host)).lastSeenAt)).toBe(Math.floor(heardAtMs / 1000) * 1000)
+    host.leave()
+  })
+})
+
+describe('the checks of a host that sends heartbeats', () => {
+  const rows = (host: FakeHost) =>
+    runInDurableObject(hostStub(env, host.id), (_, { storage }) =>
+      ['timers', 'meta'].map((table) => storage.sql.exec(`SELECT * FROM ${table} ORDER BY 1`).toArray()),
+    )
+
+  it('[HOST-45] write no row, and the last heartbeat is stored once a minute', async () => {
+    const { host, heardAtMs } = await linkedHost()
+    await advanceHost(host.id, 1)
+    const before = await rows(host)
+    for (let seconds = 10; seconds <= 50; seconds += 10) {
+      await moveHostClock(host.id, 5_000)
+      await host.beat()
+      await advanceHost(host.id, 5_000)
+    }
+    expect(await check(host)).toBe('ONLINE HEALTHY')
+    expect(await rows(host)).toEqual(before)
+    await moveHostClock(host.id, 10_000)
+    await host.beat()
+    await advanceHost(host.id, 0)
+    expect((await noted(host)).lastBeatAtMs).toBeGreaterThanOrEqual(heardAtMs + 60_000)
+    host.leave()
+  })
+
+  it('[HOST-45] go on after a restart of the object, whatever other timer is set first', async () => {
+    const { host } = await linkedHost()
+    await advanceHost(host.id, 1)
+    for (const isSet of [false, true]) {
+      await evictDurableObject(hostStub(env, host.id))
+      const isSoon = await runInDurableObject(hostStub(env, host.id), async (object, { storage }) => {
+        // As a restarted object: without the due times in memory.
+        if (isSet) await new Alarms(storage, object.timers).set('other', Date.now() + 3_600_000)
+        return ((await storage.getAlarm()) ?? Number.POSITIVE_INFINITY) <= Date.now() + 15_000
+      })
+      expect(isSoon, isSet ? 'another timer was set' : 'no timer was set').toBe(true)
+      await runDurableObjectAlarm(hostStub(env, host.id))
+    }
+    await freezeHostClock(host.id)
+    await advanceHost(host.id, 15_000)
+    expect(await check(host)).toBe('ONLINE SUSPECT')
     host.leave()
   })
 })
