@@ -72,7 +72,7 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
       testTimeout: SLOW_MACHINE_MS,
       include,
       exclude,
-      setupFiles: ['test/support/runner/apply-migrations.ts', ...RECORDER],
+      setupFiles: ['test/support/runner/apply-migrations.ts', 'test/support/runner/statement-limits.ts', ...RECORDER],
     },
   }
 }

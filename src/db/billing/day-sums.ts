@@ -2,6 +2,7 @@ import { and, eq, gte, inArray, lt, type SQL, sql } from 'drizzle-orm'
 import { type Charge, cutInterval, inBucketOfDay, sumCharges } from '../../domain/billing/bill.ts'
 import { daysOf } from '../../domain/billing/buckets.ts'
 import type { Database } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { usageDays, usageTotals } from '../schema.ts'
 import type { BillBounds, BillRefusal, BillScope } from './bill-scope.ts'
 import type { BillSums } from './bill-sums.ts'
@@ -72,13 +73,7 @@ export async function readDaySumsOf(
       db
         .select()
         .from(usageDays)
-        .where(
-          and(
-            eq(usageDays.teamId, scope.teamId),
-            sql`${usageDays.resourceId} IN (SELECT value FROM json_each(${JSON.stringify(some)}))`,
-            ...within(usageDays.dayMs, scope),
-          ),
-        ),
+        .where(and(eq(usageDays.teamId, scope.teamId), isOneOf(usageDays.resourceId, some), ...within(usageDays.dayMs, scope))),
       selectSince(db, scope.teamId, moment),
     ])
     charges.push(...rows.map(toCharge), ...partsOfDays(later, ({ resourceId }) => some.includes(resourceId)))

@@ -1,7 +1,8 @@
-import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import type { PaidPod, Warned } from '../../domain/billing/spend-watch.ts'
 import { isShared } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { pods } from '../schema.ts'
 import { spendLimits } from '../tables/billing/spend.ts'
 import { IS_POD_TO_RUN, SAVED_NANOS } from './spend.ts'
@@ -31,7 +32,7 @@ export async function claimSpendChecks(
   return db
     .update(spendLimits)
     .set({ checkedAt: nowMs })
-    .where(and(inArray(teamId, ids), isDue))
+    .where(and(isOneOf(teamId, ids), isDue))
     .returning({ teamId, stopsPods, webhookSealed, updatedAt, warnedMonth, warnedRate })
 }
 

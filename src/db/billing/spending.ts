@@ -4,6 +4,7 @@ import type { Bucket } from '../../domain/billing/buckets.ts'
 import type { Spender } from '../../domain/billing/spending.ts'
 import { USAGE_KINDS } from '../../domain/billing/usage.ts'
 import type { Database } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { allocations, clusters, endpoints, networkVolumes, pods } from '../schema.ts'
 import { pagesOf } from './charged-things.ts'
 import { readDayTotals } from './day-sums.ts'
@@ -56,7 +57,7 @@ export async function readSpendersOf(
   ids: readonly string[],
 ): Promise<Pick<SpendingRows, 'spenders' | 'intervals'>> {
   const column = { POD: pods.id, CLUSTER: pods.clusterId, ENDPOINT: allocations.ownerId }[kind]
-  const only = sql`${column} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const only = isOneOf(column, ids)
   return kind === 'ENDPOINT' ? readWorkers(db, teamId, only) : readPods(db, teamId, only)
 }
 

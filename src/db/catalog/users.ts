@@ -1,7 +1,8 @@
-import { and, desc, inArray, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, desc, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
 import type { Lost } from '../../domain/catalog/change.ts'
 import type { PricedEndpoint } from '../../domain/plan/catalog.ts'
 import type { Database } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { networkVolumes } from '../tables/resources/volumes.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
@@ -18,10 +19,10 @@ export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlav
     db
       .select({ id: pods.id })
       .from(pods)
-      .where(and(ne(pods.status, 'TERMINATED'), or(inArray(typeOf, gpuTypeIds), inArray(flavorOf, cpuFlavorIds))))
+      .where(and(ne(pods.status, 'TERMINATED'), or(isOneOf(typeOf, gpuTypeIds), isOneOf(flavorOf, cpuFlavorIds))))
       .limit(1)
       .get(),
-    db.select({ id: allocations.id }).from(allocations).where(inArray(allocations.gpuTypeId, gpuTypeIds)).limit(1).get(),
+    db.select({ id: allocations.id }).from(allocations).where(isOneOf(allocations.gpuTypeId, gpuTypeIds)).limit(1).get(),
     db
       .select({ id: endpoints.id })
       .from(endpoints)
@@ -33,7 +34,7 @@ export async function findCatalogUser(db: Database, { gpuTypeIds, pools, cpuFlav
       )
       .limit(1)
       .get(),
-    db.select({ id: networkVolumes.id }).from(networkVolumes).where(inArray(networkVolumes.dataCenterId, dataCenterIds)).limit(1).get(),
+    db.select({ id: networkVolumes.id }).from(networkVolumes).where(isOneOf(networkVolumes.dataCenterId, dataCenterIds)).limit(1).get(),
   ])
   if (pod) return `pod ${pod.id}`
   if (worker) return `workload ${worker.id}`
@@ -72,5 +73,5 @@ export async function listPricedEndpoints(db: Database, limit: number): Promise<
 
 function names(list: 'pools' | 'options', value: SQL, wanted: readonly string[]): SQL {
   if (wanted.length === 0) return sql`0`
-  return sql`EXISTS (SELECT 1 FROM json_each(${endpoints.config}, ${`$.compute.${list}`}) WHERE ${inArray(value, [...wanted])})`
+  return sql`EXISTS (SELECT 1 FROM json_each(${endpoints.config}, ${`$.compute.${list}`}) WHERE ${isOneOf(value, wanted)})`
 }

@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { clusters, overlays, pods } from '../schema.ts'
 import { openPod, type PodRow } from '../sealed-pod.ts'
 import type { ClusterRow } from './insert-cluster.ts'
@@ -53,7 +54,7 @@ export function listClusterIds(db: Database, teamId: string, afterId: string): P
 /** The views of clusters of a team. */
 export async function viewClusters(db: Records, teamId: string, rows: readonly ClusterRow[]): Promise<ClusterView[]> {
   const ids = rows.map(({ id }) => id)
-  const isOf = sql`${pods.clusterId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const isOf = isOneOf(pods.clusterId, ids)
   const [counts, primaries, networks] = await db.batch([
     db
       .select({ clusterId: pods.clusterId, status: pods.status, count: sql<number>`COUNT(*)` })
@@ -64,10 +65,7 @@ export async function viewClusters(db: Records, teamId: string, rows: readonly C
       .select()
       .from(pods)
       .where(and(isOf, eq(pods.teamId, teamId), IS_LIVE, eq(pods.clusterRank, 0))),
-    db
-      .select({ ownerId: overlays.ownerId, slot: overlays.slot })
-      .from(overlays)
-      .where(sql`${overlays.ownerId} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`),
+    db.select({ ownerId: overlays.ownerId, slot: overlays.slot }).from(overlays).where(isOneOf(overlays.ownerId, ids)),
   ])
   const primaryOf = new Map(primaries.map((kept) => [kept.clusterId, openPod(db.vault, kept)]))
   const slotOf = new Map(networks.map(({ ownerId, slot }) => [ownerId, slot]))
@@ -94,7 +92,7 @@ export async function listMembers(db: Records, teamId: string, clusterId: string
  * a hundred.
  */
 export async function listMembersOf(db: Records, teamId: string, clusterIds: readonly string[]): Promise<PodRow[]> {
-  const named = sql`${pods.clusterId} IN (SELECT value FROM json_each(${JSON.stringify(clusterIds)}))`
+  const named = isOneOf(pods.clusterId, clusterIds)
   const rows = await db
     .select()
     .from(pods)

@@ -3,6 +3,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { readInPieces } from '../rows-in-pieces.ts'
 import { endpoints, networkVolumes, releases } from '../schema.ts'
@@ -52,7 +53,7 @@ export async function findEndpoint(db: Records, teamId: string, id: string): Pro
 
 /** The named endpoints of a team, in one statement. The ids are one parameter, because D1 allows at most a hundred. */
 export async function findEndpoints(db: Records, teamId: string, ids: readonly string[]): Promise<EndpointConfig[]> {
-  const named = sql`${endpoints.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+  const named = isOneOf(endpoints.id, ids)
   const rows = await db
     .select({ config: endpoints.config })
     .from(endpoints)

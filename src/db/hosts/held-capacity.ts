@@ -1,6 +1,7 @@
-import { and, eq, inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { HeldCapacity } from '../../domain/preemption/plan-preemption.ts'
 import type { Database } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 
@@ -13,11 +14,7 @@ export async function listHostsOfTeam(db: Database, teamId: string): Promise<Set
 
 /** All allocations on some hosts, of any account: for the plane itself, never for a tenant. */
 export async function listHeldCapacity(db: Database, hostIds: readonly string[]): Promise<HeldCapacity[]> {
-  const rows = await db
-    .select()
-    .from(allocations)
-    // One parameter, whatever the number of hosts.
-    .where(sql`${allocations.hostId} IN (SELECT value FROM json_each(${JSON.stringify(hostIds)}))`)
+  const rows = await db.select().from(allocations).where(isOneOf(allocations.hostId, hostIds))
   return rows.map(({ id, hostId, teamId, kind, ownerId, gpuTypeId, gpuCount, vcpu, memoryMb, diskGb }) => ({
     ...{ id, hostId, teamId, kind, ownerId, memoryMb, diskGb },
     gpu: gpuTypeId === null ? null : { typeId: gpuTypeId, count: gpuCount },
@@ -30,6 +27,6 @@ export async function listEndpointNames(db: Database, teamId: string, ids: reado
   const rows = await db
     .select({ id: endpoints.id, name: endpoints.name })
     .from(endpoints)
-    .where(and(eq(endpoints.teamId, teamId), sql`${endpoints.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`))
+    .where(and(eq(endpoints.teamId, teamId), isOneOf(endpoints.id, ids)))
   return new Map(rows.map(({ id, name }) => [id, name]))
 }

@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { MAX_OPEN_INVITATIONS } from '../../domain/team/invitation.ts'
 import { MAX_MEMBERS } from '../../domain/team/members.ts'
 import { isActive, isUserActive, suspendedSince } from '../accounts/suspension.ts'
 import type { Database, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { invitations, memberships, teams, users } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
 import { type Actor, isStill } from './members.ts'
@@ -61,7 +62,7 @@ export async function readMembership(
 
 /** Deletes invitations derived from these parents; the audit log retains them. */
 export async function deleteInvitationsOf(db: Database, teamId: string, parents: readonly string[]): Promise<void> {
-  await db.delete(invitations).where(and(eq(invitations.teamId, teamId), inArray(invitations.parent, [...parents])))
+  await db.delete(invitations).where(and(eq(invitations.teamId, teamId), isOneOf(invitations.parent, parents)))
 }
 
 /**

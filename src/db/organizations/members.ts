@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, isNull, or, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { Role } from '../../domain/access.ts'
 import { scopesOfHandedKey } from '../../domain/team/members.ts'
 import { isUserActive } from '../accounts/suspension.ts'
 import type { Database, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { apiKeys, memberships, users } from '../schema.ts'
 
 /** A member with the role on which a decision was based; the write requires that it is still so. */
@@ -48,7 +49,7 @@ export async function findMembers(
     })
     .from(memberships)
     .innerJoin(users, eq(users.id, memberships.userId))
-    .where(and(eq(memberships.teamId, teamId), or(inArray(users.id, [...userIds]), eq(memberships.role, 'OWNER'))))
+    .where(and(eq(memberships.teamId, teamId), or(isOneOf(users.id, userIds), eq(memberships.role, 'OWNER'))))
     .all()
   const known = rows.map((row) => ({ ...row, isActive: row.isActive === 1 }))
   const owners = known.filter(({ role, isActive }) => role === 'OWNER' && isActive)

@@ -2,6 +2,7 @@ import { and, desc, eq, inArray, or, sql } from 'drizzle-orm'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import { yieldThread } from '../../platform/yield-thread.ts'
 import type { Database, Records } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { type ListPosition, rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
 import { openPod, type PodRow, type RetainedPodRow } from '../sealed-pod.ts'
@@ -109,7 +110,7 @@ async function openPage(db: Records, pieces: AsyncIterable<SizedPod[]>): Promise
 async function* matchingRows(db: Database, teamId: string, matches: readonly ListPosition[]): AsyncGenerator<SizedPod[]> {
   for (let from = 0; from < matches.length; from += READ_AT_ONCE) {
     const ids = matches.slice(from, from + READ_AT_ONCE).map(({ id }) => id)
-    const isNamed = sql`${pods.id} IN (SELECT value FROM json_each(${JSON.stringify(ids)}))`
+    const isNamed = isOneOf(pods.id, ids)
     const read = await db
       .select(SIZED)
       .from(pods)

@@ -1,10 +1,11 @@
-import { and, desc, eq, inArray, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
 import { runNamed } from '../batch.ts'
 import { closeVolumeCharges } from '../billing/charges.ts'
 import { type SpendDemand, withinSpend } from '../billing/spend.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { networkVolumes } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
@@ -73,7 +74,7 @@ export function findNetworkVolumes(db: Database, teamId: string, ids: readonly s
   return db
     .select(RECORD)
     .from(networkVolumes)
-    .where(and(eq(networkVolumes.teamId, teamId), inArray(networkVolumes.id, [...ids])))
+    .where(and(eq(networkVolumes.teamId, teamId), isOneOf(networkVolumes.id, ids)))
     .all()
 }
 

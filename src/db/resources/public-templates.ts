@@ -1,7 +1,8 @@
-import { desc, inArray, type SQL, sql } from 'drizzle-orm'
+import { desc, type SQL, sql } from 'drizzle-orm'
 import type { TemplateSource } from '../../contract/catalog/query.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 import type { Records } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { catalogEntries, templates } from '../schema.ts'
 import { toTemplate } from './templates.ts'
 
@@ -26,7 +27,7 @@ export async function listPublicTemplates(db: Records, source: TemplateSource, l
   const rows = await db
     .select()
     .from(templates)
-    .where(sql`${where} AND ${inArray(templates.id, ids)}`)
+    .where(sql`${where} AND ${isOneOf(templates.id, ids)}`)
     .orderBy(...newestFirst)
   return rows.map((row) => toTemplate(db.vault, row))
 }

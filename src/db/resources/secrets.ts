@@ -1,6 +1,7 @@
 import { and, desc, eq, gt, lt, type SQL, sql } from 'drizzle-orm'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { secretParts, secrets } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
 
@@ -116,7 +117,7 @@ export function measureSecrets(db: Database, teamId: string, names: readonly str
   return db
     .select()
     .from(secrets)
-    .where(and(published(teamId), sql`${secrets.name} IN (SELECT value FROM json_each(${JSON.stringify(names)}))`))
+    .where(and(published(teamId), isOneOf(secrets.name, names)))
     .all()
 }
 

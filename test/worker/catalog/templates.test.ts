@@ -30,6 +30,16 @@ describe('[CAT-6][CAT-18] public templates', () => {
     expect(await names(other.key)).toEqual([])
   })
 
+  it('are the newest hundred, however many there are', async () => {
+    const account = await createAccount()
+    const { key } = account
+    await admin().put(`/admin/v1/catalog/publishers/${await teamOf(account)}`, { source: 'verified' })
+    await Promise.all(
+      Array.from({ length: 102 }, (_, i) => api(key).post('/v2/templates', { name: `many-${i}`, image: 'acme/idle:1', public: true })),
+    )
+    expect(await names(key, 'verified')).toHaveLength(100)
+  })
+
   it('[PAG-6] are one complete page, whatever the source', async () => {
     const { key } = await createAccount()
     for (const source of [undefined, 'official', 'verified', 'community']) {
