@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from '../../support/unit.ts'
 import { NO_PLAN, PROBES, readSurfaces, withoutPlan } from './probes.ts'
@@ -9,6 +9,7 @@ const DOCUMENTS = [
   'README.md',
   'SECURITY.md',
   'docs/ARCHITECTURE.md',
+  ...globSync('docs/architecture/*.md', { cwd: ROOT }).toSorted(),
   'docs/MIGRATION.md',
   'docs/clients.md',
   'docs/console.md',

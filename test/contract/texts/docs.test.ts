@@ -9,9 +9,11 @@ const FOLDERS = ['.ci', 'bench', 'docs', 'durable-objects', 'examples', 'migrati
 /** The documents about the present state. Decision records are left out: files that they name may have been removed since. */
 const documents = [
   ...readdirSync(ROOT).filter((name) => name.endsWith('.md')),
-  ...readdirSync(join(ROOT, 'docs'))
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
+  ...['docs', 'docs/architecture'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`),
+  ),
 ].map((file) => ({ file, text: readFileSync(join(ROOT, file), 'utf8') }))
 const fileNames = new Set(
   FOLDERS.filter((folder) => existsSync(join(ROOT, folder))).flatMap((folder) =>
@@ -84,7 +86,7 @@ it('has every room in the table of rooms', () => {
 })
 
 it('has every path of the host protocol in its table, and every folder of the endpoint object in another', () => {
-  const architecture = readFileSync(join(ROOT, 'docs/ARCHITECTURE.md'), 'utf8')
+  const architecture = documents.flatMap(({ file, text }) => (file.startsWith('docs/architecture/') ? [text] : [])).join('\n')
   const protocol = architecture.match(/^\| Path under `\/host\/v1` \|.*\n(?:\|.*\n)+/m)?.[0] ?? ''
   const listed = [...protocol.matchAll(/^\| `(\w+ [^`]+)`/gm)].map(([, path = '']) => path.replaceAll(/\{\w+\}/g, '{}'))
   const routes = [...readFileSync(join(ROOT, 'src/http/host-api.ts'), 'utf8').matchAll(/app\.(get|post)\('([^']+)'/g)]
