@@ -5,7 +5,7 @@ const SIZE_FIELD = { offset: 124, length: 12 }
 /** Sizes from here on do not fit into the field as octal digits. */
 const OCTAL_MAX = 8 ** 11
 
-/** What a tar archive says about a file, beside its size. */
+/** Entry of a tar archive: the facts in its header, except the size. */
 export interface TarFile {
   name: string
   /** Permission bits. */
