@@ -14,7 +14,6 @@ import {
   PROTOCOL_VERSION,
   type TokenResponse,
 } from '../../host-protocol/messages.ts'
-import { byHost } from '../../objects/cause.ts'
 import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
@@ -22,6 +21,7 @@ import { fromBase64 } from '../../platform/encoding.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { masterSecrets } from '../../platform/seal.ts'
+import { byHost } from '../../rpc/cause.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 import { inHostTurn } from './host-turns.ts'
 
