@@ -11,9 +11,9 @@ import {
   ASSERTION_AUDIENCE,
   type EnrolRequest,
   type EnrolResponse,
-  PROTOCOL_VERSION,
   type TokenResponse,
-} from '../../host-protocol/messages.ts'
+} from '../../host-protocol/enrolment.ts'
+import { PROTOCOL_VERSION } from '../../host-protocol/messages.ts'
 import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'

@@ -1,7 +1,7 @@
 import { isToRun } from '../../domain/pod/pod.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
-import type { WorkloadStats } from '../../host-protocol/messages.ts'
+import type { WorkloadStats } from '../../host-protocol/stats.ts'
 import { hostOf, type OwnPod } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
