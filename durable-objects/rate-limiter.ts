@@ -9,7 +9,7 @@ import {
   spendOne,
 } from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
-import type { RateLimiterRpc } from '../src/objects/rate-limiter.ts'
+import type { RateLimiterRpc } from '../src/rpc/rate-limiter.ts'
 import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
 

@@ -5,15 +5,15 @@ import { type ConsoleSettings, type ConsoleVariables, parseConsoleSettings } fro
 import { parseSessionSettings, type SessionSettings, type SessionVariables } from './domain/session/settings.ts'
 import { parseAllowList, type WebhookAllowList } from './domain/webhook/url.ts'
 import { SILENCE_MIN_MS } from './host-protocol/silence.ts'
-import type { ClusterRpc } from './objects/cluster.ts'
-import type { EndpointRpc } from './objects/endpoint.ts'
-import type { HostRpc } from './objects/host.ts'
-import type { HostTunnelRpc } from './objects/host-tunnel.ts'
-import type { PodLogRpc } from './objects/pod-log.ts'
-import type { RateLimiterRpc } from './objects/rate-limiter.ts'
-import type { WebhookSenderRpc } from './objects/webhook-sender.ts'
 import type { LogLevel } from './platform/log.ts'
 import { masterSecrets, requireSecret } from './platform/seal.ts'
+import type { ClusterRpc } from './rpc/cluster.ts'
+import type { EndpointRpc } from './rpc/endpoint.ts'
+import type { HostRpc } from './rpc/host.ts'
+import type { HostTunnelRpc } from './rpc/host-tunnel.ts'
+import type { PodLogRpc } from './rpc/pod-log.ts'
+import type { RateLimiterRpc } from './rpc/rate-limiter.ts'
+import type { WebhookSenderRpc } from './rpc/webhook-sender.ts'
 
 /** Bindings and variables as wrangler.toml declares them. Secrets are strings that never appear in a response or a log. */
 export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {

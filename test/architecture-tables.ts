@@ -2,7 +2,7 @@
 
 /**
  * The rooms of the plane in order: each may import itself and the rooms before it. Two rooms of one row do not import each other.
- * `env.ts` names the bindings and so the interfaces of the objects.
+ * `env.ts` names the bindings and so the interfaces of the objects in `src/rpc`.
  */
 export const PLANE: readonly (readonly string[])[] = [
   ['src/contract'],
@@ -10,15 +10,15 @@ export const PLANE: readonly (readonly string[])[] = [
   ['src/domain'],
   ['src/queue'],
   ['src/db'],
-  ['src/objects', 'src/env.ts'],
+  ['src/rpc'],
+  ['src/env.ts'],
+  ['src/objects'],
   ['src/effects'],
   ['src/services', 'durable-objects'],
   ['src/http'],
   ['src/app.ts'],
   ['src/worker.ts'],
 ]
-/** Rooms of one row that may import each other. */
-export const TWINS = ['src/objects', 'src/env.ts']
 /** Rooms that may import less than all rooms before them. */
 export const NARROWER: Readonly<Record<string, readonly string[]>> = {
   'src/domain': ['src/contract', 'src/host-protocol'],
@@ -28,8 +28,9 @@ export const NARROWER: Readonly<Record<string, readonly string[]>> = {
     'src/host-protocol',
     'src/platform',
     'src/domain',
-    'src/objects',
+    'src/rpc',
     'src/env.ts',
+    'src/objects',
     'src/effects',
     'src/services',
   ],

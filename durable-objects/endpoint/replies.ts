@@ -1,7 +1,7 @@
 import { problemReply as toReply } from '../../src/contract/problem-body.ts'
 import { Problem, type ProblemKey } from '../../src/contract/problems.ts'
 import { announcedBytes } from '../../src/domain/text/body-length.ts'
-import { type PlainReply, toResponse } from '../../src/objects/plain-reply.ts'
+import { type PlainReply, toResponse } from '../../src/rpc/plain-reply.ts'
 
 /** Replies of the job API: always JSON, and 200 only on success (API-2, API-3). */
 

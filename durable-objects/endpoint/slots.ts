@@ -1,9 +1,9 @@
 import { chooseWorker } from '../../src/domain/balancer/choose-worker.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
-import type { SlotRef } from '../../src/objects/host-tunnel.ts'
 import type { OpenRequests, QueueState } from '../../src/queue/state.ts'
 import type { Tx } from '../../src/queue/tx.ts'
 import { startedRequest, waitingRequest, workerIdle } from '../../src/queue/workers/requests.ts'
+import type { SlotRef } from '../../src/rpc/host-tunnel.ts'
 import type { Timers } from '../clock/timers.ts'
 
 /** A slot that is not renewed for this long is released, because its carrier is gone. */

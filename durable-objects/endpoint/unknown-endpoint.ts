@@ -1,5 +1,5 @@
 import { isPoll, type JobCall } from '../../src/contract/jobs/job-routes.ts'
-import { jsonReply } from '../../src/objects/plain-reply.ts'
+import { jsonReply } from '../../src/rpc/plain-reply.ts'
 import { refusal } from './openai/openai-outcome.ts'
 import { endpointNotFound, problemReply } from './replies.ts'
 import { drainPost } from './worker/post-body.ts'

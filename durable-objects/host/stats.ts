@@ -1,4 +1,5 @@
-import type { WorkerTransport, WorkloadStats } from '../../src/host-protocol/messages.ts'
+import type { WorkerTransport } from '../../src/host-protocol/messages.ts'
+import type { WorkloadStats } from '../../src/host-protocol/stats.ts'
 
 /** Samples older than this do not describe the present. */
 const MAX_AGE_MS = 30_000

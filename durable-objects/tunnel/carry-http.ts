@@ -3,8 +3,8 @@ import { headersForClient } from '../../src/domain/balancer/headers.ts'
 import { COMMENT, COMMENT_MS, EventGap, takesComments } from '../../src/domain/ingress/event-gap.ts'
 import type { StreamHead } from '../../src/host-protocol/tunnel/frames.ts'
 import { StreamReset, type TunnelStream } from '../../src/host-protocol/tunnel/stream.ts'
-import type { TunnelFailure, TunnelRequest } from '../../src/objects/host-tunnel.ts'
 import { failed } from '../../src/objects/tunnel/host-tunnel-calls.ts'
+import type { TunnelFailure, TunnelRequest } from '../../src/rpc/host-tunnel.ts'
 import type { Timers } from '../clock/timers.ts'
 
 const NO_BODY = [204, 205, 304]

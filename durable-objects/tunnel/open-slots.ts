@@ -1,8 +1,8 @@
 import type { Env } from '../../src/env.ts'
-import type { SlotRef } from '../../src/objects/host-tunnel.ts'
 import { asPlane } from '../../src/objects/ownership/as-plane.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
 import { logEvent } from '../../src/platform/log.ts'
+import type { SlotRef } from '../../src/rpc/host-tunnel.ts'
 import type { Timers } from '../clock/timers.ts'
 
 /** A slot is retained for four of these intervals without a renewal. */

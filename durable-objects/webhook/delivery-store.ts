@@ -1,6 +1,6 @@
 import type { DeliveryState, DeliveryStatus } from '../../src/domain/webhook/delivery.ts'
 import type { Lane, Openings } from '../../src/domain/webhook/slots.ts'
-import type { DeliveryFilter, LoggedDelivery } from '../../src/objects/webhook-sender.ts'
+import type { DeliveryFilter, LoggedDelivery } from '../../src/rpc/webhook-sender.ts'
 import { AUDIT_OUTBOX_SCHEMA } from '../audit-outbox.ts'
 import { PieceStore } from '../piece-store.ts'
 

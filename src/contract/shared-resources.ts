@@ -53,7 +53,7 @@ export const SHARED_RESOURCES = {
     charged: 'person',
     share: 'as many as requests: each needs a request',
     reserve: OWN,
-    at: ['src/objects/cause.ts#byCaller'],
+    at: ['src/rpc/cause.ts#byCaller'],
     rules: ['SHR-3'],
     tables: ['audit', 'audit-outbox.ts/audit_outbox'],
   },

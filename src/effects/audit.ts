@@ -4,9 +4,9 @@ import type { PodRow } from '../db/pods/pods.ts'
 import { bounded, type Contents, changedMembers } from '../domain/audit/change.ts'
 import { endpointState, podState, templateState } from '../domain/audit/states.ts'
 import type { Env } from '../env.ts'
-import type { Cause } from '../objects/cause.ts'
 import { newAuditId } from '../platform/ids.ts'
 import { vaultOf } from '../platform/seal.ts'
+import type { Cause } from '../rpc/cause.ts'
 
 /** One action on one resource. `before` and `after` hold no secrets; `stateOf` handles resources with variables. */
 export type Change = Pick<AuditRow, 'action' | 'resourceKind' | 'resourceId' | 'before' | 'after'>

@@ -3,8 +3,8 @@ import { findGpuProblems, saveGpuProblems } from '../db/hosts/host-cordon.ts'
 import { cordonReason } from '../domain/host/health.ts'
 import type { Env } from '../env.ts'
 import type { GpuProblem } from '../host-protocol/messages.ts'
-import { BY_PLATFORM } from '../objects/cause.ts'
 import { logEvent } from '../platform/log.ts'
+import { BY_PLATFORM } from '../rpc/cause.ts'
 import { auditStatement } from './audit.ts'
 
 /** Records the present problems of a host's GPUs, and cordons the host when a new one is among them (HOST-42). Idempotent. */

@@ -1,9 +1,9 @@
 import type { Env } from '../env.ts'
 import type { LogAccess, LogKind } from '../host-protocol/logs.ts'
 import { Owned } from '../objects/owned.ts'
-import type { LogWriter } from '../objects/pod-log.ts'
 import { equalInConstantTime, keyedDigest } from '../platform/crypto.ts'
 import { masterSecrets } from '../platform/seal.ts'
+import type { LogWriter } from '../rpc/pod-log.ts'
 
 /** Grants that were verified before, which saves an HMAC per batch. Bounded; a lost entry only costs time. */
 const verified = new Map<string, true>()

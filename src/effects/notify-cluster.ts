@@ -1,8 +1,8 @@
 import type { Env } from '../env.ts'
-import type { ClusterRpc } from '../objects/cluster.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { clusterStub } from '../objects/stubs.ts'
 import { tryLogged } from '../platform/log.ts'
+import type { ClusterRpc } from '../rpc/cluster.ts'
 
 /** Notifies a cluster's object of a change of a member. Best effort: the object also reconciles periodically by itself. */
 export async function notifyCluster(env: Env, clusterId: string | null): Promise<void> {

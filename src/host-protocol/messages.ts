@@ -2,14 +2,15 @@ import { z } from 'zod'
 import { hostText, withoutMachine } from './host-text.ts'
 import { LogAccess } from './logs.ts'
 import { Overlay, OverlayInventory, OverlayPlace, WorkloadFile } from './overlays.ts'
+import { MachineStats, WorkloadStats } from './stats.ts'
 
 /**
  * The protocol between a host agent and the plane. A second, private contract: versioned by `PROTOCOL_VERSION`, changed only by addition,
  * because agents are upgraded later than the plane.
  *
  * Paths (all under `/host/v1`):
- *   POST /enrol   join token → host id, epoch, access token
- *   POST /token   self-signed assertion → access token
+ *   POST /enrol   join token → host id, epoch, access token (`enrolment.ts`)
+ *   POST /token   self-signed assertion → access token (`enrolment.ts`)
  *   GET  /link    WebSocket; desired state down, hello and beats up
  *   GET  /tunnel  WebSocket; requests of the plane to workloads (`tunnel/frames.ts`)
  *   POST /events  workload state changes, repeated by the agent until acknowledged with 200
@@ -32,11 +33,6 @@ export const MESSAGE_MAX_BYTES = 32 * 2 ** 20
 
 /** Identifies the agent process that opens a link, so that a reconnecting agent is distinguished from a second one (HOST-77). */
 export const AGENT_PROCESS_HEADER = 'podplane-agent-process'
-
-/** Audience of the assertion that an agent signs with its own key to get an access token. */
-export const ASSERTION_AUDIENCE = 'podplane-host'
-/** Audience of the access token that the plane signs. */
-export const ACCESS_TOKEN_AUDIENCE = 'podplane-host-api'
 
 export const GpuInventory = z.object({
   /** Catalog id, such as "NVIDIA L4". */
@@ -111,34 +107,6 @@ export const Inventory = z.object({
   diskProblem: hostText(300).nullable().optional(),
 })
 export type Inventory = z.infer<typeof Inventory>
-
-export const EnrolRequest = z.object({
-  joinToken: z.string().min(1).max(256),
-  name: hostText(128, 1),
-  /** Ed25519 public key as a JWK: `{kty:"OKP", crv:"Ed25519", x}`. */
-  publicKey: z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string().min(1).max(128) }),
-  /** JWT signed by that key: `{aud: ASSERTION_AUDIENCE, sub: <join token sha256 hex>, iat, exp, jti}`; proves possession. */
-  proof: z.string().min(1).max(4096),
-  inventory: Inventory,
-})
-export type EnrolRequest = z.infer<typeof EnrolRequest>
-
-export const EnrolResponse = z.object({
-  hostId: z.string(),
-  epoch: z.number().int(),
-  dataCenterId: z.string(),
-  accessToken: z.string(),
-  /** Seconds until the access token expires. */
-  expiresInSeconds: z.number().int(),
-})
-export type EnrolResponse = z.infer<typeof EnrolResponse>
-
-export const TokenRequest = z.object({
-  /** JWT signed by the host's key: `{aud: ASSERTION_AUDIENCE, iss: hostId, sub: hostId, epoch, iat, exp (≤ 60 s), jti}`. */
-  assertion: z.string().min(1).max(4096),
-})
-export const TokenResponse = z.object({ accessToken: z.string(), expiresInSeconds: z.number().int() })
-export type TokenResponse = z.infer<typeof TokenResponse>
 
 /** A directory that is mounted into a container (MNT-1). */
 export const WorkloadMount = z.object({
@@ -253,61 +221,6 @@ export const WorkloadReport = Reported.transform((report) =>
   report.reason === null || report.state === 'exited' ? report : { ...report, reason: withoutMachine(report.reason) },
 )
 export type WorkloadReport = z.infer<typeof WorkloadReport>
-
-const Percent = z.number().int().min(0).max(100)
-const Bytes = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-const BytesPerSecond = z.number().min(0).max(Number.MAX_SAFE_INTEGER)
-
-/** Present use of one GPU; values that its driver does not report are absent. */
-export const GpuStats = z.object({
-  util: Percent,
-  memoryUtil: Percent,
-  memoryBytes: Bytes.optional(),
-  memoryLimitBytes: Bytes.optional(),
-  temperatureCelsius: z.number().min(0).max(1_000).optional(),
-  powerWatts: z.number().min(0).max(100_000).optional(),
-})
-export type GpuStats = z.infer<typeof GpuStats>
-
-/** Rates of networks and disks; absent where unknown. */
-const Traffic = {
-  receivedPerSecond: BytesPerSecond.optional(),
-  sentPerSecond: BytesPerSecond.optional(),
-  readPerSecond: BytesPerSecond.optional(),
-  writtenPerSecond: BytesPerSecond.optional(),
-}
-
-/** Present use of one workload, in percent of its resources. */
-export const WorkloadStats = z.object({
-  id: z.string().min(1).max(64),
-  cpu: Percent.optional(),
-  /** Percent of the time in which it was ready to run but waited, because others ran or its limit was reached. */
-  cpuWaiting: Percent.optional(),
-  memory: Percent.optional(),
-  memoryBytes: Bytes.optional(),
-  memoryLimitBytes: Bytes.optional(),
-  ...Traffic,
-  gpus: z.array(GpuStats).max(64).optional(),
-  /** Number of its real GPUs, even of those that report no use. */
-  gpuCount: z.number().int().min(0).max(1_024).optional(),
-})
-export type WorkloadStats = z.infer<typeof WorkloadStats>
-
-/** Present use of the whole machine. */
-export const MachineStats = z.object({
-  cpu: Percent.optional(),
-  memoryBytes: Bytes.optional(),
-  memoryLimitBytes: Bytes.optional(),
-  /** Use of the file system that workloads write to. */
-  diskBytes: Bytes.optional(),
-  diskLimitBytes: Bytes.optional(),
-  ...Traffic,
-  gpus: z
-    .array(GpuStats.extend({ index: z.number().int().min(0).max(254) }))
-    .max(64)
-    .optional(),
-})
-export type MachineStats = z.infer<typeof MachineStats>
 
 export const EventsRequest = z.object({ reports: z.array(WorkloadReport).min(1).max(128) })
 export type EventsRequest = z.infer<typeof EventsRequest>

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Env } from '../env.ts'
-import type { Counted } from '../objects/counted.ts'
+import type { Counted } from '../rpc/counted.ts'
 import type { Operator, OperatorContext, Precondition, Principal, VerbContext } from '../services/context.ts'
 
 /** Bindings and variables on the context of every handler. `principal` is set once a REST caller is authenticated. */

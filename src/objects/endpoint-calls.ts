@@ -4,10 +4,10 @@ import { Problem } from '../contract/problems.ts'
 import { announcedBytes } from '../domain/text/body-length.ts'
 import type { Env } from '../env.ts'
 import { DELIVERY_HEADER, parseDelivery } from '../host-protocol/delivery.ts'
-import { type Caller, withCaller } from './caller.ts'
-import type { SubmitCall } from './endpoint.ts'
+import { type Caller, withCaller } from '../rpc/caller.ts'
+import type { SubmitCall } from '../rpc/endpoint.ts'
+import { jsonReply, toResponse } from '../rpc/plain-reply.ts'
 import type { Owned } from './owned.ts'
-import { jsonReply, toResponse } from './plain-reply.ts'
 import { endpointStub } from './stubs.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
+import type { LogRequest } from '../rpc/pod-log.ts'
 import type { Owned } from './owned.ts'
-import type { LogRequest } from './pod-log.ts'
 import { podLogStub } from './stubs.ts'
 
 /** Status with which the object reports too many readers; any other failure means that there is no such log. */

@@ -1,13 +1,13 @@
 import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
-import type { ClusterRpc } from './cluster.ts'
-import type { EndpointRpc } from './endpoint.ts'
-import type { HostRpc } from './host.ts'
-import type { HostTunnelRpc } from './host-tunnel.ts'
+import type { ClusterRpc } from '../rpc/cluster.ts'
+import type { EndpointRpc } from '../rpc/endpoint.ts'
+import type { HostRpc } from '../rpc/host.ts'
+import type { HostTunnelRpc } from '../rpc/host-tunnel.ts'
+import type { PodLogRpc } from '../rpc/pod-log.ts'
+import type { RateLimiterRpc } from '../rpc/rate-limiter.ts'
+import type { WebhookSenderRpc } from '../rpc/webhook-sender.ts'
 import type { Owned } from './owned.ts'
-import type { PodLogRpc } from './pod-log.ts'
-import type { RateLimiterRpc } from './rate-limiter.ts'
-import type { WebhookSenderRpc } from './webhook-sender.ts'
 
 // All names of Durable Objects in one place: to shard an endpoint or a team, change its name here. No stub takes a bare id: `own` proves
 // that a request's id is the caller's, and `asPlane` states the plane's own reason (AUT-21).

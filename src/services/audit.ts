@@ -1,7 +1,7 @@
 import type { AuditRow, NewAuditRow } from '../db/audit.ts'
 import type { Statement } from '../db/client.ts'
 import { auditRow, auditStatement, type Change } from '../effects/audit.ts'
-import { byCaller, byOperator, type Cause } from '../objects/cause.ts'
+import { byCaller, byOperator, type Cause } from '../rpc/cause.ts'
 import type { OperatorContext, VerbContext } from './context.ts'
 
 export type { Change }

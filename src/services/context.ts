@@ -1,6 +1,6 @@
 import type { Parent } from '../domain/session/parent.ts'
 import type { Env } from '../env.ts'
-import type { Counted } from '../objects/counted.ts'
+import type { Counted } from '../rpc/counted.ts'
 
 /** The caller of any API: operations act for `teamId` and are counted for `userId`. */
 export type Principal = Credential & {

@@ -1,7 +1,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Lab } from './lab.ts'
+import { type Lab, within } from './lab.ts'
 import { numberOf } from './load.ts'
+import type { Row } from './report.ts'
+
+/** Longest time after the last job until its webhook must have arrived. */
+const DELIVERY_LIMIT_MS = 60_000
 
 /** Receives webhooks on loopback and counts them by job and by delivery. */
 export class Receiver {
@@ -47,6 +51,20 @@ export class Receiver {
       for (const times of deliveries?.values() ?? []) found.repeats += times - 1
     }
     return found
+  }
+
+  /** Waits for the webhooks of acknowledged jobs, and returns the row of the table that counts them. */
+  async waitAndCount(acknowledged: readonly string[]): Promise<Row> {
+    await within(DELIVERY_LIMIT_MS, () => this.judge(acknowledged).missing === 0)
+    const { missing, doubled, repeats } = this.judge(acknowledged)
+    return {
+      what: 'its webhooks',
+      tried: `${acknowledged.length} jobs`,
+      lost: missing,
+      duplicated: doubled,
+      wrong: { count: 0, note: `${repeats} repeats with the same id` },
+      recovered: '–',
+    }
   }
 
   /** Counts the inputs that were submitted once, or under one Idempotency-Key, and run by two jobs. */

@@ -17,26 +17,16 @@ import type { ParkedTake } from '../parking.ts'
 import type { Rows } from '../parts.ts'
 import { DRAINING_HOLD_MS, type PollParts } from '../worker/worker-polls.ts'
 import { type PostParts, takePostText } from '../worker/worker-posts.ts'
+import { CallRegister, type OpenCall } from './call-register.ts'
 
 /** Parts that the calls of workers use. */
 export type CallParts = PollParts & PostParts & Rows
 
 /** Most posts of a channel that are applied at the same time; further ones are refused with 503, and the agent repeats them. */
 const MAX_POSTS = 256
-/** Ended takes and stop polls that are remembered: as many as a hello names. */
-const MAX_ENDED = 2_048
 const OK = 200
 const BUSY = 503
 const REFUSED = 429
-
-/** An open take or stop poll. */
-interface OpenCall {
-  n: number
-  /** Whether its worker has gone. */
-  left: boolean
-  /** Ends it without an answer for the worker. */
-  leave(): void
-}
 
 type PingsFrame = Extract<AgentFrame, { type: 'pings' }>
 
@@ -45,9 +35,7 @@ export class ChannelCalls {
   private readonly core: CallParts
   private readonly hostId: string
   private readonly send: (frame: PlaneFrame) => void
-  private readonly open = new Map<number, OpenCall>()
-  /** Numbers of the takes and stop polls that ended last, oldest first. */
-  private readonly ended = new Set<number>()
+  private readonly calls = new CallRegister()
   /** Numbers of the posts that are being applied. */
   private readonly posts = new Set<number>()
 
@@ -65,7 +53,7 @@ export class ChannelCalls {
       return new Set(named).size === named.length && !named.some((n) => this.posts.has(n))
     }
     const isBegun = frame.type === 'take' || frame.type === 'listen' || frame.type === 'post'
-    return !isBegun || !(this.open.has(frame.n) || this.posts.has(frame.n))
+    return !isBegun || !(this.calls.find(frame.n) || this.posts.has(frame.n))
   }
 
   /** Applies a valid frame. Never throws. */
@@ -90,8 +78,8 @@ export class ChannelCalls {
 
   /** Ends all open calls, because the channel is gone. */
   leaveAll(): void {
-    for (const call of this.open.values()) call.leave()
-    this.open.clear()
+    for (const call of this.calls.all()) call.leave()
+    this.calls.clear()
   }
 
   /**
@@ -101,15 +89,15 @@ export class ChannelCalls {
    */
   private async resume({ takes, listens }: Extract<AgentFrame, { type: 'hello' }>): Promise<void> {
     const wanted = new Set([...takes, ...listens].map(({ n }) => n))
-    for (const [n, call] of this.open) if (!wanted.has(n)) call.leave()
-    const isNew = ({ n }: { n: number }) => !this.open.has(n) && !this.ended.has(n)
+    for (const call of this.calls.all()) if (!wanted.has(call.n)) call.leave()
+    const isNew = ({ n }: { n: number }) => !this.calls.find(n) && !this.calls.hasEnded(n)
     const started = [...takes.filter(isNew).map((call) => this.takeJob(call)), ...listens.filter(isNew).map((call) => this.listen(call))]
     await Promise.all(started)
   }
 
   // A call that is not open is confirmed, too: the object was out of memory meanwhile, and the agent does not repeat a call that it has left.
   private leave(n: number): void {
-    const call = this.open.get(n)
+    const call = this.calls.find(n)
     if (call) call.leave()
     else this.send({ type: 'nothing', n })
   }
@@ -137,7 +125,7 @@ export class ChannelCalls {
 
   private answer(call: OpenCall, text: string | null): void {
     if (text === null) this.nothing(call)
-    else if (this.endsNow(call)) this.sendJobs(call.n, text)
+    else if (this.calls.end(call)) this.sendJobs(call.n, text)
   }
 
   private sendJobs(n: number, text: string): void {
@@ -171,7 +159,7 @@ export class ChannelCalls {
 
   private endListen(call: OpenCall, jobs: string[]): void {
     if (jobs.length === 0) this.nothing(call, { afterMs: DRAINING_HOLD_MS })
-    else if (this.endsNow(call)) this.send({ type: 'stop', n: call.n, jobs })
+    else if (this.calls.end(call)) this.send({ type: 'stop', n: call.n, jobs })
   }
 
   private async post(call: PostCall): Promise<void> {
@@ -216,7 +204,7 @@ export class ChannelCalls {
         this.nothing(call)
       },
     }
-    this.open.set(n, call)
+    this.calls.add(call)
     return call
   }
 
@@ -232,28 +220,13 @@ export class ChannelCalls {
   }
 
   private refuse(n: number): void {
-    this.remove(n)
+    this.calls.remove(n)
     this.send({ type: 'nothing', n, status: USE_HTTP })
-  }
-
-  private remove(n: number): void {
-    this.open.delete(n)
-    this.ended.delete(n)
-    this.ended.add(n)
-    const [oldest] = this.ended
-    if (this.ended.size > MAX_ENDED && oldest !== undefined) this.ended.delete(oldest)
-  }
-
-  /** Ends a call, unless it has ended: its number may be that of another one by now. */
-  private endsNow(call: OpenCall): boolean {
-    const isOpen = this.open.get(call.n) === call
-    if (isOpen) this.remove(call.n)
-    return isOpen
   }
 
   /** Ends a call without a job, unless it has been answered. */
   private nothing(call: OpenCall, why: Pick<Extract<PlaneFrame, { type: 'nothing' }>, 'status' | 'detail' | 'afterMs'> = {}): void {
-    if (this.endsNow(call)) this.send({ type: 'nothing', n: call.n, ...why })
+    if (this.calls.end(call)) this.send({ type: 'nothing', n: call.n, ...why })
   }
 }
 

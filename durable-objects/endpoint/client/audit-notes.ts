@@ -1,8 +1,8 @@
 import type { Job } from '../../../src/domain/job/job.ts'
 import { auditRow, type Change } from '../../../src/effects/audit.ts'
-import type { Cause } from '../../../src/objects/cause.ts'
 import type { BulkAction } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
+import type { Cause } from '../../../src/rpc/cause.ts'
 import type { Outboxes, Outside, Rows } from '../parts.ts'
 import type { Bulk } from '../store/jobs/bulk-store.ts'
 

@@ -1,6 +1,6 @@
 import type { ClientCall, LimitBucket } from '../../../src/contract/jobs/job-routes.ts'
-import { type Caller, callerOf } from '../../../src/objects/caller.ts'
-import type { PlainReply } from '../../../src/objects/plain-reply.ts'
+import { type Caller, callerOf } from '../../../src/rpc/caller.ts'
+import type { PlainReply } from '../../../src/rpc/plain-reply.ts'
 import { type Entry, holdToEnd } from '../call-limits.ts'
 import { refusal } from '../openai/openai-outcome.ts'
 import type { Clock, Limits, Rows } from '../parts.ts'

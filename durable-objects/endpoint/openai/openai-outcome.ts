@@ -2,9 +2,9 @@ import { type OpenaiError, openaiError, openaiReply } from '../../../src/contrac
 import { PROBLEMS, type ProblemKey } from '../../../src/contract/problems.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
 import { readWorkerError } from '../../../src/domain/openai/error.ts'
-import { toResponse } from '../../../src/objects/plain-reply.ts'
 import { cancelJob } from '../../../src/queue/jobs.ts'
 import { currentJob } from '../../../src/queue/transitions.ts'
+import { toResponse } from '../../../src/rpc/plain-reply.ts'
 import type { Commits } from '../parts.ts'
 
 const BUSY_STATUSES: readonly number[] = [PROBLEMS.rateLimited.status, PROBLEMS.unavailable.status]

@@ -1,8 +1,8 @@
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import type { Holder } from '../../../src/domain/job/job.ts'
 import { TAKE_AGAIN_HEADER } from '../../../src/host-protocol/delivery.ts'
-import { jsonReply } from '../../../src/objects/plain-reply.ts'
 import { type Ask, askForWork, collectStops } from '../../../src/queue/polls.ts'
+import { jsonReply } from '../../../src/rpc/plain-reply.ts'
 import type { Clock, Commits, Waiting } from '../parts.ts'
 import { nothing, problemReply } from '../replies.ts'
 

@@ -3,7 +3,7 @@ import { UNSEEN_MS } from '../../../src/domain/history/idle.ts'
 import { noteSamples, rollUp } from '../../../src/domain/history/rollup.ts'
 import { machineSample, workloadSample } from '../../../src/domain/history/samples.ts'
 import { type Series, seriesOf, type Window } from '../../../src/domain/history/series.ts'
-import type { MachineStats, WorkloadStats } from '../../../src/host-protocol/messages.ts'
+import type { MachineStats, WorkloadStats } from '../../../src/host-protocol/stats.ts'
 import { HistoryStore } from './history-store.ts'
 
 /**

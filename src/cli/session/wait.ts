@@ -1,3 +1,4 @@
+import { pause } from '../../client/transport.ts'
 import { formatDuration } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
@@ -31,20 +32,6 @@ export async function untilDone<T>(
       throw new CliError(EXIT.TIMED_OUT, 'wait_timeout', `not done after ${formatDuration(waitedMs)}: ${seen.why}`, { resource })
     }
     const leftMs = Math.max(0, deadlineMs - session.io.nowMs())
-    await sleep(Math.min(firstMs * 2 ** Math.min(polls, 10), longestMs, leftMs), session.signal)
+    await pause(Math.min(firstMs * 2 ** Math.min(polls, 10), longestMs, leftMs), session.signal)
   }
-}
-
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal.reason as Error)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', stop, { once: true })
-  })
 }

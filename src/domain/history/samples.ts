@@ -1,5 +1,5 @@
 import type { MetricName } from '../../contract/enums.ts'
-import type { GpuStats, MachineStats, WorkloadStats } from '../../host-protocol/messages.ts'
+import type { GpuStats, MachineStats, WorkloadStats } from '../../host-protocol/stats.ts'
 import { judgeIdle } from './idle.ts'
 import { HOST_TRACK, type Reading, type Sample } from './metrics.ts'
 

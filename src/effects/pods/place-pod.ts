@@ -7,8 +7,8 @@ import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, 
 import { runningNanos } from '../../domain/pod/rates.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
-import type { PodIntent } from '../../objects/host.ts'
 import { logEvent } from '../../platform/log.ts'
+import type { PodIntent } from '../../rpc/host.ts'
 import { spendDemand } from '../billing/spend.ts'
 import { podHost, withPodIntents } from './with-pod-intents.ts'
 

@@ -1,9 +1,9 @@
 import type { PodRow } from '../../db/pods/pods.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
-import type { LogWriter } from '../../objects/pod-log.ts'
 import { podLogStub } from '../../objects/stubs.ts'
 import { tryLogged } from '../../platform/log.ts'
+import type { LogWriter } from '../../rpc/pod-log.ts'
 
 /** Writer name of the plane in a pod's log; workload names end in a number and therefore never equal it. */
 export const PLANE_WRITER = 'plane'

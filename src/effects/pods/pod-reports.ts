@@ -7,7 +7,7 @@ import { type ContainerReport, cutAtSilence, decideReport, isToRun, type PodChan
 import { generationOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
 import type { WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
-import { BY_PLATFORM, byHost } from '../../objects/cause.ts'
+import { BY_PLATFORM, byHost } from '../../rpc/cause.ts'
 import { podStatement } from '../audit.ts'
 import { notifyCluster } from '../notify-cluster.ts'
 import { LOST, retryLost } from '../retry-lost.ts'

@@ -1,8 +1,8 @@
 import type { Env } from '../../env.ts'
-import type { PodIntent } from '../../objects/host.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { tryLogged } from '../../platform/log.ts'
+import type { PodIntent } from '../../rpc/host.ts'
 
 /** A host that acts on a pod's row, reached by its stub; or the host's object itself, which calls its own methods directly. */
 export interface PodHost {

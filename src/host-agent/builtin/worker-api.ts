@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { sleep } from '../../node/backoff.ts'
 import { AGENT_VERSION } from '../version.ts'
 import type { WorkerSettings } from './worker-settings.ts'
 
@@ -36,7 +36,7 @@ export class WorkerApi {
   /** One long poll for the ids of jobs to stop. */
   async pollStops(signal: AbortSignal): Promise<string[]> {
     const body = await this.poll(this.settings.takeUrl.replace('/job-take/', '/job-stop/'), signal)
-    if (body === undefined) await pause(STOP_POLL_PAUSE_MS, signal)
+    if (body === undefined) await sleep(STOP_POLL_PAUSE_MS, signal)
     const ids = typeof body === 'object' && body !== null && 'jobsToStop' in body ? body.jobsToStop : []
     return Array.isArray(ids) ? ids.filter((id) => typeof id === 'string') : []
   }
@@ -49,10 +49,10 @@ export class WorkerApi {
       })
       if (response.status === 200) return await response.json()
       await response.body?.cancel()
-      if (response.status === 429) await pause(THROTTLED_PAUSE_MS, signal)
-      else if (response.status !== 204) await pause(ERROR_PAUSE_MS, signal)
+      if (response.status === 429) await sleep(THROTTLED_PAUSE_MS, signal)
+      else if (response.status !== 204) await sleep(ERROR_PAUSE_MS, signal)
     } catch {
-      await pause(ERROR_PAUSE_MS, signal)
+      await sleep(ERROR_PAUSE_MS, signal)
     }
     return undefined
   }
@@ -73,7 +73,7 @@ export class WorkerApi {
       const status = await this.postOnce(url, text)
       if (status < 400) return
       if (status < 500 || gapMs === undefined) break
-      await delay(gapMs)
+      await sleep(gapMs)
     }
     console.error(`failed to return job results: ${new URL(url).pathname}`)
   }
@@ -107,8 +107,4 @@ export class WorkerApi {
 
 function isJob(value: unknown): value is TakenJob {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' && 'input' in value
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,4 +1,4 @@
-import type { MachineStats } from '../../host-protocol/messages.ts'
+import type { MachineStats } from '../../host-protocol/stats.ts'
 import type { ContainerSpec } from '../engine/engine.ts'
 import type { GpuDevice } from './device.ts'
 import type { DriverError, GpuReading } from './health.ts'

@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { cpus, freemem, totalmem } from 'node:os'
-import type { MachineStats } from '../../host-protocol/messages.ts'
+import type { MachineStats } from '../../host-protocol/stats.ts'
 import { readTextFile } from '../../node/text-file.ts'
 import type { Traffic } from '../runtime.ts'
 import { ratesOf } from '../workloads/stats.ts'

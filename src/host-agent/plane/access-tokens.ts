@@ -1,4 +1,4 @@
-import { TokenResponse } from '../../host-protocol/messages.ts'
+import { TokenResponse } from '../../host-protocol/enrolment.ts'
 import type { PlaneClock } from './clock-offset.ts'
 import type { HostIdentity } from './enrolment.ts'
 import type { HostKey } from './host-key.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type EnrolRequest, EnrolResponse, type Inventory } from '../../host-protocol/messages.ts'
+import { type EnrolRequest, EnrolResponse } from '../../host-protocol/enrolment.ts'
+import type { Inventory } from '../../host-protocol/messages.ts'
 import { OperatorError } from '../../node/fail.ts'
 import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 import type { PlaneClock } from './clock-offset.ts'

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { exportJWK, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { z } from 'zod'
-import { ASSERTION_AUDIENCE } from '../../host-protocol/messages.ts'
+import { ASSERTION_AUDIENCE } from '../../host-protocol/enrolment.ts'
 import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
 
 const PrivateJwk = z.object({ kty: z.literal('OKP'), crv: z.literal('Ed25519'), x: z.string(), d: z.string() })

@@ -1,4 +1,4 @@
-import type { MachineStats, WorkloadStats } from '../../host-protocol/messages.ts'
+import type { MachineStats, WorkloadStats } from '../../host-protocol/stats.ts'
 import { within } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import type { GpuUse } from '../gpus/vendor.ts'

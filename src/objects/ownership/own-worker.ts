@@ -1,6 +1,6 @@
 import { Problem } from '../../contract/problems.ts'
 import type { Env } from '../../env.ts'
-import type { WorkerSpan } from '../endpoint.ts'
+import type { WorkerSpan } from '../../rpc/endpoint.ts'
 import { Owned } from '../owned.ts'
 import { endpointStub } from '../stubs.ts'
 

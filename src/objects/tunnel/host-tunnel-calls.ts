@@ -1,6 +1,6 @@
 import type { Env } from '../../env.ts'
 import { TUNNEL_ABILITIES_HEADER } from '../../host-protocol/tunnel/frames.ts'
-import type { TunnelFailure, TunnelRequest } from '../host-tunnel.ts'
+import type { TunnelFailure, TunnelRequest } from '../../rpc/host-tunnel.ts'
 import type { Owned } from '../owned.ts'
 import { asPlane } from '../ownership/as-plane.ts'
 import { hostTunnelStub } from '../stubs.ts'

@@ -1,8 +1,8 @@
 import { PROBLEMS, Problem, type ProblemKey } from '../../contract/problems.ts'
 import type { Env } from '../../env.ts'
 import { tryLogged } from '../../platform/log.ts'
-import { type Caller, withCaller } from '../caller.ts'
-import type { SlotRef } from '../host-tunnel.ts'
+import { type Caller, withCaller } from '../../rpc/caller.ts'
+import type { SlotRef } from '../../rpc/host-tunnel.ts'
 import type { Owned } from '../owned.ts'
 import { endpointStub } from '../stubs.ts'
 

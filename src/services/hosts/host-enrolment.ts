@@ -11,10 +11,9 @@ import {
   ASSERTION_AUDIENCE,
   type EnrolRequest,
   type EnrolResponse,
-  PROTOCOL_VERSION,
   type TokenResponse,
-} from '../../host-protocol/messages.ts'
-import { byHost } from '../../objects/cause.ts'
+} from '../../host-protocol/enrolment.ts'
+import { PROTOCOL_VERSION } from '../../host-protocol/messages.ts'
 import { Owned } from '../../objects/owned.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
@@ -22,6 +21,7 @@ import { fromBase64 } from '../../platform/encoding.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { masterSecrets } from '../../platform/seal.ts'
+import { byHost } from '../../rpc/cause.ts'
 import { lookUpFor } from '../credentials/lookups.ts'
 import { inHostTurn } from './host-turns.ts'
 

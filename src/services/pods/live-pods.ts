@@ -1,11 +1,11 @@
 import { isToRun } from '../../domain/pod/pod.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
-import type { WorkloadStats } from '../../host-protocol/messages.ts'
-import type { PodsOnHost } from '../../objects/host.ts'
+import type { WorkloadStats } from '../../host-protocol/stats.ts'
 import { hostOf, type OwnPod } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
+import type { PodsOnHost } from '../../rpc/host.ts'
 
 /** Timeout per host: the answer does not wait for a slower host, whose data is left out. */
 const WAIT_MS = 1_000

@@ -14,8 +14,8 @@ import {
   readUserCode,
   showUserCode,
 } from '../../domain/session/device-login.ts'
-import { countedBy } from '../../objects/counted.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
+import { countedBy } from '../../rpc/counted.ts'
 import { createOwnKey, parentOfCaller, requireMayGrant } from '../accounts/own-keys.ts'
 import { noteChange } from '../audit.ts'
 import type { OperatorContext, VerbContext } from '../context.ts'

@@ -4,17 +4,9 @@ import type { Duplex } from 'node:stream'
 import { json } from 'node:stream/consumers'
 import { importJWK, jwtVerify } from 'jose'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { ASSERTION_AUDIENCE, EnrolRequest, TokenRequest } from '../../../src/host-protocol/enrolment.ts'
 import { type LogBatch, type LogLine, LogsRequest } from '../../../src/host-protocol/logs.ts'
-import {
-  AgentMessage,
-  ASSERTION_AUDIENCE,
-  EnrolRequest,
-  EventsRequest,
-  type PlaneMessage,
-  TokenRequest,
-  type Workload,
-  type WorkloadReport,
-} from '../../../src/host-protocol/messages.ts'
+import { AgentMessage, EventsRequest, type PlaneMessage, type Workload, type WorkloadReport } from '../../../src/host-protocol/messages.ts'
 import { type Overlay, type OverlayReport, OverlaysRequest } from '../../../src/host-protocol/overlays.ts'
 import { type VolumeRef, VolumesRequest } from '../../../src/host-protocol/volumes.ts'
 import { FakeJobs } from './fake-jobs.ts'

@@ -1,5 +1,5 @@
 import { type HandOver, handOverHeaders } from '../../../src/objects/hand-over.ts'
-import type { WebhookSenderRpc } from '../../../src/objects/webhook-sender.ts'
+import type { WebhookSenderRpc } from '../../../src/rpc/webhook-sender.ts'
 import { env, expect, runDurableObjectAlarm, runInDurableObject, teamOf } from '../harness.ts'
 import { type QueueSetup, setUpQueue } from '../queue/queue.ts'
 import { webhookSenderStub } from '../runner/stubs.ts'

@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { tarEnd, tarHeader, tarPadding } from '../../../node/tar.ts'
 import type { LayerFile } from '../../engine/engine.ts'
 import { unpacked } from './unpack.ts'
 
-const BLOCK_BYTES = 512
 const READ_BYTES = 2 ** 18
-const NAME_MAX_BYTES = 100
-const PREFIX_FIELD = { offset: 345, length: 155 }
-const SIZE_FIELD = { offset: 124, length: 12 }
-/** Sizes from here on do not fit into the field as octal digits. */
-const OCTAL_MAX = 8 ** 11
 
 /** An entry of an archive: bytes or a layer. */
 export interface Entry {
@@ -45,9 +40,9 @@ export async function* tarOf(entries: readonly Entry[]): AsyncGenerator<Buffer> 
     yield headerOf(entry, bytes)
     if (Buffer.isBuffer(content)) yield content
     else yield* unpackedLayer(content)
-    yield Buffer.alloc((BLOCK_BYTES - (bytes % BLOCK_BYTES)) % BLOCK_BYTES)
+    yield tarPadding(bytes)
   }
-  yield Buffer.alloc(2 * BLOCK_BYTES)
+  yield tarEnd()
 }
 
 /**
@@ -67,39 +62,5 @@ async function* unpackedLayer({ path, tarBytes, diffId }: LayerFile): AsyncGener
 }
 
 function headerOf({ name, isProgram = false, mode = isProgram ? 0o755 : 0o644, uid = 0, gid = 0 }: Entry, bytes: number): Buffer {
-  const header = Buffer.alloc(BLOCK_BYTES)
-  const [prefix, rest] = splitName(name)
-  header.write(rest, 0)
-  header.write(`${octal(mode)}\0`, 100)
-  header.write(`${octal(uid)}\0`, 108)
-  header.write(`${octal(gid)}\0`, 116)
-  writeSize(header, bytes)
-  header.write('00000000000\0', 136)
-  header.write(' '.repeat(8), 148)
-  header.write('0', 156)
-  header.write('ustar\x0000', 257)
-  header.write(prefix, PREFIX_FIELD.offset)
-  const sum = header.reduce((total, byte) => total + byte, 0)
-  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
-  return header
-}
-
-/** Splits a long name at a slash into the two fields of a ustar header. Throws for one that fits neither way. */
-function splitName(name: string): [string, string] {
-  if (Buffer.byteLength(name) <= NAME_MAX_BYTES) return ['', name]
-  const at = name.indexOf('/', name.length - NAME_MAX_BYTES - 1)
-  if (at === -1 || at > PREFIX_FIELD.length) throw new Error(`'${name}' is too long a path for an archive`)
-  return [name.slice(0, at), name.slice(at + 1)]
-}
-
-function octal(value: number): string {
-  return value.toString(8).padStart(7, '0')
-}
-
-function writeSize(header: Buffer, bytes: number): void {
-  const { offset, length } = SIZE_FIELD
-  if (bytes < OCTAL_MAX) return void header.write(`${bytes.toString(8).padStart(length - 1, '0')}\0`, offset)
-  // The base-256 form for larger sizes: the first bit is set, then the number in binary.
-  header.writeUInt8(0x80, offset)
-  header.writeBigUInt64BE(BigInt(bytes), offset + length - 8)
+  return tarHeader({ name, mode, uid, gid }, bytes)
 }

@@ -1,5 +1,5 @@
 import type { Shown } from '../../../../src/domain/session/bearer.ts'
-import { countedAsRequest } from '../../../../src/objects/counted.ts'
+import { countedAsRequest } from '../../../../src/rpc/counted.ts'
 import { authenticate, identifyOperator } from '../../../../src/services/authenticate.ts'
 import type { Refused } from '../../../../src/services/credentials/authentication.ts'
 import { consoleSessionId } from '../../../../src/services/sessions/console-callers.ts'

@@ -1,5 +1,5 @@
 import { scopesOfRole } from '../../../../src/domain/access.ts'
-import { countedAsRequest } from '../../../../src/objects/counted.ts'
+import { countedAsRequest } from '../../../../src/rpc/counted.ts'
 import { rotateOwnKey } from '../../../../src/services/accounts/own-keys.ts'
 import { dropCachedDecisions } from '../../../../src/services/credentials/cached-decisions.ts'
 import { signOut } from '../../../../src/services/sessions/console-sessions.ts'

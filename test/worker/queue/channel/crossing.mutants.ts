@@ -6,7 +6,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a hello begins calls again that have just ended',
     file: FILE,
-    find: ' && !this.ended.has(n)',
+    find: ' && !this.calls.hasEnded(n)',
     replace: '',
   },
   {

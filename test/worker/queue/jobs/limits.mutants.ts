@@ -9,7 +9,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     id: 'a client names itself exempt',
-    file: 'src/objects/caller.ts',
+    file: 'src/rpc/caller.ts',
     find: 'else named.headers.delete(EXEMPT_HEADER)',
     replace: '',
   },

@@ -1,6 +1,7 @@
 import type { Series, Window } from '../domain/history/series.ts'
 import type { LinkReplacements } from '../domain/host/link-replacement.ts'
-import type { WorkerTransport, Workload, WorkloadReport, WorkloadStats } from '../host-protocol/messages.ts'
+import type { WorkerTransport, Workload, WorkloadReport } from '../host-protocol/messages.ts'
+import type { WorkloadStats } from '../host-protocol/stats.ts'
 
 /** Reply to a caller that is about to change a pod's row. */
 export interface PodIntent {
