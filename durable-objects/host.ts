@@ -14,7 +14,7 @@ import { spendAssertion } from './host/link/assertions.ts'
 import { HostConversation } from './host/link/conversation.ts'
 import { HostLinkReplacements } from './host/link/link-replacements.ts'
 import { HostLinks, isGreeted, lastBeat } from './host/links.ts'
-import { HostOverlays } from './host/overlays.ts'
+import { DesiredOverlays } from './host/overlays.ts'
 import { HostPods } from './host/pods/pods.ts'
 import { HostPresence } from './host/presence.ts'
 import { PullLogins } from './host/pull-logins.ts'
@@ -41,7 +41,7 @@ export class HostObject extends PlaneObject implements HostRpc {
   private readonly conversation: HostConversation
   private readonly desired: DesiredState
   private readonly logins: PullLogins
-  private readonly overlays: HostOverlays
+  private readonly overlays: DesiredOverlays
   private readonly replacements: HostLinkReplacements
   private readonly stats = new HostStats()
   private readonly history: HostHistory
@@ -61,7 +61,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     this.gpuHealth = new HostGpuHealth(env, this.store)
     this.logins = new PullLogins(vaultOf(env), ctx.id.toString())
     const waitUntil = (promise: Promise<unknown>) => ctx.waitUntil(promise)
-    this.overlays = new HostOverlays({ env, store: this.store, alarms, now, waitUntil })
+    this.overlays = new DesiredOverlays({ env, store: this.store, alarms, now, waitUntil })
     const networks = () => this.overlays.current()
     this.desired = new DesiredState(this.store, this.links, this.logins, networks, readSettings(env).hostSilenceMaxMs)
     const lastHeardMs = () => this.presenceOf.view()?.lastBeatAtMs ?? this.now()

@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../src/contract/pods/logs.ts'
+import type { LogSourceParam } from '../src/contract/logs/stream.ts'
 import { openRecords } from '../src/db/client.ts'
 import { findPodForHost } from '../src/db/pods/find-pods.ts'
 import type { FoundLines, LineQuery } from '../src/domain/logs/line-page.ts'

@@ -16,7 +16,7 @@ export const OVERLAYS_TIMER = 'overlays'
 /** Interval of refreshes, which bounds the delay after a lost notification. */
 const REFRESH_EVERY_MS = 60_000
 
-export interface HostOverlaysDeps {
+export interface DesiredOverlaysDeps {
   env: Env
   store: WorkloadStore
   alarms: Alarms
@@ -25,12 +25,12 @@ export interface HostOverlaysDeps {
 }
 
 /** The private networks of this host's pods, as last read from D1 (NET-46). */
-export class HostOverlays {
-  private readonly deps: HostOverlaysDeps
+export class DesiredOverlays {
+  private readonly deps: DesiredOverlaysDeps
   private readonly note: LongNote
   private reading: Promise<unknown> = Promise.resolve()
 
-  constructor(deps: HostOverlaysDeps) {
+  constructor(deps: DesiredOverlaysDeps) {
     this.deps = deps
     this.note = new LongNote(deps.store, KEY)
   }

@@ -3,7 +3,7 @@ import type { Alarms } from '../alarms.ts'
 import type { DesiredState } from './desired-state.ts'
 import type { HostGpuHealth } from './gpu-health.ts'
 import { HOUSEKEEPING_TIMER, type Housekeeping, MINUTE_TIMER } from './housekeeping.ts'
-import { type HostOverlays, OVERLAYS_TIMER } from './overlays.ts'
+import { type DesiredOverlays, OVERLAYS_TIMER } from './overlays.ts'
 import { DEADLINES_TIMER } from './pods/deadlines.ts'
 import { IDLE_TIMER } from './pods/idle-stops.ts'
 import { type HostPods, INTENTS_TIMER, MOVES_TIMER } from './pods/pods.ts'
@@ -23,7 +23,7 @@ export interface HostTimersDeps {
   pods: HostPods
   removal: HostRemoval
   housekeeping: Housekeeping
-  overlays: HostOverlays
+  overlays: DesiredOverlays
   desired: DesiredState
   now(): number
 }

@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
+import type { LogSourceParam } from '../../src/contract/logs/stream.ts'
 import { logFrame } from '../../src/domain/text/log-stream.ts'
 import { eventText, PING } from '../../src/domain/text/sse.ts'
 import { logEvent } from '../../src/platform/log.ts'

@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
+import type { LogSourceParam } from '../../src/contract/logs/stream.ts'
 import { type LogStart, nextShownSecond, type StoredLine } from '../../src/domain/text/log-stream.ts'
 import type { LogArchive } from './archive.ts'
 import type { LogStore } from './log-store.ts'

@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../../src/contract/pods/logs.ts'
+import type { LogSourceParam } from '../../src/contract/logs/stream.ts'
 import type { ArchivedLog } from '../../src/db/logs/log-archives.ts'
 import { isJoined, type LinePack, linesOf, packLines, positionsOf } from '../../src/domain/logs/line-pack.ts'
 import { type LinePosition, lastToDrop, nextAfter, type StoredLine } from '../../src/domain/text/log-stream.ts'

@@ -10,6 +10,10 @@ export type PodAction = (typeof POD_ACTIONS)[number]
 export const CLOUDS = ['SECURE', 'COMMUNITY'] as const
 export type Cloud = (typeof CLOUDS)[number]
 
+/** Compute that a template is for: display only (TPL-2). */
+export const TEMPLATE_CATEGORIES = ['CPU', 'NVIDIA', 'AMD'] as const
+export type TemplateCategory = (typeof TEMPLATE_CATEGORIES)[number]
+
 export const CLUSTER_TYPES = ['APPLICATION', 'TRAINING', 'SLURM', 'RAY'] as const
 export type ClusterType = (typeof CLUSTER_TYPES)[number]
 

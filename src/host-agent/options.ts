@@ -1,7 +1,14 @@
 import { isIP } from 'node:net'
 import { homedir, hostname } from 'node:os'
 import { join, resolve } from 'node:path'
-import { type GpuInventory, type PortRange, RUNTIME_CLASSES, type RuntimeClass } from '../host-protocol/messages.ts'
+import {
+  type GpuInventory,
+  type PortRange,
+  RUNTIME_CLASSES,
+  RUNTIME_NAMES,
+  type RuntimeClass,
+  type RuntimeName,
+} from '../host-protocol/messages.ts'
 import { OperatorError } from '../node/fail.ts'
 import { ensureDir } from '../node/make-dir.ts'
 import { parseSimulatedGpus } from './gpus/simulated.ts'
@@ -11,7 +18,6 @@ import { formatSubnet, parseSubnet } from './network/subnets.ts'
 import { parsePlaneUrl } from './plane/http.ts'
 import { type AllowedRegistries, parseAllowedRegistries } from './pulls/allowed-registries.ts'
 import { LEAST_SPEED } from './pulls/pull-pace.ts'
-import type { RuntimeName } from './runtime.ts'
 import { parseDirectoryFlag, parseGlobalVolumes, parseNetworkVolumes, type SharedStorage } from './volumes/volume-flags.ts'
 
 /** Flags as commander parses them. */
@@ -145,7 +151,7 @@ export function readOptions(flags: Flags, env: Record<string, string | undefined
 function parseRuntimes({ runtime, builtinImages = false }: Flags): ReadonlySet<RuntimeName> | undefined {
   if (runtime === undefined) return builtinImages ? undefined : new Set(['docker'])
   const names = runtime.flatMap((value) => value.split(',')).map((value) => value.trim())
-  const named = names.map((name) => oneOf('--runtime', name, ['docker', 'process'] as const))
+  const named = names.map((name) => oneOf('--runtime', name, RUNTIME_NAMES))
   return new Set([...named, ...(builtinImages ? (['process'] as const) : [])])
 }
 

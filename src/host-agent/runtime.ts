@@ -1,7 +1,6 @@
-import type { Workload, WorkloadReport } from '../host-protocol/messages.ts'
+import type { RuntimeName, Workload, WorkloadReport } from '../host-protocol/messages.ts'
 import type { Signal } from '../host-protocol/tunnel/channels.ts'
 
-export type RuntimeName = 'docker' | 'process'
 export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]
 
 /** Address at which this machine reaches a port of a workload. */

@@ -73,6 +73,10 @@ export const Isolation = z.object({
 })
 export type Isolation = z.infer<typeof Isolation>
 
+/** Ways in which an agent runs workloads: containers of an engine, or processes for built-in images. */
+export const RUNTIME_NAMES = ['docker', 'process'] as const
+export type RuntimeName = (typeof RUNTIME_NAMES)[number]
+
 export const Inventory = z.object({
   agentVersion: hostText(64),
   protocolVersion: z.number().int(),
@@ -81,8 +85,8 @@ export const Inventory = z.object({
   memoryMb: z.number().int().min(1),
   diskGb: z.number().int().min(1),
   gpus: z.array(GpuInventory).max(64),
-  /** Runtimes that answer on this host: "docker", "process". */
-  runtimes: z.array(z.enum(['docker', 'process'])).max(8),
+  /** Runtimes that answer on this host. */
+  runtimes: z.array(z.enum(RUNTIME_NAMES)).max(8),
   /** True when any capacity above is simulated (`--simulate-gpus`). */
   simulated: z.boolean(),
   /** Address at which published ports are reached from outside; null or absent: unknown. */

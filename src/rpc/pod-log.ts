@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../contract/pods/logs.ts'
+import type { LogSourceParam } from '../contract/logs/stream.ts'
 import type { FoundLines, LineQuery } from '../domain/logs/line-page.ts'
 import type { LogStart } from '../domain/text/log-stream.ts'
 import type { LogKind, LogLine } from '../host-protocol/logs.ts'

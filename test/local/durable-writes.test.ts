@@ -30,7 +30,7 @@ const MAY_WRITE: Readonly<Record<string, string>> = {
   'src/host-agent/mounts/guarded-view.ts': 'places to mount at',
   'src/host-agent/mounts/persistent-volumes.ts': 'a rename, synced right behind it',
   'src/host-agent/mounts/volume-directory.ts': 'an empty volume, made again by the next start of its pod',
-  'src/host-agent/network/overlay/container-names.ts': 'the hosts file of a running container',
+  'src/host-agent/network/overlay/write-names.ts': 'the hosts file of a running container',
   'src/host-agent/network/overlay/network-namespace.ts': 'opens a namespace of the kernel',
   'src/host-agent/process/groups.ts': 'control groups of the kernel',
   'src/host-agent/process/output.ts': 'reads',

@@ -7,7 +7,7 @@ import { logEvent } from '../../../src/platform/log.ts'
 import type { DesiredState } from '../desired-state.ts'
 import type { Housekeeping } from '../housekeeping.ts'
 import type { HostLinks } from '../links.ts'
-import type { HostOverlays } from '../overlays.ts'
+import type { DesiredOverlays } from '../overlays.ts'
 import type { HostPods } from '../pods/pods.ts'
 import type { HostPresence } from '../presence.ts'
 import type { HostSilence } from '../silence.ts'
@@ -25,7 +25,7 @@ export interface HostWelcomeDeps {
   silence: HostSilence
   pods: HostPods
   desired: DesiredState
-  overlays: HostOverlays
+  overlays: DesiredOverlays
   housekeeping: Housekeeping
   now(): number
   waitUntil(promise: Promise<unknown>): void

@@ -29,8 +29,8 @@ export class HostDeadlines {
     this.deps = deps
   }
 
-  /** Takes the deadlines of a synced pod into account. */
-  async expect(pod: TimedPod): Promise<void> {
+  /** Sets the timer for the deadlines of a synced pod. */
+  async schedule(pod: TimedPod): Promise<void> {
     const dueMs = nextDeadlineMs(pod)
     if (dueMs === null) return
     this.soonestMs = soonest(this.soonestMs, dueMs)

@@ -33,8 +33,8 @@ export class HostIdleStops {
     this.deps = deps
   }
 
-  /** Takes a pod of this host into account whose row has changed. */
-  async expect(pod: PodRow): Promise<void> {
+  /** Sets the timer for the idle stop of a synced pod. */
+  async schedule(pod: PodRow): Promise<void> {
     const id = workloadIdOf(pod.id, pod.generation)
     const checkMs = nextIdleCheckMs(pod, this.deps.idle([id]).get(id) ?? null, this.deps.now())
     if (checkMs === null) return

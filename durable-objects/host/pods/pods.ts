@@ -8,7 +8,7 @@ import { HOST_LEASE_MS, type Workload, type WorkloadReport } from '../../../src/
 import { logEvent } from '../../../src/platform/log.ts'
 import type { Alarms } from '../../alarms.ts'
 import type { Timers } from '../../clock/timers.ts'
-import type { HostOverlays } from '../overlays.ts'
+import type { DesiredOverlays } from '../overlays.ts'
 import { HostDeadlines } from './deadlines.ts'
 import { HostIdleStops, type HostIdleStopsDeps } from './idle-stops.ts'
 import { PodIntents } from './pod-intents.ts'
@@ -27,7 +27,7 @@ export const INTENTS_TIMER = 'pods'
 export const MOVES_TIMER = 'moves'
 
 export interface HostPodsDeps extends PodWorkloadsDeps {
-  overlays: HostOverlays
+  overlays: DesiredOverlays
   alarms: Alarms
   timers: Pick<Timers, 'after'>
   now(): number
@@ -173,8 +173,8 @@ export class HostPods {
   private async reconcile(hostId: string, podId: string): Promise<void> {
     const row = await findPodForHost(openRecords(this.deps.env), podId)
     const pod = row?.hostId === hostId ? row : null
-    if (pod) await this.deadlines.expect(pod)
-    if (pod) await this.idleStops.expect(pod)
+    if (pod) await this.deadlines.schedule(pod)
+    if (pod) await this.idleStops.schedule(pod)
     const known = this.workloads.known(podId)
     const wanted: Workload[] = []
     for (const container of desiredContainers(pod, [...known.keys()])) {

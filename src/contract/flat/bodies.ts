@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TEMPLATE_CATEGORIES } from '../enums.ts'
 
 // Bodies with flat names of members, which API v1 and GraphQL share (LEG-5): names and types. The verbs of v2 check the values.
 
@@ -26,7 +27,7 @@ export type FlatPodPatch = z.infer<typeof FlatPodPatch>
 const template = {
   ...container,
   ...volume,
-  category: z.enum(['CPU', 'NVIDIA', 'AMD']),
+  category: z.enum(TEMPLATE_CATEGORIES),
   isPublic: Flag,
   isServerless: Flag,
   name: Text,

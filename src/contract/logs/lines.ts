@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { LogSourceParam } from '../pods/logs.ts'
 import { queryInteger, readDigits } from '../query-values.ts'
+import { LogSourceParam } from './stream.ts'
 
 /** Largest and default page, lines (LOG-30). */
 export const LINES_MAX = 1_000

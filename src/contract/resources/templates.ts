@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { orChangePlan } from '../change-plan.ts'
 import { TEMPLATE_DEFAULTS } from '../defaults.ts'
+import { TEMPLATE_CATEGORIES } from '../enums.ts'
 import { CudaVersions, LINES_TEXT, Name, PLAIN_TEXT } from '../fields.ts'
 import { Pagination } from '../pagination.ts'
 import { containerRequestFields, containerResponseFields, Image } from '../pods/container.ts'
 import { PersistentMount } from '../pods/mounts.ts'
 
 export const TemplateCategory = z
-  .enum(['CPU', 'NVIDIA', 'AMD'])
+  .enum(TEMPLATE_CATEGORIES)
   .meta({ id: 'TemplateCategory', description: 'For display only.', example: 'NVIDIA' })
 
 /** Only `persistent`: any other kind is an unknown member (MNT-6). */

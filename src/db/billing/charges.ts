@@ -48,7 +48,7 @@ export async function endWorkerChargesOn(db: Database, hostId: string, lastHeard
   await db.batch([insertOfWorkers(db, areThose, lastHeardMs), db.update(allocations).set({ chargedFromMs: null }).where(areThose)])
 }
 
-/** Excludes an ended silence of the host from the charges of its workers (BIL-18). Idempotent. */
+/** Excludes an ended silence of the host from the charges of its workers (BIL-18), as `decideHeardAgain` does for pods. Idempotent. */
 export async function excuseWorkersOn(db: Database, hostId: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<void> {
   const on = and(eq(allocations.hostId, hostId), eq(allocations.kind, 'worker'))
   await db.batch([

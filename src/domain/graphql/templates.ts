@@ -1,3 +1,4 @@
+import type { TemplateCategory } from '../../contract/enums.ts'
 import type { Template } from '../../contract/resources/templates.ts'
 import { needsMount, templateCreate, templatePatch } from '../flat/templates.ts'
 import type { TemplateNotes } from '../resources/record.ts'
@@ -90,7 +91,7 @@ function flagsOf({ isPublic, isServerless, category }: TemplateInput) {
     ...(typeof isPublic === 'boolean' && { isPublic }),
     ...(typeof isServerless === 'boolean' && { isServerless }),
     // The check of v2 refuses unknown categories.
-    ...(category && { category: category as 'CPU' | 'NVIDIA' | 'AMD' }),
+    ...(category && { category: category as TemplateCategory }),
   }
 }
 

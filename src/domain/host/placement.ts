@@ -1,4 +1,5 @@
 import type { Cloud } from '../../contract/enums.ts'
+import type { RuntimeName } from '../../host-protocol/messages.ts'
 import { compareVersions } from '../text/versions.ts'
 import { type DiskUse, diskRoom } from './disk-share.ts'
 
@@ -50,7 +51,7 @@ export type PlacementStrategy = 'pack' | 'spread'
 export interface PlacementNeeds {
   /** The account that owns the workload. */
   teamId: string
-  runtime: 'docker' | 'process'
+  runtime: RuntimeName
   /** Empty: any. */
   dataCenterIds: readonly string[]
   cloud: Cloud | 'ALL'

@@ -1,4 +1,4 @@
-import type { LogSourceParam } from '../../contract/pods/logs.ts'
+import type { LogSourceParam } from '../../contract/logs/stream.ts'
 import type { LogLine } from '../../host-protocol/logs.ts'
 import type { LinePosition, StoredLine } from '../text/log-stream.ts'
 

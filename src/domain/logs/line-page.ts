@@ -1,5 +1,5 @@
 import type { LogLinesQuery } from '../../contract/logs/lines.ts'
-import type { LogSourceParam } from '../../contract/pods/logs.ts'
+import type { LogSourceParam } from '../../contract/logs/stream.ts'
 import type { StoredLine } from '../text/log-stream.ts'
 
 /** The direction in which a page is read. */

@@ -216,7 +216,10 @@ export interface Silence {
   toMs: number
 }
 
-/** The host of a pod reports again before it counted as lost: the pod has run on, and the silence is not charged (POD-23). */
+/**
+ * The host of a pod reports again before it counted as lost: the pod has run on, and the silence is not charged (POD-23). For workers a
+ * statement does this, `excuseWorkersOn`.
+ */
 export function decideHeardAgain<Pod extends PodState>(pod: Pod, { fromMs, toMs }: Silence): PodChange<Pod> | null {
   const { chargedFromMs } = pod
   if (pod.status !== 'RUNNING' || chargedFromMs === null || chargedFromMs >= toMs) return null

@@ -1,3 +1,4 @@
+import type { TemplateCategory } from '../../contract/enums.ts'
 import type { ContainerSpec } from './container.ts'
 
 /** A template as stored in D1; pods and endpoints are filled from it. */
@@ -11,7 +12,7 @@ export interface TemplateConfig {
   serverless: boolean
   isPublic: boolean
   /** For display only (TPL-2). */
-  category: 'CPU' | 'NVIDIA' | 'AMD'
+  category: TemplateCategory
   startSsh: boolean
   startJupyter: boolean
   allowedCudaVersions: string[]

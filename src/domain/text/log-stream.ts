@@ -1,4 +1,4 @@
-import { LOG_TAIL_MAX, type LogQuery, type LogSourceParam } from '../../contract/pods/logs.ts'
+import { LOG_TAIL_MAX, type LogQuery, type LogSourceParam } from '../../contract/logs/stream.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { eventText } from './sse.ts'
 

@@ -1,4 +1,5 @@
 import { ENDPOINT_DEFAULTS } from '../../contract/defaults.ts'
+import type { RuntimeName } from '../../host-protocol/messages.ts'
 import { type Catalog, findCpuFlavor, gpuTypesOfPools } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import { workerDataCenters } from '../endpoint/volumes.ts'
@@ -47,6 +48,6 @@ function workerShapes(catalog: Catalog, config: Pick<EndpointConfig, 'compute'>)
 }
 
 /** Runtime of a host that runs an image. */
-export function runtimeOfImage(image: string): 'docker' | 'process' {
+export function runtimeOfImage(image: string): RuntimeName {
   return isBuiltin(image) ? 'process' : 'docker'
 }

@@ -1,4 +1,4 @@
-import { runProgram } from './run-program.ts'
+import { runTool } from './run-tool.ts'
 
 const TIMEOUT_MS = 20_000
 /** Programs that print the kernel log; the first that succeeds is used, because both need rights that an agent may lack. */
@@ -10,7 +10,7 @@ const PROGRAMS: readonly (readonly [string, readonly string[]])[] = [
 /** Returns the kernel log of this boot; empty where it cannot be read. */
 export async function readKernelLog(): Promise<string> {
   for (const [program, args] of PROGRAMS) {
-    const { stdout, error } = await runProgram(program, args, TIMEOUT_MS)
+    const { stdout, error } = await runTool(program, args, TIMEOUT_MS)
     // Without the right to read the kernel log, journalctl may succeed with empty output.
     if (error === null && stdout.trim() !== '') return stdout
   }

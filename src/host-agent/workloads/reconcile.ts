@@ -1,5 +1,4 @@
-import type { Workload } from '../../host-protocol/messages.ts'
-import type { RuntimeName } from '../runtime.ts'
+import type { RuntimeName, Workload } from '../../host-protocol/messages.ts'
 import type { WorkloadRecord } from './records.ts'
 
 /** How long a workload that the plane does not list may stay; the plane may be restoring an older state of its own. */

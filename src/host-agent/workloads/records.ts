@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { WorkloadHealth, type WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
+import { RUNTIME_NAMES, WorkloadHealth, type WorkloadReport, WorkloadState } from '../../host-protocol/messages.ts'
 import { makeDirDurably } from '../../node/durable-file.ts'
 import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 
@@ -9,7 +9,7 @@ import { readJsonFile, writeJsonFile } from '../../node/json-file.ts'
 const WorkloadRecord = z.object({
   id: z.string(),
   kind: z.enum(['worker', 'pod']).nullable(),
-  runtime: z.enum(['docker', 'process']).nullable(),
+  runtime: z.enum(RUNTIME_NAMES).nullable(),
   state: WorkloadState,
   exitCode: z.number().int().nullable(),
   reason: z.string().nullable(),

@@ -1,5 +1,5 @@
 import { MALFORMED_WEIGHT } from '../../contract/accounts/budgets.ts'
-import { type JobCall, parseJobCall } from '../../contract/jobs/job-routes.ts'
+import { isPoll, type JobCall, parseJobCall } from '../../contract/jobs/job-routes.ts'
 import { Problem } from '../../contract/problems.ts'
 import { hasScope } from '../../domain/access.ts'
 import { isDryRunAsked } from '../../domain/plan/dry-run.ts'
@@ -49,9 +49,7 @@ export async function handleJobCall(request: Request, url: URL, env: Env, ctx: E
   const call = parseJobCall(url)
   const incoming: Incoming = { request, env, ctx, requestId: requestIdOf(request), principal: null }
   try {
-    const admitted = await admit(incoming, call)
-    if (!call) throw new Problem('pathNotFound')
-    const response = await callCounted(incoming, call, admitted)
+    const response = call ? await callCounted(incoming, call, await admit(incoming, call)) : await refusePath(incoming)
     return labelled(watched(response, incoming), incoming)
   } catch (error) {
     return labelled(await refuse(incoming, call, error), incoming)
@@ -98,14 +96,19 @@ async function callCounted({ request, env, principal }: Incoming, call: JobCall,
   return answer
 }
 
-/** Checks size, key, path, method, scope and endpoint, in this order (ERR-6, LIM-2). */
-async function admit(incoming: Incoming, call: JobCall | null): Promise<Admitted> {
+/** Refuses a path that no operation has, after the check of the key (ERR-6). */
+async function refusePath(incoming: Incoming): Promise<never> {
+  await requireCaller(incoming)
+  throw new Problem('pathNotFound')
+}
+
+/** Checks size, key, method, scope and endpoint, in this order (ERR-6, LIM-2). */
+async function admit(incoming: Incoming, call: JobCall): Promise<Admitted> {
   const length = announcedBytes(incoming.request.headers) ?? 0
-  const limit = call?.route.maxBodyBytes ?? null
+  const limit = call.route.maxBodyBytes
   if (limit !== null && length > limit) return refuseOversize(incoming, length, limit)
-  if (call?.route.caller === 'worker') return admitWorker(incoming, call)
+  if (call.route.caller === 'worker') return admitWorker(incoming, call)
   const principal = await requireCaller(incoming)
-  if (!call) throw new Problem('pathNotFound')
   checkMethod(incoming, call)
   checkPlan(call)
   // API-5: on the job API a key without the scope is 401, not 403.
@@ -174,8 +177,7 @@ async function refuse({ env, requestId }: Incoming, call: JobCall | null, error:
     })
   }
   // WRK-7: a worker's poll is never answered by a fast error. 429 is the one status on which worker SDKs back off.
-  const isPoll = call?.operation === 'job-take' || call?.operation === 'job-take-batch' || call?.operation === 'job-stop'
-  if (isPoll) {
+  if (call && isPoll(call)) {
     const detail = error instanceof Problem ? error.detail : 'the endpoint is temporarily unavailable'
     return problemResponse(new Problem('rateLimited', { detail, headers: { 'Retry-After': RETRY_SECONDS } }), 'jobApi')
   }

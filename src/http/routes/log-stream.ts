@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LogHeaders, LogQuery } from '../../contract/pods/logs.ts'
+import type { LogHeaders, LogQuery } from '../../contract/logs/stream.ts'
 import { EVENT_STREAM_HEADERS } from '../../domain/text/sse.ts'
 import type { LogReading } from '../../services/logs/follow-log.ts'
 import type { AppContext } from '../app-env.ts'

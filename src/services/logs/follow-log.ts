@@ -1,4 +1,4 @@
-import type { LogQuery } from '../../contract/pods/logs.ts'
+import type { LogQuery } from '../../contract/logs/stream.ts'
 import { Problem } from '../../contract/problems.ts'
 import { startOf } from '../../domain/text/log-stream.ts'
 import type { Env } from '../../env.ts'

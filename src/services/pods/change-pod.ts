@@ -78,7 +78,7 @@ export async function resetPod(ctx: VerbContext, id: string): Promise<TaggedPod>
   return showPod(ctx, pod)
 }
 
-/** Removes the user's contents from a terminated pod, whose row stays for ever. */
+/** Removes the user's contents from a terminated pod for its audit row; `retainedPod` removes them from its stored row (POD-76). */
 function withoutContents({ pod, usage }: PodChange<PodRow>): PodChange<PodRow> {
   const { accessEnv: _accessEnv, ...spec } = pod.spec
   return { pod: { ...pod, spec: { ...spec, container: { ...spec.container, args: '', env: {} } } }, usage }

@@ -3,7 +3,10 @@ import { EXCEPTIONS } from './exceptions.ts'
 import { NOUNS, type Noun } from './nouns.ts'
 import { HAS, membersOf, type Side, SURFACES } from './surfaces.ts'
 
-// When this fails: a surface lacks a member of REST (docs/adding-things.md, "A field of a resource"), or an exception is not needed.
+/** Says what to do about the rows of a failure, which read `surface noun side: member`. */
+const MISSING =
+  'add the member to the surface by its row in docs/adding-things.md, "A field of a resource", or a row with the reason to exceptions.ts'
+const NOT_NEEDED = 'the surface has the member: remove it from its row in exceptions.ts'
 
 const SIDES: readonly Side[] = ['request', 'answer']
 
@@ -21,12 +24,18 @@ const excepted = EXCEPTIONS.flatMap(({ surface, noun, side, members }) => member
 describe('[GEN-9] members of a noun', () => {
   it('are on every surface, or listed with the reason', () => {
     const missing = every.filter(({ has }) => has === false).map(({ row }) => row)
-    expect(missing.filter((row) => !excepted.includes(row))).toEqual([])
+    expect(
+      missing.filter((row) => !excepted.includes(row)),
+      MISSING,
+    ).toEqual([])
   })
 
   it('have no exception that is not needed', () => {
     const missing = new Set(every.filter(({ has }) => has === false).map(({ row }) => row))
-    expect(excepted.filter((row) => !missing.has(row))).toEqual([])
+    expect(
+      excepted.filter((row) => !missing.has(row)),
+      NOT_NEEDED,
+    ).toEqual([])
     expect(excepted).toEqual([...new Set(excepted)])
   })
 

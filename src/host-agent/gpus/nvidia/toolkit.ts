@@ -1,5 +1,5 @@
 import { judgeVersion } from '../../profile/versions.ts'
-import { runProgram } from '../run-program.ts'
+import { runTool } from '../run-tool.ts'
 import type { ToolkitOptions, ToolkitVerdict } from '../vendor.ts'
 
 /** Programs of the toolkit that print its version; older packages have only the last. */
@@ -19,7 +19,7 @@ export async function readToolkitVersion(ask: Ask = askProgram): Promise<string 
 }
 
 async function askProgram(program: string): Promise<string> {
-  const { stdout, error } = await runProgram(program, ['--version'], ANSWER_MS)
+  const { stdout, error } = await runTool(program, ['--version'], ANSWER_MS)
   if (error !== null) throw error
   return stdout
 }

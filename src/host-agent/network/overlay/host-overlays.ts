@@ -5,7 +5,6 @@ import { MaintainedTables } from '../maintained-tables.ts'
 import type { Nft } from '../nft.ts'
 import { removeTable } from '../nft-text.ts'
 import type { Attachment } from './attachment.ts'
-import { writeNames } from './container-names.ts'
 import type { IpTools } from './ip-tools.ts'
 import { memberName, memberPrefix, overlaysTable, overlayTable, tableOfTunnel, tunnelName, tunnelPrefix } from './names.ts'
 import { NetworkNamespace } from './network-namespace.ts'
@@ -13,6 +12,7 @@ import { type Attached, localOverlay, OverlayDevices, type WantedOverlay } from 
 import { buildMachineRules, buildOverlayRules } from './overlay-rules.ts'
 import { peersOf } from './peers.ts'
 import type { Underlay } from './underlay.ts'
+import { writeNames } from './write-names.ts'
 
 const KEEP_EVERY_MS = 10_000
 const NO_END = { address: '', wire: null, isPlainRefused: false }

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { LogLinesQuery, LogLinesResponse } from '../../../contract/logs/lines.ts'
-import { LogHeaders, LogQuery } from '../../../contract/pods/logs.ts'
+import { LogHeaders, LogQuery } from '../../../contract/logs/stream.ts'
 import { followPodLog, readPodLines } from '../../../services/logs/pod-logs.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { scoped } from '../../middleware/scope.ts'

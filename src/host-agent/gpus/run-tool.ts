@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 
 const OUTPUT_MAX_BYTES = 16 * 2 ** 20
 
-export interface ProgramOutput {
+export interface ToolOutput {
   /** Also what a failed program has printed. */
   stdout: string
   /** Null: the program succeeded. Its code is `ENOENT` where the program is not installed. */
@@ -10,7 +10,7 @@ export interface ProgramOutput {
 }
 
 /** Runs a program of this machine for at most `timeoutMs`. Never rejects. */
-export function runProgram(program: string, args: readonly string[], timeoutMs: number): Promise<ProgramOutput> {
+export function runTool(program: string, args: readonly string[], timeoutMs: number): Promise<ToolOutput> {
   return new Promise((resolve) => {
     execFile(program, args, { timeout: timeoutMs, maxBuffer: OUTPUT_MAX_BYTES }, (error, stdout) => resolve({ stdout, error }))
   })
