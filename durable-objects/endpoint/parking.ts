@@ -17,6 +17,7 @@ export interface ParkedTake extends OpenTake {
 /** Why a stop poll ends: to read the stop requests again, or because a newer poll replaced it. */
 export type StopPollOutcome = 'woken' | 'displaced'
 
+/** Requests that wait in memory: takes for a job, polls for a stop order, and clients for the end of a job. */
 export class Parking {
   private readonly takes = new Map<string, ParkedTake>()
   private readonly stopPolls = new Map<string, (outcome: StopPollOutcome) => void>()

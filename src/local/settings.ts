@@ -65,6 +65,7 @@ export interface StartSettings {
   vars: Record<string, string>
 }
 
+/** Reads the settings of `npm start` from flags and environment. A wrong flag ends the process with a message. */
 export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEnv): StartSettings {
   const options = new Command('podplane')
     .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')

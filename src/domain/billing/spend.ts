@@ -153,6 +153,7 @@ export interface Month {
   endMs: number
 }
 
+/** The calendar month of an instant, in UTC; `endMs` is exclusive. */
 export function monthOf(nowMs: number): Month {
   const now = new Date(nowMs)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]

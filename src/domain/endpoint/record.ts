@@ -14,6 +14,7 @@ export interface EndpointConfig {
   container: ContainerSpec
   compute: GpuCompute | CpuCompute
   workers: { min: number; max: number; idleTimeoutSeconds: number }
+  /** `queueDelay`: seconds that a job may wait before another worker starts (SCALE-2). */
   scaling: { type: 'QUEUE_DELAY'; queueDelay: number } | { type: 'REQUEST_COUNT'; requestCount: number }
   /** Default execution timeout of a job, milliseconds (TMO-2). */
   timeoutMs: number

@@ -52,6 +52,7 @@ export function chunkStart(level: Level, ms: number): number {
   return Math.floor(ms / chunkMs(level)) * chunkMs(level)
 }
 
+/** A chunk without samples that begins at `startMs`. */
 export function emptyChunk(level: Level, startMs: number): Chunk {
   return { level, startMs, tracks: new Map(), columns: 0 }
 }

@@ -134,10 +134,12 @@ export function factsOf(job: Job): JobFacts {
   }
 }
 
+/** Whether a job in this state has ended. */
 export function isTerminal(state: JobState): state is EndState {
   return state !== 'IN_QUEUE' && state !== 'IN_PROGRESS'
 }
 
+/** Whether a job has ended. */
 export function isEnded(job: Job): job is EndedJob {
   return isTerminal(job.state)
 }
@@ -147,6 +149,7 @@ export function endedAtMs(job: Job): number | null {
   return isEnded(job) ? job.finishedAtMs : null
 }
 
+/** Whether both are one start of one worker: a later boot of the same worker is another holder. */
 export function sameHolder(a: Holder | null, b: Holder): boolean {
   return a !== null && a.workerId === b.workerId && a.boot === b.boot
 }
@@ -180,6 +183,7 @@ export function retryJob(job: EndedJob, orderKey: number): QueuedJob {
   }
 }
 
+/** Whether a user may retry the job (CTL-2). */
 export function canRetry(job: Job): job is EndedJob {
   return job.state === 'FAILED' || job.state === 'TIMED_OUT'
 }

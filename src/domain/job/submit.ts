@@ -73,6 +73,7 @@ function checkWebhook(webhook: unknown, allow: WebhookAllowList): string | null 
   return typeof webhook === 'string' ? refuseWebhookUrl(webhook, allow) : 'want a string, the URL to notify'
 }
 
+/** Durations in milliseconds. */
 interface Policy {
   executionTimeout?: number
   ttl?: number

@@ -40,10 +40,12 @@ const MAX_KEPT_ATTEMPTS = 30
 /** Time during which a rotated signing secret still signs, beside its successor (HOOK-8). */
 export const SECRET_OVERLAP_MS = 24 * 3600 * 1000
 
+/** A delivery whose first attempt is due at once. */
 export function newDelivery(nowMs: number): DeliveryState {
   return { status: 'PENDING', attempts: [], failures: 0, interruptions: 0, nextAtMs: nowMs, startedAtMs: null }
 }
 
+/** Records that an attempt is under way, so that a restart finds it interrupted. */
 export function startAttempt(delivery: DeliveryState, nowMs: number): DeliveryState {
   return { ...delivery, startedAtMs: nowMs }
 }

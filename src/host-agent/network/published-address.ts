@@ -30,6 +30,7 @@ export function bindAddresses(types: readonly string[], place: PublishedPlace): 
   return everywhere === undefined ? addresses : [everywhere]
 }
 
+/** Whether a plain IP address is reachable from this machine only. */
 export function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1'
 }

@@ -52,6 +52,7 @@ async function passOn(reply: IncomingMessage, response: ServerResponse): Promise
   await pipeline(reply, response)
 }
 
+/** Copies the headers that workers read from an answer of the plane. */
 export function copyHeaders(headers: IncomingMessage['headers'], response: ServerResponse): void {
   for (const name of ['content-type', 'content-length', 'content-encoding', 'retry-after'] as const) {
     const value = headers[name]

@@ -32,6 +32,7 @@ export interface Upstream {
 
 type UpstreamBounds = Pick<RelayBounds, 'callerMaxUpstream' | 'maxUpstream'>
 
+/** Connection to the plane over kept-alive connections, without a limit of its own. A request rejects when its signal aborts. */
 export function createUpstream(planeUrl: string): Upstream {
   const plane = new URL(planeUrl)
   const secure = plane.protocol === 'https:'
@@ -59,7 +60,10 @@ export function createUpstream(planeUrl: string): Upstream {
   return { send, close: () => agent.destroy() }
 }
 
-/** Limits the concurrent requests of each workload to its share, so that none waits for another's (HOST-76). */
+/**
+ * Limits the concurrent requests of each workload to its share, so that none waits for another's (HOST-76). A request rejects when its
+ * caller leaves before its turn.
+ */
 export function shareUpstream(
   upstream: Upstream,
   { callerMaxUpstream, maxUpstream }: UpstreamBounds,

@@ -46,6 +46,7 @@ export type ChannelMessage =
   | { channel: 'signal'; signal: Signal }
   | { channel: 'close' }
 
+/** One message of a channel: a byte for the channel, then the body. */
 export function encodeChannel(message: ChannelMessage): Uint8Array {
   const body = bodyOf(message)
   const bytes = new Uint8Array(1 + body.length)

@@ -110,6 +110,7 @@ export const ResetReason = z.object({
 })
 export type ResetReason = z.infer<typeof ResetReason>
 
+/** A frame of one stream. `window`: bytes that the other end may send before it gets credit for more. */
 export type Frame = { stream: number } & (
   | { type: 'open'; target: OpenTarget }
   | { type: 'accept'; window: number }
@@ -137,6 +138,7 @@ export class TunnelViolation extends Error {
   override readonly name = 'TunnelViolation'
 }
 
+/** One message of the tunnel: a byte for the type, four for the stream, then the payload. */
 export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   const payload = payloadOf(frame)
   const message = new Uint8Array(PREFIX_BYTES + payload.length)

@@ -40,7 +40,7 @@ export async function globalIpAfter(ctx: Timed, before: PodRow, wanted: boolean)
   return wanted && kept === null ? chooseGlobalAddress(ctx, before.teamId) : kept
 }
 
-/** Returns the address like `globalIpAfter`, but does not choose a new one. */
+/** Returns the address like `globalIpAfter`, but does not choose a new one. Throws 400 as that does. */
 export async function foretellGlobalIp({ env }: Pick<Timed, 'env'>, before: PodRow, wanted: boolean): Promise<string | null> {
   if (!wanted) return null
   if (before.globalIp !== null || (await isOnOverlays(openDatabase(env.DB), before.hostId))) return before.globalIp

@@ -34,6 +34,7 @@ export interface BulkScope {
 /** Number of finished bulk changes retained. */
 const MAX_KEPT = 100
 
+/** The bulk changes of an endpoint's jobs: the running one and the finished ones. */
 export class BulkStore {
   private readonly sql: SqlStorage
   private goingOn: boolean | null = null

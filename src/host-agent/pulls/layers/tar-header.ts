@@ -32,6 +32,7 @@ export function readTarHeader(block: Buffer): TarHeader {
   return { type, bytes, name: readName(block) }
 }
 
+/** Whether the entry only describes the next one, with a longer name or other attributes. */
 export function isExtension({ type }: TarHeader): boolean {
   return EXTENSION_TYPES.includes(type)
 }
@@ -69,6 +70,7 @@ export function recordedBytes(size: string | undefined): number | undefined {
   return Number(size)
 }
 
+/** The error for a layer with content that is not accepted. */
 export function odd(what: string): PullError {
   return new PullError('unusable', `a layer holds ${what}, which is not taken here`)
 }
