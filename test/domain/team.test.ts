@@ -124,7 +124,7 @@ describe('[TEAM-11] the keys of a leaving member', () => {
     expect(heirs('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
   })
 
-  it('go to no stranger and not to who goes, and nobody who only leaves gives them away', () => {
+  it('are transferred neither to another account nor to the leaving member, and not by a member without the right', () => {
     expect(refuseRemoval(standing(), { role: undefined, isSelf: false })?.detail).toBe('keysTo is not a member of the organization')
     expect(refuseRemoval(standing(), { role: 'DEV', isSelf: true })?.detail).toBe('keysTo is the member who leaves: name another member')
     expect(refuseRemoval(standing({ actor: 'DEV', isSelf: true }), { role: 'ADMIN', isSelf: false })?.key).toBe('accessDenied')
