@@ -136,7 +136,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (host.diskFull) failed.push('disk: writable > full')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
   failed.push(...failedClass(request, host))
-  if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts kept apart > none')
+  if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts isolated > none')
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
   }

@@ -1,7 +1,6 @@
 import { LIMIT_BUCKETS, type LimitBucket } from '../../contract/jobs/job-routes.ts'
 
-/** Limits of the job API (LIM-1): per user, endpoint and operation. Pure: the caller passes the time. */
-
+/** Limit of one operation of the job API (LIM-1): per user and endpoint. */
 export interface JobLimit {
   /** Calls in one window. */
   rate: number
@@ -39,7 +38,7 @@ export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
 
 /** The calls of one user to one operation of one endpoint. */
 export interface Spending {
-  /** The window that `count` belongs to. */
+  /** Number of the window that `count` belongs to. */
   window: number
   count: number
   /** Calls in progress. */

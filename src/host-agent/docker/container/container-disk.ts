@@ -34,7 +34,7 @@ export class ContainerDisks {
       return { image: diskImage(id), config, mounts }
     } catch (error) {
       await this.drop(id)
-      throw startRefused(error, {}, 'the container disk could not be kept')
+      throw startRefused(error, {}, 'the container disk could not be stored')
     }
   }
 
