@@ -7,6 +7,7 @@ import type { Timers } from '../clock/timers.ts'
  * and the callers repeat the request.
  */
 
+/** A take that waits for a job, with the end of its request. */
 export interface ParkedTake extends OpenTake {
   /** job-take-batch answers an array (WRK-11). */
   batch: boolean

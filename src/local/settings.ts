@@ -55,6 +55,7 @@ const LOCAL_JOB_LIMITS = JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bu
 /** LEG-4: new users try their existing clients. */
 const LOCAL_V1_ADAPTER = '1'
 
+/** Settings of `npm start`. */
 export interface StartSettings {
   dataDir: string
   port: number

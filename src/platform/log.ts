@@ -1,5 +1,6 @@
 import { keyPattern } from '../contract/key-kinds.ts'
 
+/** Severity of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }

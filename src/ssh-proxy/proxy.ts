@@ -28,6 +28,7 @@ export interface ProxyOptions {
   limits?: Limits
 }
 
+/** A running proxy and the port that it listens on. */
 export interface SshProxy {
   port: number
   close(): Promise<void>

@@ -1,5 +1,6 @@
 /** A route of the job API or the worker protocol, below `/v2/<endpoint>/`. One table defines routing, methods, keys and limits. */
 
+/** A route of the job API or of the worker protocol. */
 export interface JobRoute {
   methods: readonly string[]
   /** The kind of key that the route accepts: a client's API key, or a worker's own key (WRK-2). */

@@ -11,11 +11,13 @@ export interface Actor {
   role: Role
 }
 
+/** A member of an organization; `createdAt` is in milliseconds since the epoch. */
 export interface MemberRow extends Actor {
   email: string
   createdAt: number
 }
 
+/** A member with the state of the user. */
 export interface KnownMember extends MemberRow {
   /** Whether the user is not suspended by the operator. */
   isActive: boolean

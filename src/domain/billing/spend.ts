@@ -30,6 +30,7 @@ export interface Limit<Amount> {
   ceilingMicros: Amount
 }
 
+/** The limits in force per hour and per month. */
 export interface SpendLimits {
   hour: Limit<number>
   month: Limit<number | null>

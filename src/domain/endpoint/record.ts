@@ -33,6 +33,7 @@ export interface EndpointConfig {
   createdAt: string
 }
 
+/** GPU compute of a worker: GPUs of the pools, in order of preference, without the excluded types. */
 export interface GpuCompute {
   kind: 'gpu'
   pools: string[]
@@ -42,6 +43,7 @@ export interface GpuCompute {
   minCudaVersion: string | null
 }
 
+/** CPU compute of a worker. */
 export interface CpuCompute {
   kind: 'cpu'
   /** In order of preference. */

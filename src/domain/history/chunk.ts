@@ -35,6 +35,7 @@ export interface Track {
   lastSlot: number
 }
 
+/** Samples of a time span at the resolution of one level (HIS-2). */
 export interface Chunk {
   level: Level
   startMs: number

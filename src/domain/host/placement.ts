@@ -4,6 +4,7 @@ import { type DiskUse, diskRoom } from './disk-share.ts'
 
 /** Chooses the host of a workload: filters by every constraint, then scores. Pure. */
 
+/** A host as placement sees it, with its free capacity. */
 export interface PlacementHost {
   id: string
   /** It is linked and sends heartbeats; nothing is placed on another. */
@@ -59,6 +60,7 @@ export interface PlacementNeeds {
   minCudaVersion: string | null
 }
 
+/** A workload that needs a host. */
 export interface PlacementRequest extends PlacementNeeds {
   /** Alternatives in order of preference; the first that fits somewhere wins. */
   shapes: readonly ComputeShape[]
@@ -66,6 +68,7 @@ export interface PlacementRequest extends PlacementNeeds {
   sharedVolumes?: readonly SharedVolumeKind[]
 }
 
+/** The compute of one workload. */
 export interface ComputeShape {
   /** The CPU flavor, if it has a price of its own. */
   flavorId?: string
@@ -74,6 +77,7 @@ export interface ComputeShape {
   memoryMb: number
 }
 
+/** A host on which one of the requested shapes fits. */
 export interface Candidate {
   hostId: string
   dataCenterId: string

@@ -48,6 +48,7 @@ interface JobFacts {
   readonly delivery: string | null
 }
 
+/** A job that waits for a worker. */
 export interface QueuedJob extends JobFacts {
   readonly state: 'IN_QUEUE'
   /** When its last attempt was lost; null: none since the submit or the last retry. */
@@ -68,8 +69,10 @@ export interface RunningJob extends JobFacts {
   readonly missingPings: number
 }
 
+/** States in which a job has ended. */
 export type EndState = Exclude<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>
 
+/** A job that has ended. */
 export interface EndedJob extends JobFacts {
   readonly state: EndState
   readonly finishedAtMs: number
@@ -193,6 +196,7 @@ export function retryRefusal({ id, state }: Job): string {
   return `job ${id} is ${state}; only FAILED and TIMED_OUT jobs can be retried`
 }
 
+/** Whether a post changes a job (LSE-10, LSE-11). `accept-late`: its lease ended before, and the job waits again. */
 export type Verdict = 'accept' | 'accept-late' | 'duplicate' | 'superseded'
 
 /** LSE-10, LSE-11: whether this post of `from` may change the job. `final` is false for progress and chunks. */

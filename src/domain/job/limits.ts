@@ -18,6 +18,7 @@ export interface JobLimitSettings {
 /** Windows are fixed slots aligned to UTC. */
 export const JOB_WINDOW_MS = 10_000
 
+/** The limits of a plane that overrides none. */
 export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
   limits: {
     run: { rate: 1000, concurrent: 200 },
@@ -45,6 +46,7 @@ export interface Spending {
   active: number
 }
 
+/** The limit that a call exceeds, and the wait until another call may start. */
 export type LimitRefusal = { exceeded: 'rate' | 'concurrency'; limit: number; retryAfterSeconds: number }
 
 /** The number of the window that contains an instant, which is in milliseconds since the epoch. */

@@ -13,6 +13,7 @@ export interface RequestSample extends RequestCounts {
   minute: number
 }
 
+/** The calls of one step; `start` is RFC 3339. */
 export interface RequestBucket extends RequestCounts {
   start: string
 }

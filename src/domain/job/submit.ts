@@ -16,6 +16,7 @@ export interface Submission {
   webhook: string | null
 }
 
+/** A valid submission, or why it is refused. */
 export type SubmitResult = { ok: true; submission: Submission } | { ok: false; detail: string }
 
 const MIN_TTL_MS = 10_000

@@ -10,6 +10,7 @@ export interface LinePlace {
   n: number
 }
 
+/** A line of a worker among those of other workers. */
 export interface MergedLine extends StoredLine {
   workerId: string
 }
@@ -19,6 +20,7 @@ export interface WorkerPage extends FoundLines {
   workerId: string
 }
 
+/** A page of the lines of several logs. */
 export interface MergedPage {
   /** Oldest first. */
   lines: MergedLine[]

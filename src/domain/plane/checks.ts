@@ -3,6 +3,7 @@
 import type { PlaneCheck } from '../../contract/plane/plane.ts'
 import { type StorageFacts, storageRoom } from './storage-room.ts'
 
+/** The facts about the plane that its checks judge. */
 export interface PlaneFacts {
   /** Duration of one statement, milliseconds. */
   databaseMs: number
@@ -61,9 +62,7 @@ const warn = (id: string, evidence: string, fix: string): PlaneCheck => ({ id, v
 
 function database({ databaseMs }: PlaneFacts): PlaneCheck {
   const evidence = `one statement took ${databaseMs} ms`
-  return databaseMs <= SLOW_DATABASE_MS
-    ? ok('database', evidence)
-    : warn('database', evidence, 'check the load and the location of D1')
+  return databaseMs <= SLOW_DATABASE_MS ? ok('database', evidence) : warn('database', evidence, 'check the load and the location of D1')
 }
 
 function objects({ objectFault }: Pick<PlaneFacts, 'objectFault'>): PlaneCheck {

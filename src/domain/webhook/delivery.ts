@@ -4,17 +4,20 @@
  * unknown.
  */
 
+/** State of a webhook delivery. */
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED'
 
 /** Outcome of an attempt: the receiver's status, or why there is none. */
 export type AttemptOutcome = { status: number } | { error: string }
 
+/** An ended attempt. */
 export type Attempt = AttemptOutcome & {
   /** Start of the attempt, milliseconds since the epoch. */
   atMs: number
   durationMs: number
 }
 
+/** A notification and its attempts (HOOK-4, HOOK-13). */
 export interface DeliveryState {
   status: DeliveryStatus
   /** Ended attempts, oldest first; at most the latest `MAX_KEPT_ATTEMPTS`. */

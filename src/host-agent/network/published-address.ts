@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net'
 
 const LOOPBACK = '127.0.0.1'
 
+/** The addresses that ports of containers are bound on. */
 export interface PublishedPlace {
   /** Address at which ports are reached from outside; null: they are not. */
   publicIp: string | null

@@ -19,6 +19,7 @@ export interface EstablishDeps {
   shutdown: AbortSignal
 }
 
+/** This machine as a host of the plane. */
 export interface Host {
   identity: HostIdentity
   tokens: AccessTokens

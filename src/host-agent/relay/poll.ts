@@ -6,6 +6,7 @@ import type { RelayBounds } from './bounds.ts'
 import type { RelayRoute } from './routes.ts'
 import type { Upstream } from './upstream.ts'
 
+/** A poll of a worker that the relay sends to the plane, and repeats. */
 export interface RelayedPoll {
   caller: string
   /** Whether the poll has been sent before, and its answer may be lost (LSE-30). */

@@ -8,6 +8,7 @@ import type { RelayBounds } from './bounds.ts'
 const UPSTREAM_IDLE_MS = 120_000
 const FORWARDED_HEADERS = ['authorization', 'content-type', 'user-agent'] as const
 
+/** A request that the relay sends to the plane. */
 export interface UpstreamRequest {
   /** The workload that sent the request. */
   caller: string

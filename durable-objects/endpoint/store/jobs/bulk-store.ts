@@ -21,6 +21,7 @@ export interface Bulk extends BulkCounts {
   finishedAtMs: number | null
 }
 
+/** The jobs that a bulk change selects: by state, by the time of their submit (`fromMs` inclusive, `toMs` exclusive), and by number. */
 export interface BulkScope {
   states: JobState[]
   fromMs: number | null
