@@ -1,6 +1,7 @@
 import type { Workload, WorkloadReport } from '../host-protocol/messages.ts'
 import type { Signal } from '../host-protocol/tunnel/channels.ts'
 
+/** Name of the runtime that runs a workload. */
 export type RuntimeName = 'docker' | 'process'
 /** A port of a workload and the port of this machine that leads to it. */
 export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]

@@ -106,6 +106,7 @@ export interface WorkerRows {
 export const INPUT = 0
 export const OUTPUT = 1
 export const S3_CONFIG = 2
+/** Kind of a stored text. */
 export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
 /** The stored texts of jobs, which are read only when they are needed. */

@@ -116,12 +116,12 @@ describe('[TEAM-11] the keys of a leaving member', () => {
   })
 
   it('are transferred to a member who is not lower, and whom the caller may manage', () => {
-    const heirs = (actor: Role, member: Role) =>
-      ROLES.filter((heir) => refuseRemoval(standing({ actor, member }), { role: heir, isSelf: false }) === null)
-    expect(heirs('OWNER', 'DEV')).toEqual(['OWNER', 'ADMIN', 'DEV'])
-    expect(heirs('ADMIN', 'DEV')).toEqual(['ADMIN', 'DEV'])
-    expect(heirs('OWNER', 'OWNER')).toEqual(['OWNER'])
-    expect(heirs('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
+    const recipients = (actor: Role, member: Role) =>
+      ROLES.filter((recipient) => refuseRemoval(standing({ actor, member }), { role: recipient, isSelf: false }) === null)
+    expect(recipients('OWNER', 'DEV')).toEqual(['OWNER', 'ADMIN', 'DEV'])
+    expect(recipients('ADMIN', 'DEV')).toEqual(['ADMIN', 'DEV'])
+    expect(recipients('OWNER', 'OWNER')).toEqual(['OWNER'])
+    expect(recipients('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
   })
 
   it('are transferred neither to another account nor to the leaving member, and not by a member without the right', () => {

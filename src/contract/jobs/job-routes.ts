@@ -39,7 +39,9 @@ export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 /** Room for somewhat more than a thousand ids. */
 const MAX_BULK_BYTES = 128 * 1024
+/** Maximum size of the body of `/run` (LIM-2). */
 export const MAX_RUN_BYTES = 10 * 2 ** 20
+/** Maximum size of the body of `/runsync` (LIM-2). */
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
 /**
  * The endpoint's object checks the size of a worker's post and fails its job (LIM-3): a refusal here would make the worker drop its result.
@@ -94,6 +96,7 @@ export type ClientOperation = Exclude<JobOperation, WorkerOperation>
 
 export type ClientCall = CallOf<ClientOperation>
 export type WorkerCall = CallOf<WorkerOperation>
+/** A parsed request of the job API or of the worker protocol. */
 export type JobCall = ClientCall | WorkerCall
 
 interface CallOf<Operation> {

@@ -9,6 +9,7 @@ export const LEVELS = [
   { stepMs: 60_000, slots: 15, chunks: 97 },
   { stepMs: 900_000, slots: 24, chunks: 121 },
 ] as const
+/** Index of a resolution, the finest first. */
 export type Level = 0 | 1 | 2
 
 /**

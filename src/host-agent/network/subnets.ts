@@ -1,5 +1,6 @@
 /** IPv4 ranges as text, `10.0.0.0/8`. Pure. */
 
+/** A range of IPv4 addresses. */
 export interface Subnet {
   /** First address, as a 32-bit number. */
   first: number

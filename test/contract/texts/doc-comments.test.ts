@@ -21,11 +21,11 @@ const isFunction = (node: SyntaxNode | null | undefined) => node !== null && nod
 const child = (node: SyntaxNode, name: string) => node[name] as SyntaxNode | null | undefined
 const children = (node: SyntaxNode, name: string) => (node[name] ?? []) as SyntaxNode[]
 
-/** The doc comment that ends directly before a place. */
+/** The doc comment directly before a place; line comments may stand between. */
 function docBefore({ comments }: Syntax, source: string, start: number): string | undefined {
-  const comment = comments.findLast(({ end }) => end <= start)
-  const isDoc = comment?.type === 'Block' && comment.value.startsWith('*')
-  return isDoc && /^[ \t]*\n?[ \t]*$/.test(source.slice(comment.end, start)) ? comment.value : undefined
+  const comment = comments.findLast(({ type, end }) => type === 'Block' && end <= start)
+  if (!comment?.value.startsWith('*')) return undefined
+  return /^([ \t]*\n[ \t]*\/\/.*)*[ \t]*\n?[ \t]*$/.test(source.slice(comment.end, start)) ? comment.value : undefined
 }
 
 /** The exported functions and classes of a source, and the public methods of these classes. */
@@ -47,6 +47,22 @@ function exportedOf(source: string, syntax: Syntax): { exported: Declared[]; met
     }
   }
   return found
+}
+
+/** Dependencies and settings of one function or class, whose own comment describes them. */
+const OF_ANOTHER = /(Deps|Options)$/
+/** Types that are derived from a schema, a table or a constant, which is documented instead. */
+const DERIVED = ['TSTypeReference', 'TSTypeQuery', 'TSIndexedAccessType', 'TSTypeOperator']
+
+/** The exported types of a source that are declared in full. */
+function typesOf(source: string, syntax: Syntax): Declared[] {
+  return children(syntax.program, 'body').flatMap((statement) => {
+    const node = statement.type.startsWith('Export') ? child(statement, 'declaration') : undefined
+    if (node?.type !== 'TSInterfaceDeclaration' && node?.type !== 'TSTypeAliasDeclaration') return []
+    const name = String(child(node, 'id')?.name)
+    if (OF_ANOTHER.test(name) || DERIVED.includes(child(node, 'typeAnnotation')?.type ?? '')) return []
+    return [{ name, node, doc: docBefore(syntax, source, statement.start) }]
+  })
 }
 
 /** Whether a call of the function may throw an error that is made in it. Errors of its callbacks, caught and repeated ones do not count. */
@@ -100,6 +116,15 @@ it('exported functions and classes have a doc comment', () => {
   expect(bare).toEqual([])
 })
 
+it('exported types have a doc comment', () => {
+  const bare = sources.flatMap(({ file, source, syntax }) =>
+    typesOf(source, syntax)
+      .filter(({ doc }) => doc === undefined)
+      .map(({ name }) => `${file}: ${name}`),
+  )
+  expect(bare).toEqual([])
+})
+
 it('functions and methods that throw name their errors', () => {
   const silent = sources.flatMap(({ file, source, exported, methods }) =>
     [...exported, ...methods]
@@ -127,6 +152,12 @@ interface D { delay: number; delayMs: number; /** Seconds. */ ttl?: number }`
     ['b', false, false],
     ['C', true, false],
   ])
+  expect(
+    typesOf(
+      'export type T = 1 | 2\nexport type U = T\nexport interface VDeps {}',
+      syntaxOf('b.ts', 'export type T = 1 | 2\nexport type U = T\nexport interface VDeps {}'),
+    ).map(({ name }) => name),
+  ).toEqual(['T'])
   expect(methods.map(({ name, node }) => [name, throws(node, source)])).toEqual([['C.f', true]])
   expect(unitless(source, syntaxOf('a.ts', source))).toEqual(['delay'])
 })

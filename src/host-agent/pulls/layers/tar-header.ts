@@ -1,5 +1,6 @@
 import { PullError } from '../pull-error.ts'
 
+/** Size of a header, and the unit of content, in the tar format. */
 export const BLOCK_BYTES = 512
 /** Maximum size of one extended header; the engines' library has the same limit. */
 const EXTENSION_MAX_BYTES = 2 ** 20
