@@ -42,7 +42,7 @@ export async function purge(queue: Queue): Promise<void> {
   await createApiClient(queue.url, queue.apiKey).request('POST', `/v2/${queue.endpointId}/purge-queue`, {})
 }
 
-/** Calls an endpoint's object through a door; see bench/inside. */
+/** Calls an endpoint's object through an entry point; see bench/inside. */
 export async function callInside(
   plane: Pick<BenchPlane, 'url'>,
   endpointId: string,

@@ -50,7 +50,7 @@ const VARS = {
 }
 const QUOTA = { minute: OUT_OF_REACH, hour: OUT_OF_REACH, day: OUT_OF_REACH, exempt: false }
 
-/** Serves the plane's Worker with the doors of bench/inside, as `npm start` does. `vars` override those of the bench. */
+/** Serves the plane's Worker with the entry points of bench/inside, as `npm start` does. `vars` override those of the bench. */
 export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<BenchPlane> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-bench-'))
   const dataDir = openDataDir(join(directory, 'plane'))

@@ -3,6 +3,7 @@ import { watchSteps } from './clock/step-watch.ts'
 import type { Timers } from './clock/timers.ts'
 import { hasTables } from './sql-migrations.ts'
 
+/** A stored deadline of an object; the object's one alarm is due at the earliest. */
 export interface Timer {
   name: string
   dueAtMs: number

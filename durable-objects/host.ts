@@ -212,6 +212,7 @@ export class HostObject extends PlaneObject implements HostRpc {
     await this.reports.passOn(hostId, reports)
   }
 
+  /** Reseals all rows under the current master secret. Throws when rows cannot be opened, after it has resealed the others. */
   async reseal(): Promise<void> {
     const failed = this.ctx.storage.transactionSync(() => this.store.reseal((row) => this.logins.reseal(row)))
     if (failed.length > 0) throw new Error(`workloads that cannot be opened: ${failed.join(', ')}`)

@@ -59,9 +59,9 @@ const CALL_SECONDS = 0.01
 const PINGS_PER_ALARM = LEASE_INTERVALS - 1
 
 /**
- * What one job of `seconds` causes that a busy worker of an endpoint with `workers` workers runs: its own calls, the pings and stop polls of
- * its worker meanwhile, and its share of the endpoint's alarm, history and time. The client reads the status once, and the job is deleted
- * at the end of its retention by an alarm of its own.
+ * The cost of one job of `seconds` on a busy worker of an endpoint with `workers` workers: its own calls, the pings and stop polls of its
+ * worker meanwhile, and its share of the endpoint's alarm, history and time. The client reads the status once, and the job is deleted at
+ * the end of its retention by an alarm of its own.
  */
 export function jobUsage(seconds: number, workers = WORKERS): Usage {
   const pings = seconds / INTERVALS.pingSeconds

@@ -10,7 +10,7 @@ export interface Committed {
 /** The judgement of one operation. */
 export interface Judged {
   operation: string
-  /** `FAIL`: a regression. `NOISY`: the rounds differ too much to tell. */
+  /** `FAIL`: a regression. `NOISY`: the rounds differ too much for a verdict. */
   verdict: 'ok' | 'FAIL' | 'NOISY'
   measured: Summary
   committed: Committed

@@ -1,5 +1,5 @@
-/** Header that names a door, which bypasses the plane's front. */
-export const ENTRY_HEADER = 'x-bench-door'
+/** Header that names an entry point, which bypasses the plane's front. */
+export const ENTRY_HEADER = 'x-bench-entry'
 
 /**
  * Entry points into the plane for measurements. `direct`: the call goes to the endpoint's object without key check and limits; `rest`: the

@@ -9,7 +9,7 @@ import { ENTRY_HEADER, type Entry } from './entries.ts'
 import { CountingHostObject, statementsOfHosts } from './host.ts'
 import { callOpenly } from './open-rest.ts'
 
-// The plane's own Worker; a request that names a door bypasses its front. Other requests pay only for the check of one header.
+// The plane's own Worker; a request that names an entry point bypasses its front. Other requests pay only for the check of one header.
 
 export default {
   fetch(request, env, ctx) {

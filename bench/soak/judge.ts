@@ -4,7 +4,7 @@ export interface Point {
   value: number
 }
 
-/** What a series may do. */
+/** The growth that a series may show. */
 export interface Rule {
   /** A growth up to the larger of these two is noise: `absolute` in the unit of the series, `relative` as a part of the value at start. */
   allowed: { absolute: number; relative: number }

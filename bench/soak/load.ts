@@ -50,7 +50,7 @@ export class MixedLoad {
   }
   /** Most jobs that were in progress at the same time, from their submit to the read of their result. */
   mostOpen = 0
-  /** What refused calls and faults said, with counts. */
+  /** Messages of refused calls and of faults, with counts. */
   readonly complaints = new Map<string, number>()
   private readonly took = new Map<string, number[]>()
   private readonly kept: { id: string; atMs: number }[] = []

@@ -1,7 +1,7 @@
 import type { Rule } from './judge.ts'
 import type { Group } from './readings.ts'
 
-/** What the load of a run has done, from which bounds are calculated. */
+/** The load that a run has sent, from which bounds are calculated. */
 export interface Done {
   minutes: number
   /** Acknowledged jobs, and those of them with an Idempotency-Key. */

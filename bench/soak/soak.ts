@@ -25,7 +25,7 @@ export interface SoakOptions {
   signal: AbortSignal
 }
 
-/** What a run has measured. */
+/** The measurements of a run. */
 export interface Soaked {
   readings: Readings
   load: MixedLoad

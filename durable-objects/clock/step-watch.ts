@@ -2,6 +2,7 @@ import { stepBetween } from '../../src/domain/clock/step.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Timers } from './timers.ts'
 
+/** An object that corrects its deadlines after a step of the clock (CLK-3). */
 export interface Stepped {
   /** Called once per clock step, with its size in milliseconds, from any code that reads the clock. */
   stepped(stepMs: number): void

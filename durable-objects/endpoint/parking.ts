@@ -7,6 +7,7 @@ import type { Timers } from '../clock/timers.ts'
  * and the callers repeat the request.
  */
 
+/** A take that waits for a job, with the end of its request. */
 export interface ParkedTake extends OpenTake {
   /** job-take-batch answers an array (WRK-11). */
   batch: boolean
@@ -17,6 +18,7 @@ export interface ParkedTake extends OpenTake {
 /** Why a stop poll ends: to read the stop requests again, or because a newer poll replaced it. */
 export type StopPollOutcome = 'woken' | 'displaced'
 
+/** Requests that wait in memory: takes for a job, polls for a stop order, and clients for the end of a job. */
 export class Parking {
   private readonly takes = new Map<string, ParkedTake>()
   private readonly stopPolls = new Map<string, (outcome: StopPollOutcome) => void>()

@@ -41,6 +41,7 @@ export interface Jobs {
   queueNote(lowPriority: boolean): QueueNote | undefined
 }
 
+/** Time for the parts of an endpoint object. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -88,6 +89,7 @@ export interface Room {
   readonly grant: StorageGrant
 }
 
+/** The vault that opens the sealed values of an endpoint. */
 export interface Secrets {
   readonly vault: Vault
 }

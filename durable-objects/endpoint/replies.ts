@@ -15,16 +15,20 @@ export function plainProblem(key: ProblemKey, detail: string, headers: Record<st
   return toReply(new Problem(key, { detail, headers }), 'jobApi')
 }
 
+/** The error response of the job API (API-6). */
 export function problemReply(key: ProblemKey, detail: string, headers: Record<string, string> = {}): Response {
   return toResponse(plainProblem(key, detail, headers))
 }
 
+/** Detail of every 404 of a job: the object cannot distinguish these causes. */
 export const JOB_NOT_FOUND = 'job not found: the id is unknown, its ttl expired, or its result is past retention'
 
+/** 404 for an unknown job. */
 export function jobNotFound(): Response {
   return problemReply('notFound', JOB_NOT_FOUND)
 }
 
+/** 404 for an unknown endpoint. */
 export function endpointNotFound(): Response {
   return problemReply('notFound', 'endpoint not found')
 }

@@ -40,6 +40,7 @@ class Refused extends Error {
   }
 }
 
+/** The failure to report for an error of a request. Throws every other error again. */
 export function toFailure(error: unknown): TunnelFailure {
   if (error instanceof Refused) return error.failure
   if (!(error instanceof StreamReset)) throw error
@@ -83,7 +84,7 @@ async function inTime<T>(timers: Pick<Timers, 'after'>, wanted: Promise<T>, time
   return Promise.race([wanted, late]).finally(cancel)
 }
 
-/** The response with the worker's head and body. */
+/** The response with the worker's head and body. Throws a `StreamReset` for a status below 200. */
 export function answer(
   timers: Pick<Timers, 'every'>,
   stream: TunnelStream,

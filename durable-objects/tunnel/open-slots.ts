@@ -46,7 +46,7 @@ export class OpenSlots {
     for (const [endpointId, slots] of byEndpoint) {
       void this.stub(endpointId)
         .renewSlots(slots)
-        .catch((error: unknown) => logEvent('warn', 'slots could not be kept', { endpointId, error }))
+        .catch((error: unknown) => logEvent('warn', 'slots could not be stored', { endpointId, error }))
     }
   }
 

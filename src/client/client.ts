@@ -31,6 +31,7 @@ export type ApiBody<Id extends keyof Table> = BodyOf<Table[Id]>
  */
 export type ApiCalls = { [Id in keyof Table]: Call<Table[Id]> }
 
+/** Calls of every operation of the plane by its id. Each throws `ApiError` or `ConnectionError`. */
 export interface ApiClient extends ApiCalls {
   /** Sends any request; resolves to the parsed answer, or undefined if it has no body. */
   request(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<unknown>

@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 
+/** HTTP method of an operation. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Schemas are imported as types only, so that programs that use this folder contain no schema code. */
 type Schema = z.ZodType
@@ -11,6 +12,7 @@ export interface Typed<Type> {
   readonly type?: Type
 }
 
+/** An operation of the API. `answer` and `body` carry types only. */
 export interface Operation<Path extends string = string, Answer = unknown, Body = never> {
   method: Method
   path: Path
@@ -27,7 +29,9 @@ type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer 
 
 /** Path parameters of an operation, by name. */
 export type PathOf<Op> = Op extends Operation<infer Path, unknown, unknown> ? { [Name in Names<Path>]: string } : never
+/** Answer of an operation, as parsed. */
 export type AnswerOf<Op> = Op extends Operation<string, infer Answer, unknown> ? Answer : never
+/** Body of an operation, as it is sent. */
 export type BodyOf<Op> = Op extends Operation<string, unknown, infer Body> ? Body : never
 
 type Output<Type> = Type extends Schema ? z.output<Type> : Type

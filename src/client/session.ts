@@ -30,6 +30,7 @@ export async function describeLink(url: string, link: string): Promise<Described
   return (await call(url, 'POST', `${SESSION}/link`, { link })) as DescribedLink
 }
 
+/** Ends the session of this browser. Throws `ApiError`, `ConnectionError`. */
 export async function signOut(url: string): Promise<void> {
   await call(url, 'DELETE', SESSION)
 }

@@ -35,6 +35,7 @@ export interface CallOptions {
   headers?: Record<string, string>
 }
 
+/** A request to send. */
 export interface Sent extends CallOptions {
   method: Method
   /** Path with its query. */

@@ -61,6 +61,7 @@ export async function listObjects(db: Records, kind: 'endpoints' | 'hosts' | 'te
   return rows.map(({ id }) => id)
 }
 
+/** Whether these are the last rows of a table: the step had room for more. */
 export function isLastStep(ids: readonly string[], stepRows = STEP_ROWS): boolean {
   return ids.length < stepRows
 }
@@ -173,7 +174,9 @@ async function write<Row extends { id: string }>(
   return { ids: rows.map(({ id }) => id), written: stale.length - failed.length, failed }
 }
 
-/** Reseals registry logins, which the caller opens and seals; null from `seal` means that it cannot. */
+/**
+ * Reseals registry logins, which the caller opens and seals; null from `seal` means that it cannot. Throws for a row that cannot be opened.
+ */
 export async function resealRegistries(
   db: Records,
   afterId: string,
@@ -236,7 +239,7 @@ export async function resealSecretParts(db: Records, afterId: string): Promise<S
 
 /**
  * Reseals stored first answers for repeats; those of a release without sealing are plain text. Identified by row number, because keys are
- * texts of clients.
+ * texts of clients. Throws for a row that cannot be opened.
  */
 export async function resealStoredAnswers(db: Records, afterId: string): Promise<Step> {
   const { teamId, operation, key, response } = idempotencyKeys

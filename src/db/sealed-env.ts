@@ -31,6 +31,7 @@ export function openContainer<Kept extends { container: ContainerSpec }>(vault: 
   return { ...record, container } as unknown as Kept
 }
 
+/** Seals environment variables for their place (SEAL-2). */
 export function sealVariables(vault: Vault, place: Place, variables: Variables): string {
   return vault.seal(place, JSON.stringify(variables))
 }

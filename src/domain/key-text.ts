@@ -9,6 +9,7 @@ export const SECRET_BYTES = 32
 const API_KEY = /^pp_([0-9a-z]{10})_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 const OPERATOR_KEY = /^ppo_([0-9A-Za-z]{43})([0-9A-Za-z]{6})$/
 
+/** The two parts of a key: the id finds its row, the secret proves the right to it. */
 export interface ParsedKey {
   id: string
   secret: string

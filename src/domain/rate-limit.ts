@@ -12,6 +12,7 @@ export type RateWindowName = (typeof RATE_WINDOWS)[number]['name']
 /** Requests that one spender may send in each window. */
 export type RateQuota = Record<RateWindowName, number>
 
+/** Quota of a spender without one of its own. */
 export const DEFAULT_QUOTA: RateQuota = { minute: 60, hour: 3000, day: 50_000 }
 
 /** All pods that a person pays for share the quota of this many pods (CAP-2): more pods or organizations do not raise it. */
@@ -72,6 +73,7 @@ export interface RateLevel {
   share?: ReserveShare
 }
 
+/** One window after a request, as the RateLimit headers show it. */
 export interface RateWindowState {
   name: RateWindowName
   quota: number
@@ -87,6 +89,7 @@ export interface RateWindowState {
  */
 export type RateOutcome = readonly number[]
 
+/** Whether a request is within its quota. */
 export interface RateVerdict {
   allowed: boolean
   /** When refused: the exceeded window with the longest wait (RATE-4). */

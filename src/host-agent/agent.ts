@@ -37,6 +37,7 @@ const LEASE_LOSS_GRACE_MS = 4_000
 /** Time limit for sending the last reports; the next agent process sends the rest. */
 const FLUSH_MS = { keep: 500, stop: 3_000 } as const
 
+/** Context of a running agent. */
 export interface AgentContext extends Pick<RuntimesContext, 'options' | 'log' | 'command'> {
   /** Fires when the operator ends the agent. */
   shutdown: AbortSignal

@@ -38,6 +38,7 @@ import { type Relay, startRelay } from './relay/relay.ts'
 import type { Runtime } from './runtime.ts'
 import { isSharedByTenants } from './workloads/tenancy.ts'
 
+/** The parts of an agent that its runtimes are built from. */
 export interface RuntimesContext {
   options: AgentOptions
   hostId: string

@@ -1,10 +1,12 @@
 import { constants } from 'node:os'
 import { redact } from './redact.ts'
 
+/** Longest line of output that a reason quotes. */
 export const OUTPUT_LINE_MAX_CHARS = 300
 /** Lines of output that are searched for the line that explains a crash. */
 export const OUTPUT_TAIL_LINES = 20
 
+/** The facts about the end of a program from which its reason is written. */
 export interface ExitFacts {
   exitCode: number | null
   signal: string | null

@@ -2,11 +2,13 @@ import { redact } from './redact.ts'
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
+/** Fields of a log line; undefined ones are left out. */
 export type LogFields = Record<string, string | number | boolean | null | undefined | readonly string[]>
 
 /** Longest line written, so that a pathological error text cannot flood the journal. */
 const LINE_MAX_CHARS = 8_192
 
+/** The log of the agent: one function per level. */
 export type Log = {
   [level in LogLevel]: (msg: string, fields?: LogFields) => void
 }

@@ -1,6 +1,7 @@
 import type { RuntimeName, Workload, WorkloadReport } from '../host-protocol/messages.ts'
 import type { Signal } from '../host-protocol/tunnel/channels.ts'
 
+/** A port of a workload and the port of this machine that leads to it. */
 export type PublishedPort = NonNullable<WorkloadReport['ports']>[number]
 
 /** Address at which this machine reaches a port of a workload. */
@@ -9,6 +10,7 @@ export interface Place {
   port: number
 }
 
+/** The end of a workload. */
 export interface WorkloadExit {
   /** 128 + n when signal n ended the workload, as in a shell; null when it is unknown. */
   exitCode: number | null
@@ -40,6 +42,7 @@ export interface Started {
   startedAtMs: number
 }
 
+/** Reports the progress of a start, and cancels it. */
 export interface StartHooks {
   /** Called before the step begins. `starting` precedes the creation of anything, so that the caller can record the intent. */
   onState(state: 'pulling' | 'starting'): void
@@ -106,6 +109,7 @@ export interface ExecRequest {
   terminal: { name: string; rows: number; cols: number } | null
 }
 
+/** Bytes that a command in a workload has written. */
 export interface ExecOutput {
   channel: 'stdout' | 'stderr'
   bytes: Uint8Array

@@ -18,6 +18,7 @@ export interface AppEnv {
   }
 }
 
+/** The context of a request, with the values that middleware has set. */
 export type AppContext = Context<AppEnv>
 
 /** Builds the context of a verb from an authenticated request. */

@@ -21,6 +21,7 @@ export interface AgentOptions {
   onCrash(reason: string, delayMs: number): void
 }
 
+/** The agent that `npm start` runs as a child process. */
 export interface AgentProcess {
   /** Asks the agent to stop its workloads and exit, and kills it after a timeout. Resolves with whether it exited by itself. */
   stop(): Promise<boolean>

@@ -91,6 +91,7 @@ function newSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url')
 }
 
+/** A new random operator key. */
 export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))
 }
@@ -100,23 +101,28 @@ export function readDemoAccount(dataDir: DataDir): DemoAccount | undefined {
   return readIrreplaceableFile(join(dataDir.path, 'demo-account.json'), DemoAccount, DEMO_ADVICE)
 }
 
+/** Stores the demo account durably, for the next start. */
 export function writeDemoAccount(dataDir: DataDir, account: DemoAccount): void {
   writeJsonFile(join(dataDir.path, 'demo-account.json'), account)
 }
 
+/** Reads the address and keys of the running plane from its data directory; undefined when there are none. */
 export function readDemoFile(path: string): DemoFile | undefined {
   return DemoFile.safeParse(readJsonFile(demoFilePath(path))).data
 }
 
+/** Stores the address and keys of the running plane, for programs on this machine. */
 export function writeDemoFile(dataDir: DataDir, demo: DemoFile): void {
   // The file may be lost in a crash, because each start removes it anyway.
   writeLosableJsonFile(demoFilePath(dataDir.path), demo)
 }
 
+/** Removes the file of `writeDemoFile`; does nothing if there is none. */
 export function removeDemoFile(dataDir: DataDir): void {
   rmSync(demoFilePath(dataDir.path), { force: true })
 }
 
+/** Path of the file of `writeDemoFile`. */
 export function demoFilePath(dataDir: string): string {
   return join(dataDir, 'demo.json')
 }

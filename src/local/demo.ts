@@ -35,13 +35,17 @@ export async function ensureDemoAccount(url: string, operator: ApiClient, known:
   return { apiKey, endpointId }
 }
 
-/** Returns the path of a single-use sign-in link for the demo user as an operator (SESSION-16). It is printed on this terminal only. */
+/**
+ * Returns the path of a single-use sign-in link for the demo user as an operator (SESSION-16). It is printed on this terminal only. Throws
+ * when the account has no user.
+ */
 export async function createConsoleLink(operator: ApiClient): Promise<string> {
   const userId = await findDemoUser(operator)
   if (userId === undefined) throw new Error('the demo account has no user')
   return (await operator.createSignInLink({ body: { userId, isOperator: true } })).path
 }
 
+/** Creates a join token for a host of this name and returns it. */
 export async function createJoinToken(operator: ApiClient, name: string): Promise<string> {
   return (await operator.createJoinToken({ body: { name } })).token
 }

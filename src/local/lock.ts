@@ -26,6 +26,7 @@ const GUARD_STALE_MS = 10_000
 const KILL_WAIT_MS = 5_000
 const POLL_MS = 50
 
+/** The exclusive right of this process to a data directory. */
 export interface DataDirLock {
   /** Whether processes of an earlier owner were killed by this call. */
   tookOver: boolean

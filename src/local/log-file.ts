@@ -1,5 +1,6 @@
 import { openRotatingLog, type RotatingLog } from '../node/rotating-log.ts'
 
+/** The log of one program of `npm start`. */
 export type LogFile = Omit<RotatingLog, 'dropped'>
 
 /** Opens a rotating log; with `echo` its lines are also printed on the terminal. */

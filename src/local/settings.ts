@@ -55,6 +55,7 @@ const LOCAL_JOB_LIMITS = JSON.stringify(Object.fromEntries(LIMIT_BUCKETS.map((bu
 /** LEG-4: new users try their existing clients. */
 const LOCAL_V1_ADAPTER = '1'
 
+/** Settings of `npm start`. */
 export interface StartSettings {
   dataDir: string
   port: number
@@ -65,6 +66,7 @@ export interface StartSettings {
   vars: Record<string, string>
 }
 
+/** Reads the settings of `npm start` from flags and environment. A wrong flag ends the process with a message. */
 export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEnv): StartSettings {
   const options = new Command('podplane')
     .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')

@@ -17,6 +17,7 @@ export interface RotatingLogOptions {
   noteDropped?: (lines: number, reason: string) => string
 }
 
+/** A log file that is replaced by a new one when it reaches its size. */
 export interface RotatingLog {
   readonly path: string
   /** Appends a line, given without a line break. Never throws: a line that cannot be written is dropped and counted. */

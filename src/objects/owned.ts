@@ -29,7 +29,7 @@ export class Owned<Kind extends OwnedKind, Row = unknown> {
     return this.#kind
   }
 
-  /** The same resource after a change of its row. */
+  /** The same resource after a change of its row. Throws for a row with another id. */
   with<Next extends { id: string }>(row: Next): Owned<Kind, Next> {
     if (row.id !== this.id) throw new Error(`the row of ${this.#kind} ${this.id} cannot become that of ${row.id}`)
     return new Owned(this.#kind, this.id, row)

@@ -8,6 +8,7 @@ export function toHex(bytes: Uint8Array): string {
 /** Most bytes passed as arguments of one call. */
 const CHUNK_BYTES = 8192
 
+/** Base64 with padding. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = ''
   for (let at = 0; at < bytes.length; at += CHUNK_BYTES) binary += String.fromCharCode(...bytes.subarray(at, at + CHUNK_BYTES))

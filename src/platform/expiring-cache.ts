@@ -8,6 +8,7 @@ const SKEW_MS = 1_000
 export class ExpiringCache<Value> {
   private readonly entries = new Map<string, { value: Value; untilMs: number }>()
   private readonly ttlMs: number
+  /** Maximum number of entries. */
   private readonly capacity: number
 
   constructor(ttlMs: number, capacity: number) {

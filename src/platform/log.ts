@@ -1,6 +1,7 @@
 import { keyPattern } from '../contract/key-kinds.ts'
 import { errorText } from './error-text.ts'
 
+/** Severity of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 const ORDER: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 }

@@ -73,7 +73,7 @@ export class Vault {
     this.masters = secrets.map((secret) => ({ id: keyIdOf(secret), secret, keys: new Map() }))
   }
 
-  /** Seals a text for its place and returns the envelope. */
+  /** Seals a text for its place and returns the envelope. Throws when the plane has no master secret. */
   seal(place: Place, text: string): string {
     const [master] = this.masters
     if (!master) throw new Error('a vault without a secret seals nothing')

@@ -38,6 +38,7 @@ export interface Idempotency {
   fingerprint: string
 }
 
+/** A job that was accepted, or the refusal of its submit. */
 export type Accepted = { job: Job } | { refused: Refused }
 
 const GONE: Refused = { key: 'notFound', detail: 'endpoint not found', headers: {} }

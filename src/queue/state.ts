@@ -30,6 +30,7 @@ export interface QueueState {
   randomBytes(count: number): Uint8Array
 }
 
+/** The stored jobs of an endpoint. */
 export interface JobRows {
   /** Queued jobs by priority. */
   readonly queuedNormal: number
@@ -83,6 +84,7 @@ export interface StopOrder {
   killAtMs: number
 }
 
+/** The stored workers of an endpoint. */
 export interface WorkerRows {
   /** In order of creation. */
   all(): Worker[]
@@ -104,8 +106,10 @@ export interface WorkerRows {
 export const INPUT = 0
 export const OUTPUT = 1
 export const S3_CONFIG = 2
+/** Kind of a stored text. */
 export type PayloadKind = typeof INPUT | typeof OUTPUT | typeof S3_CONFIG
 
+/** The stored texts of jobs, which are read only when they are needed. */
 export interface PayloadRows {
   /** Stores the latest progress of a running job, replacing the previous one. */
   setOutput(job: number, text: string): void
@@ -135,6 +139,7 @@ export interface LaunchState {
   notBeforeMs: number
 }
 
+/** The stored values of which an endpoint has one each. */
 export interface MetaValues {
   /** Returned for a deleted endpoint too. */
   config(): EndpointConfig | null
@@ -171,6 +176,7 @@ export interface KeyRows {
   clear(): void
 }
 
+/** The stored decisions of the scaler, for its history. */
 export interface DecisionRows {
   note(decision: ScalingDecision, inputs: ScalingInputs): void
 }
@@ -191,6 +197,7 @@ export interface OpenTake {
   parkedAtMs: number
 }
 
+/** Takes that wait for a job. They are not stored in rows. */
 export interface OpenTakes {
   open(): readonly OpenTake[]
 }

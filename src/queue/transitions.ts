@@ -65,10 +65,12 @@ export function silenceLimitMs({ pingIntervalMs }: Pick<QueueState, 'pingInterva
   return LEASE_INTERVALS * pingIntervalMs
 }
 
+/** Whether a worker has been silent for the limit (LSE-7). */
 export function isSilent(tx: Tx, worker: Parameters<typeof silentAtMs>[0]): boolean {
   return tx.nowMs >= silentAtMs(worker, silenceLimitMs(tx.state))
 }
 
+/** The reason that users read when a silent worker is given up. */
 export function silenceReason(state: QueueState): string {
   return `no ping for ${silenceLimitMs(state) / 1000} s`
 }

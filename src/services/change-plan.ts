@@ -9,17 +9,17 @@ import { bounded } from '../domain/plan/effect.ts'
 const REFUSALS: readonly number[] = [400, 402, 409, 412]
 
 /**
- * Returns the plan of a change (DRY-1). `foretell` runs the decisions of the change itself and throws their errors; the caller has checked
+ * Returns the plan of a change (DRY-1). `preview` runs the decisions of the change itself and throws their errors; the caller has checked
  * the resource and the scope. `inTheWay`: the users of the resource, listed with a refusal.
  */
 export async function planChange(
   action: string,
   resource: ChangedResource,
-  foretell: () => Promise<ChangeEffect[]>,
+  preview: () => Promise<ChangeEffect[]>,
   inTheWay: readonly ChangedResource[] = [],
 ): Promise<ChangePlan> {
   try {
-    return { action, resource, effects: bounded(resource, await foretell()), refusal: null }
+    return { action, resource, effects: bounded(resource, await preview()), refusal: null }
   } catch (error) {
     if (!(error instanceof Problem) || !REFUSALS.includes(error.status)) throw error
     return { action, resource, effects: [], refusal: problemBody(error), ...(inTheWay.length > 0 && { inTheWay: [...inTheWay] }) }

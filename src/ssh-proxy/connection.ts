@@ -12,6 +12,7 @@ import {
 
 const NORMAL = 1000
 
+/** Bytes that a command in a pod has written. */
 export interface Output {
   channel: 'stdout' | 'stderr'
   bytes: Uint8Array

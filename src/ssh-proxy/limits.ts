@@ -13,6 +13,7 @@ export interface Limits {
   failuresPerMinute: number
 }
 
+/** The limits of every proxy (NET-24). */
 export const LIMITS: Limits = { perAddress: 256, all: 2_048, unauthenticatedPerAddress: 64, unauthenticated: 256, failuresPerMinute: 60 }
 
 /** Divisor of the reserve: one connection in this many is reserved for addresses that have none. */

@@ -3,6 +3,7 @@ export type Log = (level: 'info' | 'warn' | 'error', msg: string, fields?: Recor
 
 const MAX_CHARS = 4_096
 
+/** A line is at most `MAX_CHARS` characters long. */
 export const logToStderr: Log = (level, msg, fields) => {
   process.stderr.write(`${JSON.stringify({ level, ts: new Date().toISOString(), msg, ...fields }).slice(0, MAX_CHARS)}\n`)
 }

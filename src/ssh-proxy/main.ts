@@ -17,7 +17,7 @@ const program = new Command('podplane-ssh-proxy')
   )
   .requiredOption('--url <plane>', 'address of the plane')
   .option('--listen <address:port>', 'where clients connect', '0.0.0.0:22')
-  .option('--state-dir <dir>', 'where the host key is kept', join(homedir(), '.podplane-ssh-proxy'))
+  .option('--state-dir <dir>', 'directory of the host key', join(homedir(), '.podplane-ssh-proxy'))
   .parse()
 
 dropRefusedOutput()

@@ -28,6 +28,7 @@ export interface ProxyOptions {
   limits?: Limits
 }
 
+/** A running proxy and the port that it listens on. */
 export interface SshProxy {
   port: number
   close(): Promise<void>
@@ -37,7 +38,7 @@ export interface SshProxy {
 export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   const { log } = options
   const plane = new Plane(options.planeUrl, options.key)
-  const turnstile = new ConnectionLimits(options.limits ?? LIMITS, () => performance.now())
+  const connections = new ConnectionLimits(options.limits ?? LIMITS, () => performance.now())
   const hostKeys = [loadHostKey(options.stateDir)]
   const ssh = new Server({ hostKeys, ident: 'podplane', keepaliveInterval: KEEPALIVE_MS, keepaliveCountMax: KEEPALIVES })
   const sockets = new Set<Socket>()
@@ -50,7 +51,7 @@ export async function openSshProxy(options: ProxyOptions): Promise<SshProxy> {
   })
   // Unauthenticated connections are counted before any of their bytes is read.
   const server = createServer({ noDelay: true }, (socket) => {
-    const entry = turnstile.enter(sourceOf(socket.remoteAddress ?? ''))
+    const entry = connections.enter(sourceOf(socket.remoteAddress ?? ''))
     if (entry === null) return void socket.destroy()
     const place = placeOf(socket.remoteAddress, socket.remotePort)
     sockets.add(socket)

@@ -116,15 +116,15 @@ describe('[TEAM-11] the keys of a leaving member', () => {
   })
 
   it('are transferred to a member who is not lower, and whom the caller may manage', () => {
-    const heirs = (actor: Role, member: Role) =>
-      ROLES.filter((heir) => refuseRemoval(standing({ actor, member }), { role: heir, isSelf: false }) === null)
-    expect(heirs('OWNER', 'DEV')).toEqual(['OWNER', 'ADMIN', 'DEV'])
-    expect(heirs('ADMIN', 'DEV')).toEqual(['ADMIN', 'DEV'])
-    expect(heirs('OWNER', 'OWNER')).toEqual(['OWNER'])
-    expect(heirs('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
+    const recipients = (actor: Role, member: Role) =>
+      ROLES.filter((recipient) => refuseRemoval(standing({ actor, member }), { role: recipient, isSelf: false }) === null)
+    expect(recipients('OWNER', 'DEV')).toEqual(['OWNER', 'ADMIN', 'DEV'])
+    expect(recipients('ADMIN', 'DEV')).toEqual(['ADMIN', 'DEV'])
+    expect(recipients('OWNER', 'OWNER')).toEqual(['OWNER'])
+    expect(recipients('OWNER', 'BILLING')).toEqual(['OWNER', 'ADMIN', 'BILLING'])
   })
 
-  it('go to no stranger and not to who goes, and nobody who only leaves gives them away', () => {
+  it('are transferred neither to another account nor to the leaving member, and not by a member without the right', () => {
     expect(refuseRemoval(standing(), { role: undefined, isSelf: false })?.detail).toBe('keysTo is not a member of the organization')
     expect(refuseRemoval(standing(), { role: 'DEV', isSelf: true })?.detail).toBe('keysTo is the member who leaves: name another member')
     expect(refuseRemoval(standing({ actor: 'DEV', isSelf: true }), { role: 'ADMIN', isSelf: false })?.key).toBe('accessDenied')

@@ -73,7 +73,7 @@ describe('samples of files', () => {
     expect(readings.since(0)).toEqual([])
   })
 
-  it('what appears late was 0 before, except where it could not be read', () => {
+  it('a series that appears late was 0 before, except where it could not be read', () => {
     const readings = new Readings()
     readings.scan(1, [])
     readings.scan(2, [])

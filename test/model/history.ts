@@ -11,7 +11,7 @@ const LAST_ROUND_MS = 10_000
 const BECKON_EVERY_ROUNDS = 10
 const ORDINARY_JOB = { low: false, sync: false, ttlMs: 86_400_000, executionMs: 600_000 }
 
-/** Plays one history against a queue; after every operation a witness compares the observations with the rules. */
+/** Plays one history against a queue; after every operation an observer compares the observations with the rules. */
 export class History {
   private readonly queue: QueueUnderTest
   private readonly checkEvery: number

@@ -44,7 +44,7 @@ test.each([
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'still waited for').toEqual(['IN_PROGRESS', 'READY'])
   check(tx(BACK_MS + waitMs))
   expect([state.jobs.bySeq(1)?.state, state.workers.get('w')?.phase], 'not for ever').toEqual(['IN_QUEUE', 'FAILED'])
-  // LSE-20: nobody knows what became of the worker while the plane was away.
+  // LSE-20: the plane does not know what became of the worker while it was away.
   expect(state.jobs.bySeq(1)).toMatchObject({
     retries: 0,
     hostLosses: 1,

@@ -234,36 +234,36 @@ describe('[NET-24] unauthenticated clients of the SSH proxy', () => {
   const SMALL: Limits = { perAddress: 3, all: 4, unauthenticatedPerAddress: 2, unauthenticated: 3, failuresPerMinute: 2 }
 
   test('are bounded by address and in total; a client with a proven key does not count among them', () => {
-    const turnstile = new ConnectionLimits(SMALL, () => 0)
-    const [first] = [turnstile.enter('a'), turnstile.enter('a')]
-    expect(turnstile.enter('a')).toBeNull()
+    const connections = new ConnectionLimits(SMALL, () => 0)
+    const [first] = [connections.enter('a'), connections.enter('a')]
+    expect(connections.enter('a')).toBeNull()
     first?.known()
-    expect(turnstile.enter('a')).not.toBeNull()
-    expect(turnstile.enter('a')).toBeNull()
-    expect(turnstile.enter('b')).not.toBeNull()
-    expect(turnstile.enter('c')).toBeNull()
+    expect(connections.enter('a')).not.toBeNull()
+    expect(connections.enter('a')).toBeNull()
+    expect(connections.enter('b')).not.toBeNull()
+    expect(connections.enter('c')).toBeNull()
   })
 
   test('wait for a minute after repeated failures; leaving twice counts once', () => {
     let nowMs = 0
-    const turnstile = new ConnectionLimits(SMALL, () => nowMs)
-    const fail = () => turnstile.enter('a')?.leave()
-    const known = turnstile.enter('a')
+    const connections = new ConnectionLimits(SMALL, () => nowMs)
+    const fail = () => connections.enter('a')?.leave()
+    const known = connections.enter('a')
     known?.known()
     known?.leave()
     known?.leave()
     fail()
     fail()
-    expect([turnstile.enter('a'), turnstile.enter('b') === null]).toEqual([null, false])
+    expect([connections.enter('a'), connections.enter('b') === null]).toEqual([null, false])
     nowMs = 60_000
-    expect(turnstile.enter('a')).not.toBeNull()
+    expect(connections.enter('a')).not.toBeNull()
   })
 })
 
 test.each(['stranger', 'known'] as const)('[SHR-39] ten addresses that take all they may leave a place to the next one, %s', (kind) => {
-  const turnstile = new ConnectionLimits(LIMITS, () => 0)
+  const connections = new ConnectionLimits(LIMITS, () => 0)
   const enter = (address: string) => {
-    const entry = turnstile.enter(address)
+    const entry = connections.enter(address)
     if (kind === 'known') entry?.known()
     return entry !== null
   }

@@ -12,6 +12,7 @@ export function note(core: Outboxes & Outside & Rows, tx: Tx, cause: Cause, chan
   if (config) core.audit.add(auditRow(core.env, tx.nowMs, cause, config.teamId, change))
 }
 
+/** Audit row of a cancelled job; `state` is the one before. */
 export function cancelled(jobId: string, state: Job['state']): Change {
   return { action: 'jobs.cancel', resourceKind: 'job', resourceId: jobId, before: { status: state }, after: { status: 'CANCELLED' } }
 }
@@ -21,6 +22,7 @@ export function bulkStarted(action: BulkAction, { id, matched, byStatus }: Pick<
   return { action: `jobs.bulk-${action}`, resourceKind: 'job-bulk', resourceId: id, before: byStatus, after: { jobs: matched } }
 }
 
+/** One audit row for all jobs of a purge, with their number. */
 export function purgedQueue(endpointId: string, queued: number): Change {
   return { action: 'queues.purge', resourceKind: 'queue', resourceId: endpointId, before: { queued }, after: { queued: 0 } }
 }

@@ -19,6 +19,7 @@ export type PostBody =
   /** The account sends too much at once; a later post may fit. */
   | { kind: 'busy'; detail: string }
 
+/** Limit of the body of a post. */
 export interface PostLimit {
   maxBytes: number
   /** Reason for a larger body. */

@@ -14,6 +14,7 @@ import type { HostSilence } from '../silence.ts'
 import type { WorkloadStore } from '../workload-store.ts'
 import type { HostLinkReplacements } from './link-replacements.ts'
 
+/** The first message of an agent on its link. */
 export type Hello = Extract<AgentMessage, { type: 'hello' }>
 
 export interface HostWelcomeDeps {

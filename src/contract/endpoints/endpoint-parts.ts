@@ -6,6 +6,7 @@ import { form } from '../forms.ts'
 
 /** Most workers of one endpoint: a bound, so that a typing error cannot request a million machines. */
 export const MAX_WORKERS = 1000
+/** Longest idle timeout of a worker. */
 export const MAX_IDLE_TIMEOUT_SECONDS = 3600
 
 export const EndpointType = z

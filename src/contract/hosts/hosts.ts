@@ -7,6 +7,7 @@ import { HostPrivateNetworks, PRIVATE_NETWORKS } from './private-networks.ts'
 
 /** Data center of a host whose operator names none. */
 export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
+/** Lifetime of a join token. */
 export const JOIN_TOKEN_TTL_MS = 30 * 60 * 1000
 
 const Cloud = z.enum(CLOUDS).meta({ id: 'HostCloud' })

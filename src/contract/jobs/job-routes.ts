@@ -1,5 +1,6 @@
 /** A route of the job API or the worker protocol, below `/v2/<endpoint>/`. One table defines routing, methods, keys and limits. */
 
+/** A route of the job API or of the worker protocol. */
 export interface JobRoute {
   methods: readonly string[]
   /** The kind of key that the route accepts: a client's API key, or a worker's own key (WRK-2). */
@@ -38,7 +39,9 @@ export type LimitBucket = (typeof LIMIT_BUCKETS)[number]
 
 /** Room for somewhat more than a thousand ids. */
 const MAX_BULK_BYTES = 128 * 1024
+/** Maximum size of the body of `/run` (LIM-2). */
 export const MAX_RUN_BYTES = 10 * 2 ** 20
+/** Maximum size of the body of `/runsync` (LIM-2). */
 export const MAX_RUNSYNC_BYTES = 20 * 2 ** 20
 /**
  * The endpoint's object checks the size of a worker's post and fails its job (LIM-3): a refusal here would make the worker drop its result.
@@ -93,6 +96,7 @@ export type ClientOperation = Exclude<JobOperation, WorkerOperation>
 
 export type ClientCall = CallOf<ClientOperation>
 export type WorkerCall = CallOf<WorkerOperation>
+/** A parsed request of the job API or of the worker protocol. */
 export type JobCall = ClientCall | WorkerCall
 
 interface CallOf<Operation> {

@@ -113,6 +113,7 @@ export const StreamHeaders = z.object({
     .meta({ description: 'Only for events: resume after this event.', param: { name: 'Last-Event-ID', in: 'header' } }),
 })
 
+/** The values of a query, or its first fault. */
 export type Read<Schema extends z.ZodType> = { ok: true; values: z.infer<Schema> } | { ok: false; fault: string }
 
 /**

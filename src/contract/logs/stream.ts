@@ -4,6 +4,7 @@ import { queryInteger } from '../query-values.ts'
 
 /** Most lines that a log retains, and so the largest `tail` (LOG-2). */
 export const LOG_TAIL_MAX = 5_000
+/** Lines that a request without `tail` gets. */
 export const LOG_TAIL_DEFAULT = 100
 
 export const LogSourceParam = z

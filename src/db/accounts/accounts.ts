@@ -6,6 +6,7 @@ import { findPlansOf } from './plans.ts'
 import { isUserActive } from './suspension.ts'
 
 export type UserRow = typeof users.$inferSelect
+/** The rate quota of an account; `exempt`: it has none. */
 export type QuotaRow = RateQuota & { exempt: boolean }
 
 /** Stores a user with the personal team; false when the e-mail address is taken. */

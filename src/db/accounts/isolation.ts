@@ -9,6 +9,7 @@ export async function findRuntimeClass(db: Database, teamId: string): Promise<Ru
   return row?.runtimeClass ?? null
 }
 
+/** Sets the runtime class that an account requires; null removes the requirement. `note` is stored with it. */
 export async function setRuntimeClass(db: Database, teamId: string, runtimeClass: RuntimeClass | null, note: Statement): Promise<void> {
   await db.batch([db.update(teams).set({ runtimeClass }).where(eq(teams.id, teamId)), note])
 }

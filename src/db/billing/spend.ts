@@ -77,6 +77,7 @@ export interface SpendState {
   together: { accounts: number; nanosPerHour: number }
 }
 
+/** Reads an account's spend limits and its present rates, in billionths of a USD per hour, at one moment. */
 export async function readSpend(db: Database, teamId: string): Promise<SpendState> {
   const ofTeam = sql`team_id = ${teamId}`
   const columns = Object.fromEntries(SPEND_KINDS.map((kind) => [kind, sql<number>`${RATES[kind](ofTeam)}`.as(kind)])) as Record<

@@ -88,6 +88,7 @@ export function listStops(db: Database, teamId: string): Promise<SpendStopRow[]>
     .limit(MAX_KEPT)
 }
 
+/** Returns a stop of an account by its id; undefined when the account has none of this id. */
 export function findStop(db: Database, teamId: string, id: string): Promise<SpendStopRow | undefined> {
   return db
     .select()

@@ -29,6 +29,7 @@ const CLUSTER_REFUSALS = ['inactive', 'clusters', 'pods', 'gpus', 'specBytesPerH
 type SeatRefusal = (typeof SEAT_REFUSALS)[number]
 export type ClusterRefusal = (typeof CLUSTER_REFUSALS)[number]
 
+/** Whether the refusal depends on the chosen hosts, so that others may accept the cluster. */
 export function isSeatRefusal(refusal: SeatRefusal | ClusterRefusal): refusal is SeatRefusal {
   return SEAT_REFUSALS.some((name) => name === refusal)
 }

@@ -37,6 +37,7 @@ export interface Reservation extends Resources {
   volumeId?: string | undefined
 }
 
+/** Capacity of a host that a workload holds. */
 export interface Allocation {
   id: string
   hostId: string

@@ -5,6 +5,7 @@ import type { Database, Statement } from '../client.ts'
 import { selectOf } from '../select-of.ts'
 import { hosts, joinTokens } from '../tables/hosts/hosts.ts'
 
+/** A host that joins. */
 export interface NewHost {
   id: string
   name: string

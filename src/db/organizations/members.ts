@@ -12,11 +12,13 @@ export interface Actor {
   role: Role
 }
 
+/** A member of an organization; `createdAt` is in milliseconds since the epoch. */
 export interface MemberRow extends Actor {
   email: string
   createdAt: number
 }
 
+/** A member with the state of the user. */
 export interface KnownMember extends MemberRow {
   /** Whether the user is not suspended by the operator. */
   isActive: boolean
@@ -105,13 +107,13 @@ export async function handOver(
 }
 
 /**
- * Removes a member, and revokes the member's keys in this team or transfers them to the heir (TEAM-10, TEAM-11); false: a role has changed.
+ * Removes a member, and revokes the member's keys in this team or transfers them to the recipient (TEAM-10, TEAM-11); false: a role has changed.
  * The notes directly follow the statements that they describe: of the member and of the keys.
  */
 export async function removeMember(
   db: Database,
   teamId: string,
-  { member, actor, heir, nowMs }: { member: Actor; actor: Actor; heir: Actor | null; nowMs: number },
+  { member, actor, recipient, nowMs }: { member: Actor; actor: Actor; recipient: Actor | null; nowMs: number },
   [removed, keysEnded]: readonly [Statement, Statement],
 ): Promise<boolean> {
   const keepsOwner = member.role === 'OWNER' ? hasOtherOwner(teamId, member.userId) : undefined
@@ -119,11 +121,11 @@ export async function removeMember(
   const [result] = await db.batch([
     db
       .delete(memberships)
-      .where(and(isMember(teamId, member), isStill(teamId, actor), heir ? isStill(teamId, heir) : undefined, keepsOwner)),
+      .where(and(isMember(teamId, member), isStill(teamId, actor), recipient ? isStill(teamId, recipient) : undefined, keepsOwner)),
     removed,
     db
       .update(apiKeys)
-      .set(heir ? rightsUnder(member, heir) : { revokedAt: nowMs })
+      .set(recipient ? rightsUnder(member, recipient) : { revokedAt: nowMs })
       .where(and(eq(apiKeys.teamId, teamId), eq(apiKeys.userId, member.userId), isNull(apiKeys.revokedAt), isGone)),
     keysEnded,
   ])
@@ -131,14 +133,14 @@ export async function removeMember(
 }
 
 /** New values of a key that is transferred to another member: under another role it is restricted to what it granted (TEAM-11). */
-function rightsUnder(member: Actor, heir: Actor) {
-  if (member.role === heir.role) return { userId: heir.userId }
+function rightsUnder(member: Actor, recipient: Actor) {
+  if (member.role === recipient.role) return { userId: recipient.userId }
   const granted = (permission: 'ALL' | 'READ_ONLY') => JSON.stringify(scopesOfHandedKey(member.role, permission, []))
   const name = sql`substr(value, 1, instr(value || '@', '@') - 1)`
   const listed = sql`(SELECT json_group_array(value) FROM json_each(${apiKeys.scopes})
     WHERE ${name} IN (SELECT value FROM json_each(${granted('ALL')})))`
   const scopes = sql`CASE ${apiKeys.permission} WHEN 'ALL' THEN ${granted('ALL')} WHEN 'READ_ONLY' THEN ${granted('READ_ONLY')} ELSE ${listed} END`
-  return { userId: heir.userId, permission: 'RESTRICTED' as const, scopes }
+  return { userId: recipient.userId, permission: 'RESTRICTED' as const, scopes }
 }
 
 function isMember(teamId: string, { userId, role }: Actor) {

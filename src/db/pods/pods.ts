@@ -30,6 +30,7 @@ const POD_REFUSALS = ['inactive', 'pods', 'gpus', 'spend', ...REFERENCE_REFUSALS
 export type HostRefusal = (typeof HOST_REFUSALS)[number]
 export type PodRefusal = (typeof POD_REFUSALS)[number]
 
+/** Whether the refusal depends on the host, so that another host may accept the pod. */
 export function isHostRefusal(refusal: HostRefusal | PodRefusal): refusal is HostRefusal {
   return HOST_REFUSALS.some((name) => name === refusal)
 }

@@ -3,6 +3,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Database, Statement } from '../client.ts'
 import { isUsedByEndpoint, isUsedByPod, type ResourceUsers } from './resource-users.ts'
 
+/** Outcome of a deletion. `changed`: the row differs from the one that the caller read. */
 export type DeleteOutcome = 'deleted' | 'unknown' | 'changed' | 'usedByPod' | 'usedByEndpoint'
 
 /**

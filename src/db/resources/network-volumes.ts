@@ -33,6 +33,7 @@ export interface VolumeUse {
 
 const UNUSED: VolumeUse = { usedBytes: null, usedAtMs: null, sizeEnforced: false }
 
+/** A volume with the workloads that mount it. */
 export type UsedNetworkVolume = NetworkVolumeRecord & VolumeUse
 
 /** Hourly cost of a volume from a time on, and the limits that apply (BIL-11, BIL-22). */

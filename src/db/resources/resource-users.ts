@@ -62,6 +62,7 @@ export interface NamedRow {
   name: string
 }
 
+/** Pods and endpoints that use a resource, as far as they are listed. */
 export interface ListedUsers {
   pods: Named<NamedRow>
   endpoints: Named<NamedRow>

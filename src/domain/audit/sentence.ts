@@ -29,6 +29,7 @@ const PAST: Readonly<Record<string, string>> = { set: 'set', stop: 'stopped', lo
 /** Upper bound of changed members that a sentence names. */
 const MAX_NAMED = 5
 
+/** An audit row, as far as its sentence needs it. */
 export interface DescribedChange {
   actor: keyof typeof ACTORS
   action: string

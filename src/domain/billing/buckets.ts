@@ -28,6 +28,7 @@ export interface Bucket {
   endMs: number
 }
 
+/** Buckets of a valid request, or the refusal. */
 export type WindowResult = { ok: true; buckets: Bucket[] } | { ok: false; problem: Refusal }
 
 /** The buckets that a request asks for, oldest first and without gaps, at least one (BIL-2), or the refusal. */

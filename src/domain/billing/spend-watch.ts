@@ -43,6 +43,7 @@ export interface SpendStop {
   data: LimitFigures & { podIds: string[] }
 }
 
+/** The facts from which warnings about spending are decided. */
 export interface WatchedSpend {
   limits: SpendLimits
   use: SpendUse

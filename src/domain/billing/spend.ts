@@ -30,6 +30,7 @@ export interface Limit<Amount> {
   ceilingMicros: Amount
 }
 
+/** The limits in force per hour and per month. */
 export interface SpendLimits {
   hour: Limit<number>
   month: Limit<number | null>
@@ -153,6 +154,7 @@ export interface Month {
   endMs: number
 }
 
+/** The calendar month of an instant, in UTC; `endMs` is exclusive. */
 export function monthOf(nowMs: number): Month {
   const now = new Date(nowMs)
   const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()]

@@ -16,6 +16,7 @@ export interface EntryBodies {
   PUBLISHER: { source: 'official' | 'verified' }
 }
 
+/** The body of a catalog entry of any kind. */
 export type CatalogEntry = EntryBodies[CatalogKind]
 
 /** An entry with its kind and id. */

@@ -10,6 +10,7 @@ export const LATE_MS = 2_000
 /** If a delay begins within this time after another one, only the first is compensated; otherwise a deadline would never come. */
 const BETWEEN_MS = 1_000
 
+/** Two observations of the clock, between which it may have stepped. */
 export interface Sightings {
   /** The previous observation and this one, milliseconds since the epoch. */
   beforeMs: number

@@ -19,6 +19,7 @@ export interface MemberFacts {
   mungeKey: string | null
 }
 
+/** Files that a member of a Ray or Slurm cluster gets; none for other types. */
 export function clusterFiles(facts: MemberFacts): WorkloadFile[] {
   const type = facts.spec.cluster?.type
   if (type === 'RAY') return [{ path: '/usr/local/bin/podplane-ray', content: base64(RAY_START), mode: PROGRAM }]

@@ -8,6 +8,7 @@ import type { PodSpec } from '../pod/record.ts'
  * (CLU-8). Pure.
  */
 
+/** Hosts for all members of a cluster, or why they do not fit. */
 export type Gang =
   | {
       ok: true

@@ -26,6 +26,7 @@ export interface Member {
   changedAtMs: number
 }
 
+/** The facts from which the next steps of a cluster are decided. */
 export interface ClusterState {
   isDeleted: boolean
   onHostLoss: HostLossPolicy
@@ -48,6 +49,7 @@ export interface Check {
   troubledSinceMs: number | null
 }
 
+/** Answers of hosts to the check of a private network. */
 export type Answers = readonly { hostId: string; report: OverlayReport }[]
 
 /** One action on the cluster; a decision lists them in order. */
@@ -64,6 +66,7 @@ export type Step =
   /** Nothing of the cluster is left on any host. */
   | { kind: 'forget' }
 
+/** Steps to carry out, and the instant of the next decision. */
 export interface Decision {
   steps: readonly Step[]
   checkAtMs: number

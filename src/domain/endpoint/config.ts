@@ -20,6 +20,7 @@ const DEFAULT_SCALING: Record<EndpointConfig['type'], EndpointConfig['scaling']>
 /** Default container disk of a worker, GB. */
 export const DEFAULT_WORKER_DISK_GB = 10
 
+/** A valid configuration, or its refusal. */
 export type ConfigResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
 /** `releaseDiff` is null if no release is made, and `changed` is false if the request changes nothing. */
 export type PatchResult =

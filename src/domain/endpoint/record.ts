@@ -14,6 +14,7 @@ export interface EndpointConfig {
   container: ContainerSpec
   compute: GpuCompute | CpuCompute
   workers: { min: number; max: number; idleTimeoutSeconds: number }
+  /** `queueDelay`: seconds that a job may wait before another worker starts (SCALE-2). */
   scaling: { type: 'QUEUE_DELAY'; queueDelay: number } | { type: 'REQUEST_COUNT'; requestCount: number }
   /** Default execution timeout of a job, milliseconds (TMO-2). */
   timeoutMs: number
@@ -32,6 +33,7 @@ export interface EndpointConfig {
   createdAt: string
 }
 
+/** GPU compute of a worker: GPUs of the pools, in order of preference, without the excluded types. */
 export interface GpuCompute {
   kind: 'gpu'
   pools: string[]
@@ -41,6 +43,7 @@ export interface GpuCompute {
   minCudaVersion: string | null
 }
 
+/** CPU compute of a worker. */
 export interface CpuCompute {
   kind: 'cpu'
   /** In order of preference. */

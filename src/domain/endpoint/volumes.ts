@@ -11,6 +11,7 @@ export interface PlacedVolume {
   dataCenterId: string
 }
 
+/** A configuration with the locations of its volumes, or the refusal. */
 export type VolumesResult = { ok: true; config: EndpointConfig } | { ok: false; problem: Refusal }
 
 /**

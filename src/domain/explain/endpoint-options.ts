@@ -16,6 +16,7 @@ import { type Found, type Probe, searchOptions } from './search.ts'
 
 type Patch = UpdateEndpointRequest
 
+/** The facts that the options of an endpoint are searched in. */
 export interface EndpointWorld {
   config: EndpointConfig
   catalog: Catalog

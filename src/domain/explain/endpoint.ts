@@ -17,6 +17,7 @@ export interface QueueFacts {
   retryAtMs: number | null
 }
 
+/** The facts that explain why an endpoint has the workers that it has. */
 export interface EndpointFacts extends QueueFacts {
   workers: { min: number; max: number }
   /** Why the account's limits refuse a worker; null: they allow it, or were not checked. */

@@ -17,6 +17,7 @@ export interface Needs {
   pods: number
 }
 
+/** A limit of the account that refuses a workload. */
 export interface MeansBlock {
   code: 'SPEND_LIMIT' | 'QUOTA'
   text: string

@@ -27,6 +27,7 @@ export interface Fit {
 /** Checks whether a request fits, by the rules that place it; null: it does not. */
 export type Probe<Asked> = (asked: Asked) => Fit | null
 
+/** A change with which a request fits. */
 export interface Found<Asked> extends Fit {
   kind: WhyOptionKind
   summary: string

@@ -17,6 +17,7 @@ type FlatContainer = Pick<FlatPodPatch, (typeof RENAMED)[number][0]>
 /** Container fields of a v2 request. */
 export interface ContainerPart {
   image?: string
+  /** GB. */
   disk?: number
   registry?: string
   entrypoint?: string[]
@@ -28,6 +29,7 @@ export interface ContainerPart {
 /** Container fields of a v2 response. */
 export interface ShownContainer {
   image: string
+  /** GB. */
   disk: number
   registry: string | null
   entrypoint: string[]
@@ -59,7 +61,7 @@ export function flatContainer(shown: ShownContainer) {
   }
 }
 
-/** A persistent mount of at least `MIN_PERSISTENT_GB`; undefined for a size of 0 (LEG-6). */
+/** A persistent mount of at least `MIN_PERSISTENT_GB`; undefined for a size of 0 (LEG-6). Sizes in GB. */
 export function persistentOf(sizeGb: number, path = DEFAULT_MOUNT_PATH): { size: number; path: string } | undefined {
   return sizeGb === 0 ? undefined : { size: Math.max(sizeGb, MIN_PERSISTENT_GB), path }
 }

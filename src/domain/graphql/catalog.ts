@@ -37,6 +37,7 @@ export interface LowestPriceInput {
   countryCode?: string | null
   allowedCudaVersions?: readonly (string | null)[] | null
   minCudaVersion?: string | null
+  /** GB. */
   totalDisk?: number | null
   globalNetwork?: boolean | null
   compliance?: readonly (string | null)[] | null

@@ -17,6 +17,7 @@ export interface EndpointInput {
   networkVolumeId?: string | null
   networkVolumeIds?: readonly ({ networkVolumeId?: string | null } | null)[] | null
   locations?: string | null
+  /** Seconds. */
   idleTimeout?: number | null
   scalerType?: string | null
   scalerValue?: number | null

@@ -90,7 +90,7 @@ export function given(text: string | null | undefined): string | undefined {
 /** `<flavor>-<vCPUs>-<GB>` (SEED-3). */
 const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
 
-/** Parses the name of a CPU machine; null for other text. */
+/** Parses the name of a CPU machine, whose memory is in GB; null for other text. */
 export function instanceOf(text: string): { id: string; vcpuCount: number; memory: number } | null {
   const [, id, vcpus, memory] = INSTANCE.exec(text) ?? []
   return id === undefined ? null : { id, vcpuCount: Number(vcpus), memory: Number(memory) }

@@ -9,6 +9,7 @@ export const LEVELS = [
   { stepMs: 60_000, slots: 15, chunks: 97 },
   { stepMs: 900_000, slots: 24, chunks: 121 },
 ] as const
+/** Index of a resolution, the finest first. */
 export type Level = 0 | 1 | 2
 
 /**
@@ -35,6 +36,7 @@ export interface Track {
   lastSlot: number
 }
 
+/** Samples of a time span at the resolution of one level (HIS-2). */
 export interface Chunk {
   level: Level
   startMs: number
@@ -52,6 +54,7 @@ export function chunkStart(level: Level, ms: number): number {
   return Math.floor(ms / chunkMs(level)) * chunkMs(level)
 }
 
+/** A chunk without samples that begins at `startMs`. */
 export function emptyChunk(level: Level, startMs: number): Chunk {
   return { level, startMs, tracks: new Map(), columns: 0 }
 }

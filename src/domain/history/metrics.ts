@@ -42,6 +42,7 @@ export interface Sample {
 /** The track of the machine itself, beside those of its workloads. */
 export const HOST_TRACK = ''
 
+/** The code under which a metric is stored. Throws for an unknown name. */
 export function codeOf(name: MetricName): MetricCode {
   const code = BY_NAME.get(name)
   if (code === undefined) throw new Error(`no metric is called ${name}`)

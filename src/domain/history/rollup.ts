@@ -28,7 +28,7 @@ function idlenessIn(chunk: Chunk | null, id: string): Idleness | null {
 
 /**
  * Stores a chunk as one step of a chunk of the next level (HIS-2): the mean of its steps that have a value, and their maximum. The step is
- * set, not added to, so that this may be repeated.
+ * set, not added to, so that this may be repeated. Throws for a chunk that is no step of the other.
  */
 export function rollUp(fine: Chunk, coarse: Chunk): void {
   const slot = Math.floor((fine.startMs - coarse.startMs) / LEVELS[coarse.level].stepMs)

@@ -19,6 +19,7 @@ export function packNumber(value: number): number {
   return Math.min(ABSENT - 1, shift * MANTISSA + rounded)
 }
 
+/** Inverse of `packNumber`, up to its rounding; NaN for an absent value. */
 export function unpackNumber(packed: number): number {
   if (packed === ABSENT) return Number.NaN
   const exponent = Math.floor(packed / MANTISSA)

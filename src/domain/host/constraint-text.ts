@@ -34,7 +34,7 @@ const TEXTS: Readonly<Record<string, (wanted: string, type: string) => string>> 
   schedulable: () => 'needs a host that is not cordoned',
   disk: () => 'needs a host whose disk is not full',
   runtime: (wanted) => (wanted === 'docker' ? 'needs a container engine' : 'needs an agent that runs built-in images'),
-  isolation: () => 'needs a host that keeps accounts apart, or one that no other account uses',
+  isolation: () => 'needs a host that isolates accounts, or one that no other account uses',
   runtimeClass: (wanted) => `needs a container in ${wanted}, which the operator requires of this account`,
   dataCenter: (wanted) => `needs data center ${wanted.replaceAll('|', ' or ')}`,
   cloud: (wanted) => `needs ${wanted} hardware`,

@@ -3,6 +3,7 @@ import type { GpuProblem } from '../../host-protocol/messages.ts'
 
 /** The health of a host as its operator sees it (HOST-33). */
 
+/** The facts from which the health of a host is judged. */
 export interface HealthFacts {
   online: boolean
   /** Heartbeats are missing. */

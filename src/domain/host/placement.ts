@@ -5,6 +5,7 @@ import { type DiskUse, diskRoom } from './disk-share.ts'
 
 /** Chooses the host of a workload: filters by every constraint, then scores. Pure. */
 
+/** A host as placement sees it, with its free capacity. */
 export interface PlacementHost {
   id: string
   /** It is linked and sends heartbeats; nothing is placed on another. */
@@ -60,6 +61,7 @@ export interface PlacementNeeds {
   minCudaVersion: string | null
 }
 
+/** A workload that needs a host. */
 export interface PlacementRequest extends PlacementNeeds {
   /** Alternatives in order of preference; the first that fits somewhere wins. */
   shapes: readonly ComputeShape[]
@@ -67,6 +69,7 @@ export interface PlacementRequest extends PlacementNeeds {
   sharedVolumes?: readonly SharedVolumeKind[]
 }
 
+/** The compute of one workload. */
 export interface ComputeShape {
   /** The CPU flavor, if it has a price of its own. */
   flavorId?: string
@@ -75,6 +78,7 @@ export interface ComputeShape {
   memoryMb: number
 }
 
+/** A host on which one of the requested shapes fits. */
 export interface Candidate {
   hostId: string
   dataCenterId: string
@@ -137,7 +141,7 @@ export function failedConstraints(request: PlacementNeeds, shape: ComputeShape, 
   if (host.diskFull) failed.push('disk: writable > full')
   if (!host.runtimes.includes(request.runtime)) failed.push(`runtime: ${request.runtime} > ${host.runtimes.join('+') || 'none'}`)
   failed.push(...failedClass(request, host))
-  if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts kept apart > none')
+  if (host.heldBy?.some((account) => account !== request.teamId)) failed.push('isolation: accounts isolated > none')
   if (request.dataCenterIds.length > 0 && !request.dataCenterIds.includes(host.dataCenterId)) {
     failed.push(`dataCenter: ${request.dataCenterIds.join('|')} > ${host.dataCenterId}`)
   }

@@ -11,6 +11,7 @@ export const SUSPECT_AFTER_MS = 3 * BEAT_INTERVAL_MS
 /** A host whose link was seen to close has this long to link again before it counts as offline. */
 export const RECONNECT_GRACE_MS = 10_000
 
+/** The facts from which the presence of a host is judged. */
 export interface PresenceFacts {
   stage: PresenceStage
   /** The start of the silence: the last heartbeat, or the time when the plane itself was back (HOST-35). */

@@ -10,6 +10,7 @@ export interface Taker extends Holder {
   parkedAtMs: number
 }
 
+/** A job for the worker with this index among the takers. */
 export interface Assignment {
   takerIndex: number
   job: QueuedJob

@@ -14,12 +14,14 @@ export interface JobFacts {
   max: number
 }
 
+/** A reason why an endpoint lacks workers. */
 export interface Trouble {
   /** `replaced`: the worker had taken a job, so another one is started at once (LSE-31). */
   kind: 'capacity' | 'failure' | 'replaced'
   text: string
 }
 
+/** Why a job waits. */
 export interface Explanation {
   reason: WaitReason
   /** A short text for the status record (STA-2); null if nothing is wrong. */

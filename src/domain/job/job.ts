@@ -48,6 +48,7 @@ interface JobFacts {
   readonly delivery: string | null
 }
 
+/** A job that waits for a worker. */
 export interface QueuedJob extends JobFacts {
   readonly state: 'IN_QUEUE'
   /** When its last attempt was lost; null: none since the submit or the last retry. */
@@ -68,8 +69,10 @@ export interface RunningJob extends JobFacts {
   readonly missingPings: number
 }
 
+/** States in which a job has ended. */
 export type EndState = Exclude<JobState, 'IN_QUEUE' | 'IN_PROGRESS'>
 
+/** A job that has ended. */
 export interface EndedJob extends JobFacts {
   readonly state: EndState
   readonly finishedAtMs: number
@@ -134,10 +137,12 @@ export function factsOf(job: Job): JobFacts {
   }
 }
 
+/** Whether a job in this state has ended. */
 export function isTerminal(state: JobState): state is EndState {
   return state !== 'IN_QUEUE' && state !== 'IN_PROGRESS'
 }
 
+/** Whether a job has ended. */
 export function isEnded(job: Job): job is EndedJob {
   return isTerminal(job.state)
 }
@@ -147,6 +152,7 @@ export function endedAtMs(job: Job): number | null {
   return isEnded(job) ? job.finishedAtMs : null
 }
 
+/** Whether both are one start of one worker: a later boot of the same worker is another holder. */
 export function sameHolder(a: Holder | null, b: Holder): boolean {
   return a !== null && a.workerId === b.workerId && a.boot === b.boot
 }
@@ -180,6 +186,7 @@ export function retryJob(job: EndedJob, orderKey: number): QueuedJob {
   }
 }
 
+/** Whether a user may retry the job (CTL-2). */
 export function canRetry(job: Job): job is EndedJob {
   return job.state === 'FAILED' || job.state === 'TIMED_OUT'
 }
@@ -189,6 +196,7 @@ export function retryRefusal({ id, state }: Job): string {
   return `job ${id} is ${state}; only FAILED and TIMED_OUT jobs can be retried`
 }
 
+/** Whether a post changes a job (LSE-10, LSE-11). `accept-late`: its lease ended before, and the job waits again. */
 export type Verdict = 'accept' | 'accept-late' | 'duplicate' | 'superseded'
 
 /** LSE-10, LSE-11: whether this post of `from` may change the job. `final` is false for progress and chunks. */

@@ -11,6 +11,7 @@ export interface LeaseTimes {
 }
 
 const ACK_INTERVALS = 3
+/** Length of a lease, in ping intervals. */
 export const LEASE_INTERVALS = 4
 const MISSING_PINGS_LIMIT = 2
 const RETRY_LIMIT = 1
@@ -178,6 +179,7 @@ export function endLease(job: RunningJob, reason: string, nowMs: number, loss: L
   }
 }
 
+/** A change that time has made. */
 export type Due =
   | { kind: 'none' }
   | { kind: 'delete'; wasRunning: boolean }

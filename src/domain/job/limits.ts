@@ -1,7 +1,6 @@
 import { LIMIT_BUCKETS, type LimitBucket } from '../../contract/jobs/job-routes.ts'
 
-/** Limits of the job API (LIM-1): per user, endpoint and operation. Pure: the caller passes the time. */
-
+/** Limit of one operation of the job API (LIM-1): per user and endpoint. */
 export interface JobLimit {
   /** Calls in one window. */
   rate: number
@@ -19,6 +18,7 @@ export interface JobLimitSettings {
 /** Windows are fixed slots aligned to UTC. */
 export const JOB_WINDOW_MS = 10_000
 
+/** The limits of a plane that overrides none. */
 export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
   limits: {
     run: { rate: 1000, concurrent: 200 },
@@ -39,13 +39,14 @@ export const DEFAULT_JOB_LIMITS: JobLimitSettings = {
 
 /** The calls of one user to one operation of one endpoint. */
 export interface Spending {
-  /** The window that `count` belongs to. */
+  /** Number of the window that `count` belongs to. */
   window: number
   count: number
   /** Calls in progress. */
   active: number
 }
 
+/** The limit that a call exceeds, and the wait until another call may start. */
 export type LimitRefusal = { exceeded: 'rate' | 'concurrency'; limit: number; retryAfterSeconds: number }
 
 /** The number of the window that contains an instant, which is in milliseconds since the epoch. */

@@ -13,10 +13,12 @@ export interface RequestSample extends RequestCounts {
   minute: number
 }
 
+/** The calls of one step; `start` is RFC 3339. */
 export interface RequestBucket extends RequestCounts {
   start: string
 }
 
+/** Time that one stored row covers. */
 export const MINUTE_MS = 60_000
 /** The length of each interval: a number of buckets of so many minutes. */
 const INTERVALS = { m: { minutes: 1, buckets: 60 }, h: { minutes: 60, buckets: 24 }, d: { minutes: 1_440, buckets: 7 } } as const

@@ -16,6 +16,7 @@ export interface Submission {
   webhook: string | null
 }
 
+/** A valid submission, or why it is refused. */
 export type SubmitResult = { ok: true; submission: Submission } | { ok: false; detail: string }
 
 const MIN_TTL_MS = 10_000
@@ -73,6 +74,7 @@ function checkWebhook(webhook: unknown, allow: WebhookAllowList): string | null 
   return typeof webhook === 'string' ? refuseWebhookUrl(webhook, allow) : 'want a string, the URL to notify'
 }
 
+/** Durations in milliseconds. */
 interface Policy {
   executionTimeout?: number
   ttl?: number

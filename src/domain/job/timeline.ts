@@ -48,6 +48,7 @@ export interface PhaseSpan {
   toMs: number | null
 }
 
+/** One attempt of a job and its times. */
 export interface AttemptSpan {
   attempt: number
   workerId: string

@@ -39,6 +39,7 @@ export interface FoundLines {
   newestN: number
 }
 
+/** Filter of a query; null in a member that the query leaves out. */
 export function lineFilterOf({ source, q, since, until }: Pick<LogLinesQuery, 'source' | 'q' | 'since' | 'until'>): LineFilter {
   return {
     source: source ?? null,
@@ -48,6 +49,7 @@ export function lineFilterOf({ source, q, since, until }: Pick<LogLinesQuery, 's
   }
 }
 
+/** Whether a line passes the filter. Its text is compared without regard to case; `untilMs` is exclusive. */
 export function isMeantLine({ atMs, source, line }: StoredLine, filter: LineFilter): boolean {
   if (filter.source !== null && source !== filter.source) return false
   if (filter.sinceMs !== null && atMs < filter.sinceMs) return false
@@ -73,5 +75,7 @@ export function lineQueriesOf(query: LogLinesQuery): LineQuery[] {
   return [{ filter, direction: filter.sinceMs === null ? 'older' : 'newer', fromN: null, limit }]
 }
 
+/** Cursor of the lines before line number `n`. */
 export const olderThan = (n: number): string => `<${n}`
+/** Cursor of the lines after line number `n`. */
 export const newerThan = (n: number): string => `>${n}`

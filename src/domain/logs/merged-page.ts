@@ -10,6 +10,7 @@ export interface LinePlace {
   n: number
 }
 
+/** A line of a worker among those of other workers. */
 export interface MergedLine extends StoredLine {
   workerId: string
 }
@@ -19,6 +20,7 @@ export interface WorkerPage extends FoundLines {
   workerId: string
 }
 
+/** A page of the lines of several logs. */
 export interface MergedPage {
   /** Oldest first. */
   lines: MergedLine[]
@@ -27,6 +29,7 @@ export interface MergedPage {
   isTruncated: boolean
 }
 
+/** Order of the lines of several logs: by time, then worker, then number. */
 export function comparePlaces(a: LinePlace, b: LinePlace): number {
   if (a.atMs !== b.atMs) return a.atMs - b.atMs
   if (a.workerId !== b.workerId) return a.workerId < b.workerId ? -1 : 1
@@ -38,6 +41,7 @@ export function placeCursor(direction: Direction, { atMs, workerId, n }: LinePla
   return `${direction === 'older' ? '<' : '>'}${atMs}.${workerId}.${n}`
 }
 
+/** Parses a cursor of `placeCursor`, whose form was validated before. */
 export function readPlaceCursor(cursor: string): { direction: Direction; place: LinePlace } {
   const [atMs, workerId = '', n] = cursor.slice(1).split('.')
   return { direction: cursor.startsWith('<') ? 'older' : 'newer', place: { atMs: Number(atMs), workerId, n: Number(n) } }

@@ -11,6 +11,7 @@ export interface OpenaiCall {
   stream: boolean
 }
 
+/** A call of the OpenAI API as the input of a job, or why it is refused. */
 export type OpenaiCallResult = { ok: true; call: OpenaiCall } | { ok: false; detail: string }
 
 /**

@@ -32,6 +32,7 @@ export function resolveTunnelEnds(self: string, before: readonly NetworkOnHost[]
   }
 }
 
+/** Networks of a host without conflicting ends, and the conflicts. */
 export interface ResolvedEnds {
   networks: NetworkOnHost[]
   doubts: Doubt[]

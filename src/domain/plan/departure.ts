@@ -32,6 +32,7 @@ export interface LeavingEndpoint {
   workers: readonly { id: string; held: number }[]
 }
 
+/** The workloads of a host that is drained, cordoned or removed. */
 export interface Departure {
   pods: readonly LeavingPod[]
   stopped: readonly StoppedPod[]

@@ -18,7 +18,7 @@ export function planRemoval(
   member: ChangedResource,
   role: Role,
   keys: Named<MemberKey>,
-  heir: { email: string; role: Role } | null,
+  recipient: { email: string; role: Role } | null,
   nowMs: number,
 ): ChangeEffect[] {
   const gone = effect(
@@ -27,17 +27,18 @@ export function planRemoval(
     'WARNING',
     'the user loses all access to the organization within 60 s; only a new invitation restores it',
   )
-  const effectOf = (key: MemberKey) => (heir ? handedOn(key, role, heir) : planKeyRevocation(key, nowMs))
+  const effectOf = (key: MemberKey) => (recipient ? handedOn(key, role, recipient) : planKeyRevocation(key, nowMs))
   return [gone, ...eachOf(member, keys, effectOf)]
 }
 
-function handedOn(key: MemberKey, role: Role, heir: { email: string; role: Role }): ChangeEffect {
+function handedOn(key: MemberKey, role: Role, recipient: { email: string; role: Role }): ChangeEffect {
   const resource = { kind: 'api-key' as const, id: key.id, name: key.name }
-  if (role === heir.role) return effect(resource, 'MOVES', 'INFO', `it becomes a key of ${heir.email} and grants the same permissions`)
+  if (role === recipient.role)
+    return effect(resource, 'MOVES', 'INFO', `it becomes a key of ${recipient.email} and grants the same permissions`)
   const granted = new Set(scopesOfHandedKey(role, key.permission, key.scopes))
   const lost = [...scopesWithin(scopesOf(key.permission, key.scopes), role)].filter((scope) => !granted.has(scope))
   const less = lost.length > 0 ? `; it no longer grants ${lost.join(', ')}` : ', and grants the same permissions'
-  return effect(resource, 'MOVES', lost.length > 0 ? 'WARNING' : 'INFO', `it becomes a key of ${heir.email}${less}`)
+  return effect(resource, 'MOVES', lost.length > 0 ? 'WARNING' : 'INFO', `it becomes a key of ${recipient.email}${less}`)
 }
 
 /** Changing a member's role: permissions lost and gained, and keys that grant less (DRY-14). */

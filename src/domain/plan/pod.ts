@@ -23,6 +23,7 @@ export interface PlannedPod extends PodState {
 /** `entrypoint`, `cmd` and `templateId` are other ways to set the fields of the container. */
 type PlannedField = Exclude<keyof UpdatePodRequest, 'entrypoint' | 'cmd' | 'templateId'>
 
+/** A pod as plans name it. */
 export function podResource({ id, name }: Pick<PlannedPod, 'id' | 'name'>): ChangedResource {
   return { kind: 'pod', id, name }
 }

@@ -40,6 +40,7 @@ export interface StoppableEndpoint {
   impact: EndpointImpact
 }
 
+/** The resources of an account that cost money. */
 export interface Stoppable {
   pods: readonly StoppablePod[]
   endpoints: readonly StoppableEndpoint[]
@@ -61,6 +62,7 @@ type Fate = { thing: Thing; version: number; nanos: number } & (
   | { stops: false; reason: string }
 )
 
+/** A stop of spending as it was decided, before it is carried out. */
 export interface DecidedStop extends Omit<SpendStopPlan, 'planId'> {
   savedNanosPerHour: number
   /** The new bounds of endpoints, by id. */

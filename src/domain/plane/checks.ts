@@ -3,6 +3,7 @@
 import type { PlaneCheck } from '../../contract/plane/plane.ts'
 import { type StorageFacts, storageRoom } from './storage-room.ts'
 
+/** The facts about the plane that its checks judge. */
 export interface PlaneFacts {
   /** Duration of one statement, milliseconds. */
   databaseMs: number
@@ -61,9 +62,7 @@ const warn = (id: string, evidence: string, fix: string): PlaneCheck => ({ id, v
 
 function database({ databaseMs }: PlaneFacts): PlaneCheck {
   const evidence = `one statement took ${databaseMs} ms`
-  return databaseMs <= SLOW_DATABASE_MS
-    ? ok('database', evidence)
-    : warn('database', evidence, 'look at the load of D1 and where it stands')
+  return databaseMs <= SLOW_DATABASE_MS ? ok('database', evidence) : warn('database', evidence, 'check the load and the location of D1')
 }
 
 function objects({ objectFault }: Pick<PlaneFacts, 'objectFault'>): PlaneCheck {
@@ -135,7 +134,7 @@ function waiting({ waitingSinceMs, nowMs }: PlaneFacts): PlaneCheck {
 function secrets({ hasPreviousSecret }: PlaneFacts): PlaneCheck {
   return hasPreviousSecret
     ? warn('secrets', 'TOKEN_SECRET_PREVIOUS is still set', 'seal everything anew and remove it: npm run admin -- secrets reseal')
-    : ok('secrets', 'set, and no former one is accepted')
+    : ok('secrets', 'set, and no previous one is accepted')
 }
 
 function signIn({ hasSignIn }: PlaneFacts): PlaneCheck {

@@ -2,6 +2,7 @@
 
 import type { PodAction, PodStatus } from '../../contract/enums.ts'
 
+/** A port of a pod and the port of its host that leads to it. */
 export interface PortMapping {
   private: number
   public: number
@@ -44,12 +45,14 @@ export interface UsageInterval {
   endedAtMs: number
 }
 
+/** A pod after a transition, with the usage that it ends. */
 export interface PodChange<Pod extends PodState> {
   pod: Pod
   /** To be written in the transaction of the change. */
   usage: UsageInterval | null
 }
 
+/** Outcome of an action of a user. `locked`: it is refused because the pod is locked. */
 export type ActionOutcome<Pod extends PodState> = { ok: true; change: PodChange<Pod> } | { ok: false; detail: string; locked: boolean }
 
 /** A host's report on a pod's container. `atMs`: time of the event, by the host's estimate of the plane's clock. */

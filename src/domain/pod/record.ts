@@ -27,6 +27,7 @@ export interface PodSpec {
   formerHosts?: string[]
 }
 
+/** GPU compute of a stored pod. */
 export interface PodGpu {
   kind: 'gpu'
   typeId: string
@@ -37,6 +38,7 @@ export interface PodGpu {
   minVcpuPerGpu: number | null
 }
 
+/** CPU compute of a stored pod. */
 export interface PodCpu {
   kind: 'cpu'
   flavorId: string
@@ -45,6 +47,7 @@ export interface PodCpu {
   memoryGb: number
 }
 
+/** Mounts of a stored pod, at most one of each kind. */
 export interface PodMounts {
   persistent?: { sizeGb: number; path: string }
   network?: { volumeId: string; path: string }

@@ -14,6 +14,7 @@ export interface DesiredContainer {
   prepare: boolean
 }
 
+/** The part of a pod that decides what its host runs. */
 export type PodOnHost = Pick<PodState, 'status' | 'generation' | 'keepsDisk' | 'hostLost'> & {
   /** Of a member of a cluster: the newest of its containers that may start. Null: any may. */
   readyGeneration: number | null

@@ -7,6 +7,7 @@ import type { HeldCapacity } from './plan-preemption.ts'
  * Pure.
  */
 
+/** The facts from which the holders of capacity are described. */
 export interface HoldersView {
   teamId: string
   /** The endpoint that needs capacity. */

@@ -15,6 +15,7 @@ export interface HeldCapacity extends Resources {
   ownerId: string
 }
 
+/** A request that fits on no host at present. */
 export interface CapacitySearch {
   /** The account that needs capacity. */
   teamId: string
@@ -29,6 +30,7 @@ export interface CapacitySearch {
   leavingIds: ReadonlySet<string>
 }
 
+/** The workers to preempt for a request. */
 export type PreemptionPlan =
   | { kind: 'none' }
   /** Enough workers are leaving already: the request waits for their capacity. */

@@ -13,6 +13,7 @@ export interface NetworkVolumeRecord {
   type: VolumeType
 }
 
+/** A valid volume, or its refusal. */
 export type VolumeResult = { ok: true; volume: NetworkVolumeRecord } | { ok: false; problem: Refusal }
 
 /** Volume that a create body requests, or why it is refused (VOL-2). `dataCenter` is null when the requested one does not exist. */

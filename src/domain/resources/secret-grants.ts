@@ -8,6 +8,7 @@ export interface Granter {
   mayGrant: boolean
 }
 
+/** A container with its grants, or the names of the secrets that the principal may not grant. */
 export type GrantResult = { ok: true; container: ContainerSpec } | { ok: false; names: string[] }
 
 /**

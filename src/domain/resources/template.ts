@@ -17,6 +17,7 @@ const DEFAULTS: Omit<TemplateConfig, 'id' | 'teamId'> = {
   allowedCudaVersions: [],
 }
 
+/** A valid template, or its refusal. */
 export type TemplateResult = { ok: true; template: TemplateConfig } | { ok: false; problem: Refusal }
 
 /** Template that a create body requests (TPL-2, CON-2, CON-3), or why it is refused. */

@@ -3,6 +3,7 @@
  * cookie is not accepted for this request; null: it is accepted.
  */
 export type Shown = string | null | CookieShown
+/** A session cookie of a request. `fault`: why the request may not use it; null: it may. */
 export interface CookieShown {
   secret: string
   fault: string | null

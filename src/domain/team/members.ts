@@ -45,7 +45,7 @@ export interface Standing {
 }
 
 /** User who receives the keys of a removed member; `role` is undefined when that user is not a member. */
-export interface Heir {
+export interface KeyRecipient {
   role: Role | undefined
   isSelf: boolean
 }
@@ -63,12 +63,12 @@ export function refuseRole(standing: Standing, to: Role, ownership: Ownership): 
   return isLastOwner(standing) ? LAST_OWNER : null
 }
 
-/** Why a member may not be removed or leave (TEAM-5, TEAM-6), or why the heir may not receive the keys (TEAM-11); null: allowed. */
-export function refuseRemoval(standing: Standing, heir: Heir | null): Refusal | null {
+/** Why a member may not be removed or leave (TEAM-5, TEAM-6), or why the recipient may not receive the keys (TEAM-11); null: allowed. */
+export function refuseRemoval(standing: Standing, recipient: KeyRecipient | null): Refusal | null {
   const refused = standing.isSelf ? null : refuseGift(standing.actor, standing.member)
   if (refused) return refused
   if (isLastOwner(standing)) return LAST_OWNER
-  return heir && refuseHeir(standing, heir)
+  return recipient && refuseRecipient(standing, recipient)
 }
 
 /** Why ownership may not be transferred to a member (TEAM-12); null: allowed. `ownership` as with `refuseRole`. */
@@ -99,7 +99,7 @@ export function scopesOfHandedKey(from: Role, permission: Permission, listed: re
   return [...scopesWithin(scopesOf(permission, listed), from)].filter((scope) => scope !== 'account:write')
 }
 
-function refuseHeir({ actor, member }: Standing, { role, isSelf }: Heir): Refusal | null {
+function refuseRecipient({ actor, member }: Standing, { role, isSelf }: KeyRecipient): Refusal | null {
   const refused = refuseManaging(actor)
   if (refused) return refused
   if (role === undefined) return { key: 'badRequest', detail: 'keysTo is not a member of the organization', code: 'RULE' }

@@ -6,6 +6,7 @@ const NEEDS_QUOTES = /[",\r\n]/
 /** Decimals of numbers that JavaScript would write with an exponent, which spreadsheets read as text. */
 const DECIMALS = 9
 
+/** Value of one cell. */
 export type Cell = string | number | null
 
 /** Header line with the column names, and one line for each row; null is an empty cell. */

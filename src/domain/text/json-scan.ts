@@ -8,6 +8,7 @@ export const MAX_JSON_DEPTH = 5_000
 /** Maximum number of members of the outermost object of a request (RUN-14). */
 export const MAX_JSON_MEMBERS = 64
 
+/** The outermost value of a JSON text. */
 export interface JsonShape {
   kind: 'object' | 'array' | 'scalar'
   /** Number of members of the outermost object; a repeated name counts each time. */

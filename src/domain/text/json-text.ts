@@ -5,6 +5,7 @@ import { type JsonShape, type OnMember, scanJson, skipSpace } from './json-scan.
  * serializing would change numbers (1.0, 12345678901234567890) and cost time on large payloads.
  */
 
+/** Members of an object by name, each as its JSON text. */
 export type JsonObjectText = Map<string, string>
 
 /** Maximum length of a quoted name that is decoded: every character written as an escape. */

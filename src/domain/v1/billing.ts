@@ -5,6 +5,7 @@ interface Interval {
   endTime: string | null
   gpuTypeId: string | null
   diskGb: number
+  /** USD. */
   totalAmount: number
 }
 
@@ -21,6 +22,7 @@ export type Grouping = 'podId' | 'endpointId' | 'gpuTypeId' | null
 /** A row of v1 (LEG-10). */
 export interface V1BillRow {
   time: string
+  /** USD. */
   amount: number
   timeBilledMs: number
   diskSpaceBilledGb: number

@@ -11,6 +11,7 @@ const DEFAULTS = { scalerType: 'QUEUE_DELAY', scalerValue: 4, idleTimeout: 5, vc
 const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
 
 type Scaling = Endpoint['scaling']
+/** A v2 body, or why v2 has none for the v1 body. */
 export type Mapped<Body> = { ok: true; body: Body } | { ok: false; detail: string }
 
 /** v2 body for a v1 create (LEG-9). */

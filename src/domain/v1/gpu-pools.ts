@@ -1,5 +1,6 @@
 import { type Catalog, findGpuType, gpuTypesOfPools } from '../catalog/catalog.ts'
 
+/** Pools and excluded types that together mean some GPU types, or why there are none. */
 export type PooledGpus = { ok: true; pools: string[]; excludedTypes: string[] } | { ok: false; detail: string }
 
 /**

@@ -4,17 +4,20 @@
  * unknown.
  */
 
+/** State of a webhook delivery. */
 export type DeliveryStatus = 'PENDING' | 'DELIVERED' | 'FAILED'
 
 /** Outcome of an attempt: the receiver's status, or why there is none. */
 export type AttemptOutcome = { status: number } | { error: string }
 
+/** An ended attempt. */
 export type Attempt = AttemptOutcome & {
   /** Start of the attempt, milliseconds since the epoch. */
   atMs: number
   durationMs: number
 }
 
+/** A notification and its attempts (HOOK-4, HOOK-13). */
 export interface DeliveryState {
   status: DeliveryStatus
   /** Ended attempts, oldest first; at most the latest `MAX_KEPT_ATTEMPTS`. */
@@ -40,10 +43,12 @@ const MAX_KEPT_ATTEMPTS = 30
 /** Time during which a rotated signing secret still signs, beside its successor (HOOK-8). */
 export const SECRET_OVERLAP_MS = 24 * 3600 * 1000
 
+/** A delivery whose first attempt is due at once. */
 export function newDelivery(nowMs: number): DeliveryState {
   return { status: 'PENDING', attempts: [], failures: 0, interruptions: 0, nextAtMs: nowMs, startedAtMs: null }
 }
 
+/** Records that an attempt is under way, so that a restart finds it interrupted. */
 export function startAttempt(delivery: DeliveryState, nowMs: number): DeliveryState {
   return { ...delivery, startedAtMs: nowMs }
 }

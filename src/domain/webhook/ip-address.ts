@@ -38,6 +38,7 @@ export function parseRange(text: string): IpRange | null {
   return prefix <= address.width ? { ...address, prefix } : null
 }
 
+/** Whether an address lies in a range; never across IPv4 and IPv6. */
 export function inRange(address: IpAddress, range: IpRange): boolean {
   if (address.width !== range.width) return false
   const shift = BigInt(range.width - range.prefix)

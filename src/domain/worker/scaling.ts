@@ -25,6 +25,7 @@ export interface ScalingInputs {
   nowMs: number
 }
 
+/** The number of workers that an endpoint should have, with the reason. */
 export interface ScalingDecision {
   /** Desired number of workers of the current release. */
   desired: number

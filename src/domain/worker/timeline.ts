@@ -7,6 +7,7 @@ export interface EndpointSample extends EndpointCounts {
   mostInProgress: number
 }
 
+/** Jobs of an endpoint and its workers, by state. */
 export interface EndpointCounts {
   queued: number
   inProgress: number
@@ -16,6 +17,7 @@ export interface EndpointCounts {
   failed: number
 }
 
+/** The names of `EndpointCounts`, in the order of a stored sample. */
 export const COUNTS = [
   'queued',
   'inProgress',
@@ -99,6 +101,7 @@ export function stepsOf(query: { fromMs: number | null; toMs: number | null; ste
   return { fromMs: first, stepMs, count: Math.max(0, Math.ceil((toMs - first) / stepMs)) }
 }
 
+/** One count over time. */
 export interface CountSeries {
   name: keyof EndpointCounts
   /** The count at the end of each step; null before the first sample. */

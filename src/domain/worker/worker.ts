@@ -74,6 +74,7 @@ export interface FailedWorker extends WorkerFacts, Retried {
 
 /** A worker of an endpoint: one container, started once. Its transitions are in src/queue/worker-life.ts. */
 export type Worker = PlacingWorker | StartingWorker | ReadyWorker | DrainingWorker | FailedWorker
+/** State of a worker, as the queue sees it. */
 export type WorkerPhase = Worker['phase']
 /** A worker in one phase. */
 export type WorkerIn<P extends WorkerPhase> = Extract<Worker, { phase: P }>

@@ -23,12 +23,14 @@ export interface SpendView extends SpendState {
   nanosPerHour: number
 }
 
+/** Reads an account's spend limits in force, and its present rate in billionths of a USD per hour. */
 export async function viewSpend(env: Env, teamId: string): Promise<SpendView> {
   const state = await readSpend(openDatabase(env.DB), teamId)
   const nanosPerHour = Object.values(state.nanosByKind).reduce((total, nanos) => total + nanos, 0)
   return { ...state, limits: limitsInForce(env, state.settings), nanosPerHour }
 }
 
+/** The limits that apply to these settings, with the plane's default for an account without a ceiling. */
 export function limitsInForce(env: Env, settings: SpendSettings): SpendLimits {
   return spendLimitsOf(settings, readSettings(env).spendLimitMicrosPerHour)
 }

@@ -19,6 +19,7 @@ import { type PodHost, podHost } from '../pods/with-pod-intents.ts'
 /** Placement attempts per create: callers that race for the same hosts rank the remaining ones again. */
 const MAX_TRIES = 5
 
+/** Hosts for the members of a cluster, and the facts that explain why there are none. */
 export interface RankedGang {
   /** All hosts that were considered. */
   hosts: PlacementHost[]

@@ -24,6 +24,7 @@ export interface ClusterEffects {
 
 const DELETED = 'its cluster was deleted'
 
+/** The effects of a cluster's decisions on D1 and on the objects of hosts. */
 export function clusterEffects(env: Env): ClusterEffects {
   const db = openDatabase(env.DB)
   return {

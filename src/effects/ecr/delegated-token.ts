@@ -5,6 +5,7 @@ import { logEvent } from '../../platform/log.ts'
 import { ExchangeError, exchangeToken, type RegistryToken } from './aws-exchange.ts'
 import type { Delegator } from './session-name.ts'
 
+/** A token of AWS, or the reason why there is none. */
 export type DelegatedToken = ({ ok: true } & RegistryToken) | { ok: false; reason: string }
 
 /** Lifetime of a cached token, shorter than a session of the role. */

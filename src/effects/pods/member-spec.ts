@@ -19,6 +19,7 @@ export interface MemberParts {
 
 const NOTHING: MemberParts = { defaultEnv: {}, platformEnv: {}, workload: {} }
 
+/** Environment, overlay and files that a pod gets as a member of its cluster; empty for other pods. */
 export async function memberParts(env: Env, pod: PodRow): Promise<MemberParts> {
   const place = placeOfMember(pod)
   if (place === null || pod.clusterId === null) return NOTHING

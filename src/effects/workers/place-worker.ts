@@ -32,6 +32,7 @@ import { fillEnv } from '../secret-env.ts'
 import { workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
+/** A worker that needs a host. */
 export interface WorkerPlacement {
   config: EndpointConfig
   workerId: string
@@ -46,6 +47,7 @@ export interface WorkerPlacement {
 /** A placement with filled-in secrets and the registry login. */
 type FilledPlacement = WorkerPlacement & { login: PullLogin | null }
 
+/** The host of a placed worker, or the reason why it has none. */
 export type Placed =
   | { ok: true; hostId: string; gpuTypeId: string | null; dataCenterId: string }
   | { ok: false; reason: string /** This worker must not be placed again, only removed. */; abandon?: boolean }

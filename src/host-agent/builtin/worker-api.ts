@@ -2,6 +2,7 @@ import { sleep } from '../../node/backoff.ts'
 import { AGENT_VERSION } from '../version.ts'
 import type { WorkerSettings } from './worker-settings.ts'
 
+/** A job as a worker takes it. */
 export interface TakenJob {
   id: string
   input: unknown

@@ -10,7 +10,9 @@ export interface JobContext {
   postProgress(value: unknown): Promise<void>
 }
 
+/** The program of a built-in image: computes the result of one job. */
 export type JobHandler = (input: unknown, job: JobContext) => Promise<JobResult>
+/** Result of a job. `isStream`: its output was sent as chunks. */
 export type JobResult = { output: unknown; isStream?: boolean } | { error: string }
 
 /**

@@ -15,6 +15,7 @@ const PING_INTERVAL_DEFAULT_MS = 10_000
 const PING_INTERVAL_MIN_MS = 100
 const CONCURRENCY_MAX = 32
 
+/** Reads the settings of a serverless worker from its environment. Throws when the URL of an operation is not set. */
 export function readWorkerSettings(env: Record<string, string | undefined>): WorkerSettings {
   const workerId = env.RUNPOD_POD_ID ?? `local-${process.pid}`
   const url = (name: string, missing?: string) => {

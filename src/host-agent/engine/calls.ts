@@ -82,6 +82,7 @@ export const CALL_RULES: Rules = {
 
 export type CallName = keyof DockerEngine
 
+/** Whether the engine client has a call of this name. */
 export function isCallName(name: string): name is CallName {
   return Object.hasOwn(CALL_RULES, name)
 }

@@ -17,6 +17,7 @@ const LAST_OUTPUT_MAX_CHARS = 4_096
 /** Environment variables that the engine's client needs; the agent's own environment may contain a join token. */
 const ENVIRONMENT = /^(DOCKER_.*|SSL_CERT_.*|NODE_EXTRA_CA_CERTS|HOME|PATH|TZ)$/
 
+/** Events of the process that calls the engine. */
 export interface ClientProcessEvents {
   onFrame(frame: Frame): void
   /** Called once, also when the process could not be started. */

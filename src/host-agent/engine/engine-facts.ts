@@ -28,6 +28,7 @@ export interface EngineAnswers {
 /** An engine with user namespaces names its data directory after the remapped root: `/var/lib/docker/100000.100000`. */
 const REMAPPED_DIR = /\/(\d+)\.(\d+)$/
 
+/** The facts that the agent uses, from the engine's own answers. An absent member counts as not supported. */
 export function readEngineFacts({ info, version }: EngineAnswers): EngineFacts {
   const component = (name: string) => version.Components?.find(({ Name }) => Name.toLowerCase() === name)?.Version
   return {

@@ -21,6 +21,7 @@ const KINDS = [
 ] as const
 export type FrameKind = (typeof KINDS)[number]
 
+/** A message between the agent and the process that calls the engine. */
 export interface Frame {
   kind: FrameKind
   /** Number of the call that the frame belongs to; 0: none. */

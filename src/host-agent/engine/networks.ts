@@ -4,6 +4,7 @@ import { z } from 'zod'
 export const EngineNetwork = z.object({ name: z.string(), labels: z.record(z.string(), z.string()), subnets: z.array(z.string()) })
 export type EngineNetwork = z.infer<typeof EngineNetwork>
 
+/** A network of the engine to create. */
 export interface NewNetwork {
   name: string
   /** Name of the machine's interface for it. */
@@ -12,6 +13,7 @@ export interface NewNetwork {
   labels: Record<string, string>
 }
 
+/** The engine's calls for networks. */
 export interface NetworkCalls {
   /** Networks with this label, `<name>=<value>`. */
   listNetworks(label: string): Promise<EngineNetwork[]>

@@ -15,7 +15,7 @@ export class Pieces {
     this.wake()
   }
 
-  /** Reads the pieces. Calls `onTaken` after each piece, and `onLeft` when the reader leaves. */
+  /** Reads the pieces. Calls `onTaken` after each piece, and `onLeft` when the reader leaves. Throws the error that ended the stream. */
   async *read(onTaken: (bytes: number) => void, onLeft: () => void): AsyncGenerator<Buffer> {
     try {
       for (;;) {

@@ -2,6 +2,7 @@ import type { GpuProblem } from '../../host-protocol/messages.ts'
 
 // Finds problems in what a vendor reads of its GPUs and of the kernel log. Pure; `GpuHealthWatch` has it read.
 
+/** The health of one GPU, as its driver reports it. */
 export interface GpuReading {
   index: number
   uuid: string

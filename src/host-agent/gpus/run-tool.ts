@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 
 const OUTPUT_MAX_BYTES = 16 * 2 ** 20
 
+/** The result of a program of the machine. */
 export interface ToolOutput {
   /** Also what a failed program has printed. */
   stdout: string

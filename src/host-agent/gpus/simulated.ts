@@ -26,7 +26,10 @@ const MEMORY_GB: Record<string, number> = {
 }
 const UNKNOWN_MEMORY_GB = 24
 
-/** Parses `--simulate-gpus "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"`; a name without a count means one. */
+/**
+ * Parses `--simulate-gpus "NVIDIA L4:2,NVIDIA GeForce RTX 4090:4"`; a name without a count means one. Throws an `OperatorError` for another
+ * form.
+ */
 export function parseSimulatedGpus(text: string): GpuInventory[] {
   const counts = new Map<string, number>()
   for (const part of text.split(',').map((entry) => entry.trim())) {

@@ -18,6 +18,7 @@ export interface ToolkitOptions {
   allowOldNvidiaToolkit: boolean
 }
 
+/** Whether the engine can give GPUs to containers. */
 export interface ToolkitVerdict {
   /** Whether containers may have GPUs. */
   offersGpus: boolean

@@ -13,6 +13,7 @@ import { LogSpool, type NewLine } from './spool.ts'
 
 /** Limits of the log lines on disk for a plane that is unreachable (HOST-13), bytes. */
 export const SPOOL_BOUNDS = { workloadBytes: 4 * 2 ** 20, totalBytes: 64 * 2 ** 20 } as const
+/** Bounds as in `SPOOL_BOUNDS`, which tests replace. */
 export type SpoolBounds = { [name in keyof typeof SPOOL_BOUNDS]: number }
 
 export interface LogShipperOptions {

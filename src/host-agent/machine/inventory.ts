@@ -26,6 +26,7 @@ export function offeredMemoryMb(totalMb: number): number {
   return Math.max(MEMORY_MB_MIN, totalMb - reserved)
 }
 
+/** Reads the size of this machine. The disk is the free space of the agent's directory, in units of 10⁹ bytes. */
 export function readMachine(stateDir: string): Machine {
   const disk = statfsSync(stateDir)
   return {

@@ -16,6 +16,7 @@ export function readMounts(): MountLine[] {
   return parseMounts(readFileSync('/proc/self/mountinfo', 'utf8'))
 }
 
+/** Parses `/proc/self/mountinfo`; unreadable lines are left out. */
 export function parseMounts(text: string): MountLine[] {
   return text.split('\n').flatMap((line) => {
     const [mount = '', system = ''] = line.split(' - ')

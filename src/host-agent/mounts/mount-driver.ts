@@ -9,6 +9,7 @@ export interface MountDriver {
   provide(mount: WorkloadMount): Promise<EngineMount>
 }
 
+/** The driver of each kind of mount. */
 export type MountDrivers = { readonly [kind in WorkloadMount['kind']]: MountDriver }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: exactly those must not reach the engine

@@ -15,6 +15,7 @@ const CLOSED_SECONDS = 10
 const IDLE = '1m'
 const TIMEOUT = 'closed'
 
+/** Limits of the connections of an account's containers. */
 export interface ConnectionBounds {
   /** Connections that containers of one account may have open: this many that they began, and as many that others began. */
   open: number

@@ -10,6 +10,7 @@ export function removeTable(table: string): string {
   return `table ${table} {}\ndelete table ${table}\n`
 }
 
+/** Lines of one chain in the syntax of nftables. */
 export function chain(name: string, rules: readonly string[]): string[] {
   return [`  chain ${name} {`, ...rules.map((rule) => `    ${rule}`), '  }']
 }

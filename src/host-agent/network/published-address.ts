@@ -2,6 +2,7 @@ import { isIPv6 } from 'node:net'
 
 const LOOPBACK = '127.0.0.1'
 
+/** The addresses that ports of containers are bound on. */
 export interface PublishedPlace {
   /** Address at which ports are reached from outside; null: they are not. */
   publicIp: string | null
@@ -30,6 +31,7 @@ export function bindAddresses(types: readonly string[], place: PublishedPlace): 
   return everywhere === undefined ? addresses : [everywhere]
 }
 
+/** Whether a plain IP address is reachable from this machine only. */
 export function isLoopback(address: string): boolean {
   return address.startsWith('127.') || address === '::1'
 }

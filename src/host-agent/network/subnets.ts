@@ -1,5 +1,6 @@
 /** IPv4 ranges as text, `10.0.0.0/8`. Pure. */
 
+/** A range of IPv4 addresses. */
 export interface Subnet {
   /** First address, as a 32-bit number. */
   first: number
@@ -23,11 +24,13 @@ export function parseSubnet(text: string): Subnet | undefined {
   return first % sizeOf(prefix) === 0 ? { first, prefix } : undefined
 }
 
+/** A subnet in CIDR notation. */
 export function formatSubnet({ first, prefix }: Subnet): string {
   const bytes = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256)
   return `${bytes.join('.')}/${prefix}`
 }
 
+/** Whether two subnets share an address. */
 export function overlaps(a: Subnet, b: Subnet): boolean {
   return a.first < b.first + sizeOf(b.prefix) && b.first < a.first + sizeOf(a.prefix)
 }

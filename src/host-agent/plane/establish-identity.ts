@@ -19,6 +19,7 @@ export interface EstablishDeps {
   shutdown: AbortSignal
 }
 
+/** This machine as a host of the plane. */
 export interface Host {
   identity: HostIdentity
   tokens: AccessTokens
@@ -49,6 +50,7 @@ async function joinAgain(deps: EstablishDeps, stored: HostIdentity, error: Ident
   return await join(deps, stored.hostId)
 }
 
+/** The error for a host that the plane has removed, with the next step. */
 export function refusedIdentity(identity: HostIdentity, error: IdentityRefused): OperatorError {
   return new OperatorError(
     `the plane rejects host ${identity.hostId} (${withoutAdvice(error.message)}); pass a new join token with --token to join again`,

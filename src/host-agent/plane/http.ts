@@ -44,7 +44,10 @@ export function planeUrl(base: string, path: string): string {
   return base.replace(/\/+$/, '') + path
 }
 
-/** Validates `--url`. `insecure`: the operator accepts that keys, env and logins cross the network unencrypted (HOST-80). */
+/**
+ * Validates `--url`. `insecure`: the operator accepts that keys, env and logins cross the network unencrypted (HOST-80). Throws an
+ * `OperatorError` for another scheme, and for plain http to another machine unless `insecure`.
+ */
 export function parsePlaneUrl(text: string, insecure = false): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {

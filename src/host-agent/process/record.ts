@@ -87,6 +87,7 @@ export class ProcessRecord {
   }
 }
 
+/** Records of all built-in workloads on this machine, in no order. */
 export function listProcessRecords(root: string): ProcessRecord[] {
   if (!existsSync(root)) return []
   return readdirSync(root, { withFileTypes: true })

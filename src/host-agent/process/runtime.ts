@@ -63,6 +63,7 @@ export class ProcessRuntime implements Runtime {
     return image.startsWith(BUILTIN_PREFIX)
   }
 
+  /** Starts a built-in image. Throws a `StartError` for an unknown image, for mounts, and when the process cannot be created. */
   async start(workload: Workload, hooks: StartHooks): Promise<Started> {
     const name = workload.image.slice(BUILTIN_PREFIX.length)
     if (!BUILTIN_NAMES.some((known) => known === name)) {
@@ -193,6 +194,7 @@ export class ProcessRuntime implements Runtime {
     return undefined
   }
 
+  /** Always throws `ExecRefused`. */
   async exec(): Promise<ExecSession> {
     throw new ExecRefused('a built-in image has no container to run a command in', { isForGood: true })
   }

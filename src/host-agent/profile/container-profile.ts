@@ -16,6 +16,7 @@ export interface ProfileFacts {
 }
 
 type HostConfig = NonNullable<ContainerCreateOptions['HostConfig']>
+/** The part of a container's settings that isolates and limits it, as the engine's API names it. */
 export type ContainerProfile = Pick<
   HostConfig,
   'Runtime' | 'SecurityOpt' | 'CapDrop' | 'CapAdd' | 'PidsLimit' | 'Ulimits' | 'OomScoreAdj' | 'BlkioWeight'

@@ -6,6 +6,7 @@ import { judgeVersion } from './versions.ts'
 /** Inotify instances that suffice for a hundred containers; one program uses one or a few. */
 const INOTIFY_ENOUGH = 8_192
 
+/** The facts about a machine from which its isolation is judged. */
 export interface HostFacts {
   runtimeClass: RuntimeClass
   /** Undefined: this host runs no containers. */

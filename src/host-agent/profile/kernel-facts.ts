@@ -15,6 +15,7 @@ const PID_MAX = 32_768
 const OPEN_FILES_MAX = 1_048_576
 const INOTIFY_MAX = 128
 
+/** Reads the limits of the kernel from `/proc`; a missing file counts as the kernel's default. */
 export function readKernelFacts(): KernelFacts {
   return {
     cgroupNamespaces: existsSync('/proc/self/ns/cgroup'),

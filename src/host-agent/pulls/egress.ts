@@ -20,6 +20,7 @@ const USER_AGENT = `podplane-agent/${AGENT_VERSION}`
 const CONNECTIONS = { keepAlive: true, timeout: IDLE_MS } as const
 const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308]
 
+/** An answer of a registry, a token service or a storage service. */
 export interface Answer {
   status: number
   headers: IncomingHttpHeaders
@@ -27,6 +28,7 @@ export interface Answer {
   body: IncomingMessage
 }
 
+/** A request for the pull of an image. */
 export interface Call {
   /** The host of the registry that the image comes from, normalized. */
   registry: string
@@ -37,6 +39,7 @@ export interface Call {
   follow?: boolean
 }
 
+/** Resolves the name of a host to its addresses. */
 export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 /**

@@ -62,6 +62,7 @@ export function machinePlatform(arch: string = process.arch): string {
   return arch === 'x64' ? 'amd64' : arch
 }
 
+/** Digest of content in the form of registries: `sha256:` and 64 hexadecimal digits. */
 export function digestOf(bytes: Buffer): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
 }

@@ -36,6 +36,7 @@ export function gigabytes(bytes: number): string {
   return bytes < 1e8 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
 }
 
+/** The image needs more bytes than the host has for it (HOST-99). `what` begins the sentence, such as "it takes". */
 export function tooLarge(what: string, bytes: number, maxBytes: number): PullError {
   const numbers = `: ${what} ${gigabytes(bytes)}, and this host has ${gigabytes(maxBytes)} for it`
   return new PullError('tooLarge', `${what} ${bytes} bytes of ${maxBytes}`, numbers)

@@ -42,7 +42,7 @@ export class PullPace {
     this.parts.push((this.parts.pop() ?? 0) + bytes)
   }
 
-  /** Runs `fetch` and measures the speed meanwhile. */
+  /** Runs `fetch` and measures the speed meanwhile. Rejects with the reason of `signal` when the registry was too slow. */
   async during<T>(fetch: () => Promise<T>): Promise<T> {
     this.fetching += 1
     if (this.speed.bytesPerMinute > 0) this.timer ??= setInterval(() => this.sample(), this.speed.windowMs / SAMPLES_PER_WINDOW)

@@ -39,6 +39,7 @@ export function isDecided({ status }: PostAnswer): boolean {
   return status < 300 || (status >= 400 && status < 500 && !PASSING_REFUSALS.has(status))
 }
 
+/** Sends the plane's answer to the worker; does nothing if the worker has disconnected. */
 export function answerPost(response: ServerResponse, { headers, status, text }: PostAnswer): void {
   if (response.destroyed) return
   response.statusCode = status

@@ -10,6 +10,7 @@ interface Ping {
   over: PromiseWithResolvers<void>
 }
 
+/** The parts of the relay that a ping uses. */
 export interface PingContext {
   /** Sends a ping over a worker channel; false when HTTP has to carry it. */
   overChannel(target: string, headers: Record<string, string>): boolean

@@ -6,6 +6,7 @@ import type { RelayBounds } from './bounds.ts'
 import type { RelayRoute } from './routes.ts'
 import type { Upstream } from './upstream.ts'
 
+/** A poll of a worker that the relay sends to the plane, and repeats. */
 export interface RelayedPoll {
   caller: string
   /** Whether the poll has been sent before, and its answer may be lost (LSE-30). */
@@ -52,6 +53,7 @@ async function passOn(reply: IncomingMessage, response: ServerResponse): Promise
   await pipeline(reply, response)
 }
 
+/** Copies the headers that workers read from an answer of the plane. */
 export function copyHeaders(headers: IncomingMessage['headers'], response: ServerResponse): void {
   for (const name of ['content-type', 'content-length', 'content-encoding', 'retry-after'] as const) {
     const value = headers[name]

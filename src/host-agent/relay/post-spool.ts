@@ -31,6 +31,7 @@ export interface StoredPost extends Omit<Post, 'body'> {
   keptAtMs: number
 }
 
+/** Limits of the results on disk. */
 export interface SpoolBounds {
   spoolMaxEntries: number
   spoolMaxBytes: number

@@ -44,6 +44,7 @@ export interface RelayOptions {
   onTaken?(workerId: string): void
 }
 
+/** A running relay and the address that workers call. */
 export interface Relay {
   address: string
   port: number

@@ -4,8 +4,8 @@ const SHARE = 1 / 4
 const OWN_PART = 1 / 2
 
 /**
- * A bounded resource. Each workload has a part that no other can take, and may use up to a quarter of the whole while there is space
- * (HOST-26).
+ * A bounded resource, in units that its owner chooses, such as bytes. Each workload has a part that no other can take, and may use up to a
+ * quarter of the whole while there is space (HOST-26).
  */
 export class RelayRoom {
   private readonly max: number

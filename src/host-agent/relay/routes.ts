@@ -10,6 +10,7 @@ const TREATMENTS: Record<string, { method: 'GET' | 'POST'; treatment: RelayTreat
   ping: { method: 'GET', treatment: 'ping' },
 }
 
+/** A request of a worker, as its path names it. */
 export interface RelayRoute {
   treatment: RelayTreatment
   method: 'GET' | 'POST'

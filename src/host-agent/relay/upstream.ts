@@ -8,6 +8,7 @@ import type { RelayBounds } from './bounds.ts'
 const UPSTREAM_IDLE_MS = 120_000
 const FORWARDED_HEADERS = ['authorization', 'content-type', 'user-agent'] as const
 
+/** A request that the relay sends to the plane. */
 export interface UpstreamRequest {
   /** The workload that sent the request. */
   caller: string
@@ -32,6 +33,7 @@ export interface Upstream {
 
 type UpstreamBounds = Pick<RelayBounds, 'callerMaxUpstream' | 'maxUpstream'>
 
+/** Connection to the plane over kept-alive connections, without a limit of its own. A request rejects when its signal aborts. */
 export function createUpstream(planeUrl: string): Upstream {
   const plane = new URL(planeUrl)
   const secure = plane.protocol === 'https:'
@@ -59,7 +61,10 @@ export function createUpstream(planeUrl: string): Upstream {
   return { send, close: () => agent.destroy() }
 }
 
-/** Limits the concurrent requests of each workload to its share, so that none waits for another's (HOST-76). */
+/**
+ * Limits the concurrent requests of each workload to its share, so that none waits for another's (HOST-76). A request rejects when its
+ * caller leaves before its turn.
+ */
 export function shareUpstream(
   upstream: Upstream,
   { callerMaxUpstream, maxUpstream }: UpstreamBounds,

@@ -16,12 +16,14 @@ const MAX_FAILURES = 3
 /** Minimum interval between notifications of the same health with another reason. */
 const SAY_AGAIN_MS = 5_000
 
+/** Outcome of the checks of one worker. */
 export interface HealthVerdict {
   health: WorkloadHealth
   /** The reason why it is not healthy. */
   reason: string | null
 }
 
+/** A worker whose health is checked. */
 export interface Served {
   id: string
   health: NonNullable<Workload['health']>

@@ -16,6 +16,7 @@ export interface ActualWorkload {
   killAt?: number
 }
 
+/** One step towards the desired state. */
 export type Action =
   /** `diskOf`: the workload whose writable layer the new one continues with. */
   | { type: 'start'; workload: Workload; diskOf: string | null }

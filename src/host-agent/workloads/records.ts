@@ -37,6 +37,7 @@ function isOutdated({ state, at }: WorkloadRecord, now: number): boolean {
   return state === 'gone' && at < now - TOMBSTONE_MS
 }
 
+/** Record of a workload that is about to start. */
 export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRecord {
   return {
     id,
@@ -52,6 +53,7 @@ export function newRecord(id: string, kind: WorkloadRecord['kind']): WorkloadRec
   }
 }
 
+/** Report of a record to the plane. Health counts only while the workload runs. */
 export function toReport(record: WorkloadRecord): WorkloadReport {
   const { id, state, exitCode, reason, endedByHost, at, sequence, ports, health } = record
   const isAsked = state === 'running' && health !== undefined

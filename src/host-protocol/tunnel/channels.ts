@@ -38,6 +38,7 @@ export type ExitStatus = z.infer<typeof ExitStatus>
 
 const Size = z.object({ Width: z.number().int().min(1).max(4_096), Height: z.number().int().min(1).max(4_096) })
 
+/** A message of one channel of `exec`. */
 export type ChannelMessage =
   | { channel: 'stdin' | 'stdout' | 'stderr'; bytes: Uint8Array }
   | { channel: 'status'; status: ExitStatus }
@@ -46,6 +47,7 @@ export type ChannelMessage =
   | { channel: 'signal'; signal: Signal }
   | { channel: 'close' }
 
+/** One message of a channel: a byte for the channel, then the body. */
 export function encodeChannel(message: ChannelMessage): Uint8Array {
   const body = bodyOf(message)
   const bytes = new Uint8Array(1 + body.length)

@@ -22,6 +22,7 @@ export const TUNNEL_PING_INTERVAL_MS = 10_000
 /** Both ends close a tunnel on which nothing has arrived for this long. */
 export const TUNNEL_SILENCE_MS = 30_000
 
+/** Maximum size of the content of one data frame. */
 export const MAX_DATA_BYTES = 32 * 1024
 /** Maximum size of the headers of a request or an answer, names and values together. */
 export const MAX_HEADER_BYTES = 32 * 1024
@@ -30,7 +31,9 @@ export const MAX_FRAME_BYTES = 256 * 1024
 const PREFIX_BYTES = 5
 const MAX_WINDOW_BYTES = 2 ** 31
 
+/** Maximum number of headers of a request or an answer. */
 export const MAX_HEADERS = 256
+/** Maximum length of the name of a header. */
 export const MAX_HEADER_NAME_CHARS = 1_024
 /** Maximum length of a request's path with its query. */
 export const MAX_PATH_CHARS = 16_384
@@ -110,6 +113,7 @@ export const ResetReason = z.object({
 })
 export type ResetReason = z.infer<typeof ResetReason>
 
+/** A frame of one stream. `window`: bytes that the other end may send before it gets credit for more. */
 export type Frame = { stream: number } & (
   | { type: 'open'; target: OpenTarget }
   | { type: 'accept'; window: number }
@@ -137,6 +141,7 @@ export class TunnelViolation extends Error {
   override readonly name = 'TunnelViolation'
 }
 
+/** One message of the tunnel: a byte for the type, four for the stream, then the payload. */
 export function encodeFrame(frame: Frame): Uint8Array<ArrayBuffer> {
   const payload = payloadOf(frame)
   const message = new Uint8Array(PREFIX_BYTES + payload.length)

@@ -16,6 +16,7 @@ export class StreamReset extends Error {
   }
 }
 
+/** The connection of a stream to its tunnel. */
 export interface StreamWires {
   send(frame: Frame): void
   /** Awaited before every data frame, so that one stream does not fill the shared connection. */

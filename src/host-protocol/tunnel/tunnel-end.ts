@@ -46,6 +46,7 @@ interface Open {
 }
 
 interface Making extends Pick<Open, 'opener' | 'kind'> {
+  /** Window in bytes. */
   window: number
   granted: number | null
 }

@@ -43,7 +43,8 @@ interface Incoming {
 
 /**
  * Handles the job API of queues and the worker protocol, `/v2/<endpoint>/<operation>`. As the hot path it runs before the router: one key
- * check from memory, one hop to the endpoint's Durable Object, whose response passes through unchanged.
+ * check from memory, one hop to the endpoint's Durable Object, whose response passes through unchanged. Throws 404 for a path that is no
+ * operation.
  */
 export async function handleJobCall(request: Request, url: URL, env: Env, ctx: ExecutionContext): Promise<Response> {
   const call = parseJobCall(url)

@@ -26,6 +26,7 @@ import {
 } from '../../contract/jobs/queries.ts'
 import { JobTimeline } from '../../contract/jobs/timeline.ts'
 
+/** HTTP methods of the OpenAPI document, in its spelling. */
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** The documentation of an operation. Its path, methods and scope are in `JOB_ROUTES`. */

@@ -14,7 +14,7 @@ export async function requireCaller(c: AppContext, next: Next): Promise<void> {
   await next()
 }
 
-/** Admits operators only, by key or session (AUT-4a, SESSION-13), and sets `operator`. */
+/** Admits operators only, by key or session (AUT-4a, SESSION-13), and sets `operator`. Throws 401, 403 or 429 for all others. */
 export async function requireOperator(c: AppContext, next: Next): Promise<void> {
   const result = await identifyOperator(c.env, credentialOf(c.req.raw), Date.now(), visitOf(c.req.raw, c.executionCtx))
   if (!result.ok) throw authenticationProblem(result)

@@ -19,7 +19,10 @@ export function limitRate(c: AppContext, next: Next): Promise<void> {
   return limitRateBy(endsSomething, c, next)
 }
 
-/** Like `limitRate`, with another test of whether the request `ends` something. The test runs only once a window is used up (CAP-3). */
+/**
+ * Like `limitRate`, with another test of whether the request `ends` something. The test runs only once a window is used up (CAP-3). Throws
+ * 429 above the limit.
+ */
 export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: AppContext, next: Next): Promise<void> {
   const { principal } = c.var
   const nowMs = Date.now()

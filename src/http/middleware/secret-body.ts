@@ -12,7 +12,7 @@ const OPENING = '[{'
 
 /**
  * Reads the body of a secret, which may be large (ACC-5): after the key check, so that callers without a key send nothing, counted towards
- * the account's bytes under way (BUDGET-4), and only up to the largest body that a secret can have.
+ * the account's bytes under way (BUDGET-4), and only up to the largest body that a secret can have. Throws 413 above it.
  */
 export async function secretBody(c: AppContext, next: Next): Promise<void> {
   if ((announcedBytes(c.req.raw.headers) ?? 0) > MAX_SECRET_BODY_BYTES) throw tooLarge()

@@ -9,7 +9,7 @@ const JSON_TYPE = /^application\/json\s*(;|$)/i
 /**
  * Reads the body that a route requires: it must exist (REST-10), have the JSON content type (ERR-2), be JSON (ERR-20), and have no member
  * `__proto__` (STRICT-1). Where names are free, as in `env`, validation would drop such a member silently, and the caller would believe
- * that it was stored.
+ * that it was stored. Throws 415 for another content type, 400 without JSON and 422 for that member.
  */
 export async function strictJson(c: AppContext, next: Next): Promise<void> {
   const type = c.req.header('content-type')

@@ -6,6 +6,7 @@ const UNSAID = [1005, 1006, 1015]
 const POLICY = 1008
 const BROKEN = 1011
 
+/** A repeated check of the right to keep a WebSocket open. */
 export interface SocketCheck {
   isGood(): Promise<boolean>
   /** Interval of the checks, milliseconds. */

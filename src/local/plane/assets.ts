@@ -17,12 +17,14 @@ const CONTENT_TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
+/** A request for a file of the console. */
 export interface AssetRequest {
   method: string
   url: string
   headers: { get(name: string): string | null }
 }
 
+/** The response with a file of the console. */
 export interface Asset {
   status: number
   headers: Record<string, string>

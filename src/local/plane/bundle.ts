@@ -24,6 +24,7 @@ const CachedBundle = z.object({
   script: z.string(),
 })
 
+/** The Worker as one script, with the settings of `wrangler.toml`. */
 export interface WorkerBundle {
   settings: WorkerSettings
   script: string

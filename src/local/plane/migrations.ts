@@ -50,6 +50,7 @@ async function applyFile<Statement>(database: MigrationDatabase<Statement>, dire
   }
 }
 
+/** Statements of a migration file, in their order. */
 export function splitStatements(sql: string): string[] {
   return sql
     .split(STATEMENT_BREAKPOINT)

@@ -32,6 +32,7 @@ export interface PlaneOptions {
   bundle?: WorkerBundle
 }
 
+/** A running local plane. */
 export interface Plane {
   url: string
   stop(): Promise<void>

@@ -10,6 +10,7 @@ const FILES_EVERY_MS = 60_000
 const LOGS_EVERY_MS = 10_000
 const MIB = 2 ** 20
 
+/** Watches the disk and the database files of a local plane (PLANE-12, PLANE-14). */
 export interface StorageWatch {
   /**
    * Returns the current state of the disk and the last known state of the files. If a write failed on a full disk, the reserve is released

@@ -14,8 +14,11 @@ export interface RequestOwner {
   teamId: string
 }
 
+/** An endpoint that the caller may use, with its configuration. */
 export type OwnEndpoint = Owned<'endpoint', EndpointConfig>
+/** A cluster that the caller may use, with its row. */
 export type OwnCluster = Owned<'cluster', ClusterRow>
+/** A pod that the caller may use, with its row. */
 export type OwnPod = Owned<'pod', PodRow>
 
 interface Rows {

@@ -21,12 +21,12 @@ export async function planSpendLimitsOf(ctx: VerbContext, body: UpdateSpendLimit
     const view = await viewSpend(env, teamId)
     requireMatch(ctx, tagOfLimits(ctx, view))
     await refuseLimits(env, teamId, view, body)
-    return foretellLimits(ctx, teamId, account, changeOf(env, teamId, body))
+    return previewLimits(ctx, teamId, account, changeOf(env, teamId, body))
   })
 }
 
 /** Returns the effects of other spend limits on an account, and whether its present spending exceeds them. */
-export async function foretellLimits(
+export async function previewLimits(
   { env, nowMs }: Pick<OperatorContext, 'env' | 'nowMs'>,
   teamId: string,
   account: ChangedResource,

@@ -7,6 +7,7 @@ export type KeyProblem = Extract<ProblemKey, 'missingToken' | 'invalidToken'>
 /** The caller of a request, or the refusal. */
 export type Authentication = { ok: true; principal: Principal } | Refused
 
+/** A credential that was refused, with the reason. */
 export type Refused =
   /** `errors` describes the problem of a session's token; for a key it is absent. */
   | { ok: false; problem: KeyProblem; errors?: readonly string[] }
@@ -29,4 +30,5 @@ export interface Visit {
   waitUntil(promise: Promise<unknown>): void
 }
 
+/** A credential that is unknown, expired, revoked or malformed: callers cannot distinguish these. */
 export const INVALID = { ok: false, problem: 'invalidToken' } as const satisfies Refused

@@ -21,7 +21,7 @@ export class CachedDecisions<Good, Bad> {
   /** Ids are random, so no request can have used a new credential before it was created. */
   private readonly bad = new ExpiringCache<Bad>(REFUSED_TTL_MS, MAX_CACHED_DECISIONS)
   /** Lookups in progress for open streams. No stream waits for another's lookup, and a lookup that never ends expires. */
-  private readonly looking = new ExpiringCache<true>(CHECK_MS, MAX_CACHED_DECISIONS)
+  private readonly checking = new ExpiringCache<true>(CHECK_MS, MAX_CACHED_DECISIONS)
   /** Number of invalidations so far. */
   private generation = 0
 
@@ -72,10 +72,10 @@ export class CachedDecisions<Good, Bad> {
     if (this.bad.get(id, nowMs) !== undefined) return false
     const known = this.good.get(id, nowMs + Math.max(0, DECISION_TTL_MS - maxAgeMs))
     if (known !== undefined) return holds(known)
-    if (this.looking.get(id, nowMs)) return true
-    this.looking.set(id, true, nowMs)
+    if (this.checking.get(id, nowMs)) return true
+    this.checking.set(id, true, nowMs)
     const isGood = await verify()
-    this.looking.delete(id)
+    this.checking.delete(id)
     return isGood
   }
 
@@ -88,7 +88,7 @@ export class CachedDecisions<Good, Bad> {
     this.generation += 1
     this.good.clear()
     this.bad.clear()
-    this.looking.clear()
+    this.checking.clear()
   }
 
   get size(): number {

@@ -224,8 +224,10 @@ async function filledCreate(ctx: VerbContext, body: CreateEndpointRequest): Prom
   return { body: filled, secretGrants: template.container.secretGrants }
 }
 
-// Merges a PATCH with its template. An empty `templateId` names no template and changes nothing. An unknown endpoint is reported before an
-// unknown template (ERR-6).
+/**
+ * Merges a PATCH with its template. An empty `templateId` names no template and changes nothing. Throws 404 for an unknown endpoint, before
+ * it reports an unknown template (ERR-6).
+ */
 export async function filledUpdate(ctx: VerbContext, id: string, patch: UpdateEndpointRequest): Promise<Filled<UpdateEndpointRequest>> {
   if (!patch.templateId) return { body: patch, secretGrants: undefined }
   await own(ctx.env, ctx.principal, 'endpoint', id)

@@ -70,7 +70,10 @@ async function join(env: Env, tokenHash: string, token: JoinTokenState, request:
   await joinHost(openDatabase(env.DB), tokenHash, host, token, nowMs, auditStatement(env, nowMs, byHost(id), null, change))
 }
 
-/** Exchanges an assertion signed with the host's own key for an access token that is valid for an hour. */
+/**
+ * Exchanges an assertion signed with the host's own key for an access token that is valid for an hour. Throws 401 for an unknown or removed
+ * host, a wrong assertion, or an identity that a later enrolment replaced, and 429 after too many.
+ */
 export async function renewHostToken(env: Env, assertion: string, source: string | null, nowMs: number): Promise<TokenResponse> {
   const hostId = readIssuer(assertion)
   const host = hostId === null ? null : await lookUp('host', source, nowMs, () => findHostKey(openDatabase(env.DB), hostId))

@@ -59,6 +59,7 @@ function newerSideOf({ cursor, around }: LogLinesQuery, { newestN }: FoundLines)
   return around ?? newestN
 }
 
+/** A stored line as responses show it. */
 export function lineView(stored: StoredLine): LogLine {
   const { n, atMs, source, line } = stored
   return { n, id: lineId(stored), ts: new Date(atMs).toISOString(), source, line }

@@ -35,7 +35,7 @@ async function pauseOfFollowing(ctx: OperatorContext, userId: string, isSuspende
   return (await Promise.all(pauses)).flat()
 }
 
-/** Returns the plan of suspending or resuming an organization. */
+/** Returns the plan of suspending or resuming an organization. Throws 404 for an unknown or deleted one. */
 export async function planSuspendOrganization(ctx: OperatorContext, id: string, isSuspended: boolean): Promise<ChangePlan> {
   if (!(await isLiveOrganization(openDatabase(ctx.env.DB), id))) throw new Problem('notFound')
   const organization = { kind: 'organization' as const, id, name: null, teamId: id }

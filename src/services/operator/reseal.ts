@@ -33,7 +33,7 @@ const STEPS = [
   'spend limits',
   'releases',
   'secrets',
-  'kept answers',
+  'stored answers',
   'endpoint objects',
   'host objects',
   'sender objects',
@@ -66,7 +66,7 @@ function runStep(env: Env, step: StepName, afterId: string): Promise<Step> {
   }
   if (step === 'releases') return resealReleases(db, afterId, (endpointId, diff) => hideVariables(diff, digestOf(env, endpointId)))
   if (step === 'secrets') return resealSecretParts(db, afterId)
-  if (step === 'kept answers') return resealStoredAnswers(db, afterId)
+  if (step === 'stored answers') return resealStoredAnswers(db, afterId)
   if (step === 'endpoint objects')
     return resealObjects(db, 'endpoints', afterId, (id) => endpointStub(env, asPlane('endpoint', id, 'reseals values')).reseal())
   if (step === 'host objects')
@@ -104,7 +104,7 @@ function isTable(step: StepName): step is ResealedTable {
 
 function nextCursor(step: StepName, ids: readonly string[]): string | null {
   const lastId = ids.at(-1)
-  const isLast = isLastStep(ids, step === 'secrets' || step === 'kept answers' ? STEP_PARTS : undefined)
+  const isLast = isLastStep(ids, step === 'secrets' || step === 'stored answers' ? STEP_PARTS : undefined)
   if (lastId !== undefined && !isLast) return `${step}/${lastId}`
   const next = STEPS[STEPS.indexOf(step) + 1]
   return next === undefined ? null : `${next}/`

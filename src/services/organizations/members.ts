@@ -56,14 +56,19 @@ export async function removeMember(ctx: VerbContext, id: string, userId: string,
   await decideAgain(NOUN, async () => {
     const { actor, member, members, standing } = await readMembers(ctx, id, userId, keysTo)
     requireMatch(ctx, tagOfMember(member))
-    const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
-    assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
+    const recipient = keysTo === undefined ? null : (members.get(keysTo) ?? null)
+    assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: recipient?.role, isSelf: keysTo === userId }))
     const before = { role: member.role }
     const notes = [
       noteOf(ctx, id, userId, { action: standing.isSelf ? 'members.leave' : 'members.remove', before, after: null }),
-      noteOf(ctx, id, userId, heir ? { action: 'members.hand-keys-on', before: null, after: { keysTo: heir.userId } } : KEYS_REVOKED),
+      noteOf(
+        ctx,
+        id,
+        userId,
+        recipient ? { action: 'members.hand-keys-on', before: null, after: { keysTo: recipient.userId } } : KEYS_REVOKED,
+      ),
     ] as const
-    return (await table.removeMember(db, id, { member, actor, heir, nowMs: ctx.nowMs }, notes)) || null
+    return (await table.removeMember(db, id, { member, actor, recipient, nowMs: ctx.nowMs }, notes)) || null
   })
   dropCachedDecisions()
 }

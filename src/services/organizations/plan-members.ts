@@ -35,10 +35,10 @@ export async function planRemoveMember(ctx: VerbContext, id: string, userId: str
   const { member, members, standing } = await readMembers(ctx, id, userId, keysTo)
   return planChange(standing.isSelf ? 'members.leave' : 'members.remove', memberOf(member), async () => {
     requireMatch(ctx, tagOfMember(member))
-    const heir = keysTo === undefined ? null : (members.get(keysTo) ?? null)
-    assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: heir?.role, isSelf: keysTo === userId }))
+    const recipient = keysTo === undefined ? null : (members.get(keysTo) ?? null)
+    assertAllowed(refuseRemoval(standing, keysTo === undefined ? null : { role: recipient?.role, isSelf: keysTo === userId }))
     const keys = await listGoodKeys(openDatabase(ctx.env.DB), id, userId, ctx.nowMs)
-    return planRemoval(memberOf(member), member.role, keys, heir, ctx.nowMs)
+    return planRemoval(memberOf(member), member.role, keys, recipient, ctx.nowMs)
   })
 }
 

@@ -36,12 +36,12 @@ export async function withGlobalAddress<T>(ctx: Timed, draft: PodDraft, place: (
 
 /** Returns a pod's address in the network of its account after a change; throws 400 when its host is on no private network. */
 export async function globalIpAfter(ctx: Timed, before: PodRow, wanted: boolean): Promise<string | null> {
-  const kept = await foretellGlobalIp(ctx, before, wanted)
+  const kept = await previewGlobalIp(ctx, before, wanted)
   return wanted && kept === null ? chooseGlobalAddress(ctx, before.teamId) : kept
 }
 
-/** Returns the address like `globalIpAfter`, but does not choose a new one. */
-export async function foretellGlobalIp({ env }: Pick<Timed, 'env'>, before: PodRow, wanted: boolean): Promise<string | null> {
+/** Returns the address like `globalIpAfter`, but does not choose a new one. Throws 400 as that does. */
+export async function previewGlobalIp({ env }: Pick<Timed, 'env'>, before: PodRow, wanted: boolean): Promise<string | null> {
   if (!wanted) return null
   if (before.globalIp !== null || (await isOnOverlays(openDatabase(env.DB), before.hostId))) return before.globalIp
   const detail =

@@ -18,7 +18,7 @@ import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
 import { requireRegistry } from '../resources/registries.ts'
 import { decideFor, decideUpdate, type PatchNeeds, refusePlace, requirePatchScope } from './change-pod.ts'
-import { foretellGlobalIp } from './global-address.ts'
+import { previewGlobalIp } from './global-address.ts'
 
 /** A plan with the version of its pod, for `If-Match` of the change. */
 export interface TaggedPlan {
@@ -26,11 +26,11 @@ export interface TaggedPlan {
   etag: string
 }
 
-const FORETOLD: PatchNeeds = { registry: requireRegistry, globalIp: foretellGlobalIp }
+const PREVIEWED: PatchNeeds = { registry: requireRegistry, globalIp: previewGlobalIp }
 
 /** Returns the plan of an action (DRY-2, DRY-6), by the same decisions as the action. Throws 403 and 404. */
 export function planAction(ctx: VerbContext, id: string, action: PodAction, ifMatch: string | undefined): Promise<TaggedPlan> {
-  return foretell(ctx, id, ifMatch, action, async (row) => (await decideFor(ctx, row, action)).pod)
+  return preview(ctx, id, ifMatch, action, async (row) => (await decideFor(ctx, row, action)).pod)
 }
 
 /** Returns the plan of a PATCH (DRY-6). Throws 403, 404, 413 and 422. */
@@ -41,10 +41,10 @@ export async function planUpdatePod(
   ifMatch: string | undefined,
 ): Promise<TaggedPlan> {
   requirePatchScope(ctx, body)
-  return foretell(ctx, id, ifMatch, 'update', async (row) => (await decideUpdate(ctx, row, body, FORETOLD))?.pod ?? null)
+  return preview(ctx, id, ifMatch, 'update', async (row) => (await decideUpdate(ctx, row, body, PREVIEWED))?.pod ?? null)
 }
 
-async function foretell(
+async function preview(
   ctx: VerbContext,
   id: string,
   ifMatch: string | undefined,

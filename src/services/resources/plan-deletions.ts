@@ -114,13 +114,13 @@ async function planUnused(
   effects: () => Promise<ChangeEffect[]>,
 ): Promise<ChangePlan> {
   const listed = await users.listUsers(openDatabase(ctx.env.DB), who)
-  const foretell = () => {
+  const preview = () => {
     requireMatch(ctx, tag)
     // The same conditions as in the statement that deletes the resource.
     assertDeleted(listed.pods.total > 0 ? 'usedByPod' : listed.endpoints.total > 0 ? 'usedByEndpoint' : 'deleted', what)
     return effects()
   }
-  return planChange(action, resource, async () => foretell(), asResources(listed))
+  return planChange(action, resource, async () => preview(), asResources(listed))
 }
 
 function asResources({ pods, endpoints }: users.ListedUsers): { kind: 'pod' | 'endpoint'; id: string; name: string }[] {

@@ -15,6 +15,7 @@ export interface OpenFile {
   close(): Promise<void>
 }
 
+/** Opens a file of a pod to read or to write, by the flags of SFTP. */
 export async function openFile(open: OpenConnection, path: string, flags: number): Promise<OpenFile> {
   if ((flags & OPEN_MODE.WRITE) === 0) return await FileReader.open(open, path)
   return await FileWriter.open(open, path, flags)

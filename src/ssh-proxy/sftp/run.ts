@@ -4,6 +4,7 @@ import { ConnectionRefused } from '../plane.ts'
 import { utils } from '../ssh2.ts'
 import { commandOf, type ScriptName } from './scripts.ts'
 
+/** Opens a connection to the pod of the session. */
 export type OpenConnection = (target: SshTarget) => Promise<PodConnection>
 
 const { NO_SUCH_FILE, PERMISSION_DENIED, FAILURE } = utils.sftp.STATUS_CODE

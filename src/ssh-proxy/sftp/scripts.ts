@@ -31,6 +31,7 @@ esac; echo ok; exec cat >&3`,
 } as const
 export type ScriptName = keyof typeof SCRIPTS
 
+/** The command that runs a script of `SCRIPTS` with these arguments. */
 export function commandOf(name: ScriptName, args: readonly string[]): string[] {
   return ['/bin/sh', '-c', SCRIPTS[name], 'sh', ...args]
 }

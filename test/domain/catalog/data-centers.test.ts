@@ -40,7 +40,7 @@ describe('data centers', () => {
     expect(findListedDataCenter(SEED_CATALOG, id)).toMatchObject({ networkVolumeTypes, globalNetwork })
   })
 
-  it('[RES-2] one that a machine named has STANDARD storage, and nothing is derived from its name', () => {
+  it('[RES-2] a data center that a machine named has STANDARD storage, and nothing is derived from its name', () => {
     expect(findListedDataCenter(SEED_CATALOG, 'LOCAL-1')).toBeUndefined()
     expect(joinedDataCenter('US-LAB')).toEqual({
       id: 'US-LAB',

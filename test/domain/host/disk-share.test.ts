@@ -15,7 +15,7 @@ describe('[SHR-41] disk that pods of one person may hold of a machine', () => {
     expect(diskRoom(given)).toBe(room)
   })
 
-  it('leaves room for the next person, however many persons keep pods', () => {
+  it('leaves room for the next person, however many persons have pods', () => {
     const tries = fc.array(fc.record({ person: fc.nat(5), diskGb: fc.integer({ min: 1, max: 1_000 }) }), { maxLength: 60 })
     fc.assert(
       fc.property(tries, (queries) => {

@@ -90,7 +90,7 @@ describe('placement', () => {
     ['schedulable: yes > cordoned', request, { cordoned: true }],
     ['disk: writable > full', request, { diskFull: true }],
     ['runtime: docker > process', request, { runtimes: ['process'] }],
-    ['isolation: accounts kept apart > none', request, { heldBy: ['ada', 'bob'] }],
+    ['isolation: accounts isolated > none', request, { heldBy: ['ada', 'bob'] }],
     ['gpu NVIDIA L4: 1 > 0', request, { gpus: [] }],
     ['vcpu: 2 > 1', request, { vcpuFree: 1 }],
     ['memoryMb: 8192 > 1', request, { memoryMbFree: 1 }],

@@ -34,8 +34,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a result from before a retry ends it',
     file: 'src/domain/job/job.ts',
-    find: '    lostAtMs: null,\n    holder: null,\n  }\n}\n\nexport function canRetry',
-    replace: '    lostAtMs: null,\n  }\n}\n\nexport function canRetry',
+    find: '    lostAtMs: null,\n    holder: null,\n  }\n}\n\n/** Whether a user may retry',
+    replace: '    lostAtMs: null,\n  }\n}\n\n/** Whether a user may retry',
   },
   {
     id: 'no fence: any holder may commit',

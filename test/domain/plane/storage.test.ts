@@ -86,7 +86,7 @@ describe('[PLANE-14] database files as SQLite writes them', () => {
     size: statSync(join(directory, name)).size,
   })
 
-  it('are whole', () => {
+  it('are not reported as damaged, also when they are empty', () => {
     const { header, size } = file('a.sqlite')
     expect(isDatabaseDamaged(header, size)).toBe(false)
     expect(isDatabaseDamaged(new Uint8Array(0), 0)).toBe(false)

@@ -30,7 +30,7 @@ describe('[LOG-5, LOG-17] lines that the plane adds to the log of a pod', () => 
     expect(noteOfTransition(noted(before), noted(after))).toBe(line)
   })
 
-  test('of reports only that the host is back: the rest is told by its agent', () => {
+  test('a report is noted only when the host is back: its agent writes the other lines', () => {
     expect(noteOfReport(noted(lost), noted())).toBe('host is back: the container still runs')
     expect(noteOfReport(noted(lost), noted({ status: 'EXITED' }))).toBeNull()
     expect(noteOfReport(noted({ status: 'STARTING' }), noted())).toBeNull()

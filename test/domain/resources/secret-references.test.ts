@@ -44,7 +44,7 @@ describe('[SECRET-6] is too large', () => {
     expect(refuseFilling(ENV, new Map())).toBeNull()
   })
 
-  it('all of them, also by what JSON makes of them', () => {
+  it('all variables together, also by their length as JSON', () => {
     const many = Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`V${i}`, '{{ RUNPOD_SECRET_A }}']))
     expect(refuseFilling(many, new Map([['A', 120_000]]))).toBe(
       'env is 1080027 bytes with its secrets filled in; a workload may have 1048576',

@@ -2,7 +2,7 @@ import { oneCase } from '../../../src/domain/text/letter-case.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 describe('[ADM-1] upper and lower case', () => {
-  it('are one', () => {
+  it('count as the same letter', () => {
     expect(oneCase('Kim.SATO@Example.COM')).toBe('kim.sato@example.com')
     expect(oneCase('\u00c9VA@\u041f\u041e\u0427\u0422\u0410.\u0420\u0424')).toBe('\u00e9va@\u043f\u043e\u0447\u0442\u0430.\u0440\u0444')
   })

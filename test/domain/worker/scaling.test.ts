@@ -194,7 +194,7 @@ describe('bounds, idle timeout, releases, failures', () => {
   test.each([
     [4_999, []],
     [5_000, ['p']],
-  ])('[SCALE-12] a worker that looks for a host and is not needed stops when it is %i ms old: %j', (age, stop) => {
+  ])('[SCALE-12] a worker that waits for a host and is not needed stops when it is %i ms old: %j', (age, stop) => {
     const workers = [workerIn('PLACING', 'p', { createdAtMs: NOW - age, attempts: 2 })]
     expect(decideScaling(inputs({ workers })).stop).toEqual(stop)
   })

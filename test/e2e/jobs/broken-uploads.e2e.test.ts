@@ -80,7 +80,7 @@ describe.each(['endpoint', 'pod'] as const)('an upload to a workload of one %s',
     ['resets', 'in chunks', CHUNKED, '5\r\nhello\r\n', 'broken hello'],
     ['closes', 'of a length', 'content-length: 200000', 'hello', 'broken hello'],
     ['finishes', 'in chunks', CHUNKED, '5\r\nhello\r\n', 'whole hello'],
-  ] as const)('[LB-1] whose client %s, %s: the workload sees the same end', async (how, what, frame, text, expected) => {
+  ] as const)('[LB-1] ends for the workload as its client %s, %s', async (how, what, frame, text, expected) => {
     const path = `/${kind}/${how}/${what}`.replaceAll(' ', '-')
     const seen = await upload(places[kind], path, frame, text, ENDS[how])
     expect(seen.heard).toBe(expected)

@@ -111,7 +111,7 @@ describe('[HOST-84] a host', () => {
     await network.close()
   })
 
-  test('whose engine makes networks elsewhere reports that', async () => {
+  test('reports an engine that makes networks elsewhere', async () => {
     const { host } = await open({ hasInterface: () => false })
     expect((await host()).isolation).toMatchObject({
       network: false,
@@ -119,7 +119,7 @@ describe('[HOST-84] a host', () => {
     })
   })
 
-  test('whose engine makes none reports that, and uses the existing one', async () => {
+  test('reports an engine that makes no networks, and uses the existing one', async () => {
     const { fake, host } = await open()
     fake.refuse = () => new Error('not supported')
     const network = await host()

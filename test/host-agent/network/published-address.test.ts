@@ -22,7 +22,7 @@ describe('[HOST-83] [M1] the address that a port is bound on', () => {
     expect(bound(['tcp'], '127.0.0.1', [])).toEqual(['127.0.0.1'])
   })
 
-  test('both: each its own, once', () => {
+  test('a port of both types has the address of each, once', () => {
     expect(bound(['http', 'tcp'], '198.51.100.2')).toEqual(['127.0.0.1', '198.51.100.2'])
     expect(bound(['tcp', 'http'], '203.0.113.7')).toEqual(['0.0.0.0'])
     expect(bound(['tcp', 'http'], null)).toEqual(['127.0.0.1'])

@@ -200,11 +200,11 @@ describe('the bounds of a caller', () => {
   })
 
   test('[HOST-76] a caller with too many requests waits; others do not', () => {
-    const turnstile = new WorkloadRates(10)
-    const delays = Array.from({ length: 13 }, () => Math.round(turnstile.delayMs('w2', 5_000)))
+    const rates = new WorkloadRates(10)
+    const delays = Array.from({ length: 13 }, () => Math.round(rates.delayMs('w2', 5_000)))
     expect(delays).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 200, 300])
-    expect(turnstile.delayMs('w1', 5_000)).toBe(0)
-    expect(turnstile.delayMs('w2', 6_300)).toBe(0)
+    expect(rates.delayMs('w1', 5_000)).toBe(0)
+    expect(rates.delayMs('w2', 6_300)).toBe(0)
   })
 
   test('[HOST-76] a place goes to the next of the same workload, and not to one that has given up', async () => {

@@ -153,7 +153,7 @@ describe('planActions: a workload that replaces others', () => {
     }
   })
 
-  test('[HOST-52] one that could not be started leaves them as they are', ({ expect }) => {
+  test('[HOST-52] a successor that could not be started leaves them as they are', ({ expect }) => {
     const queries = [previous('p-2', 'held'), { ...next, desired: 'held' as const }]
     for (const state of ['error', 'exited'] as const) {
       expect(planActions(queries, there({ 'p-2': 'held' }), known({ 'p-2': 'exited', 'p-3': state }), NOW)).toEqual([])

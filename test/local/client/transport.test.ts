@@ -18,7 +18,7 @@ async function planeWith(...answers: Answer[]) {
 const POD = { name: 'p', image: 'busybox', cpu: { id: 'cpu3c', vcpuCount: 2 } }
 
 describe('a create', () => {
-  it('[IDEM-2] whose answer is lost is sent again under the same key', async () => {
+  it('[IDEM-2] is sent again under the same key when its answer is lost', async () => {
     const { plane, client } = await planeWith('hang up', 'hang up', { status: 201, body: { id: 'p1' } })
     expect(await client.createPod({ body: POD })).toMatchObject({ id: 'p1' })
     const keys = plane.requests.map(({ headers }) => headers['idempotency-key'])
@@ -62,7 +62,7 @@ describe('a request that may not be repeated', () => {
 })
 
 describe('a read', () => {
-  it('whose answer is cut off is sent again; a request that may not be repeated has no answer', async () => {
+  it('is sent again when its answer is cut off; a request that may not be repeated has no answer', async () => {
     const half = { status: 200, headers: { 'content-length': '99' }, text: '{"pods":', breaks: true }
     const read = await planeWith(half, { status: 200, body: { pods: [] } })
     expect(await read.client.listPods()).toEqual({ pods: [] })

@@ -81,7 +81,7 @@ export const KINDS = [
   ...new Set(DOCUMENTED.filter(({ path, scope }) => path.includes('{') && scope !== UNSCOPED).map(({ path }) => kindOf(path))),
 ]
 
-/** The documented operations on a kind. Those that end their target are last. */
+/** The documented operations on a kind. Operations that end their target are last. */
 export function operationsOf(kind: string): Operation[] {
   return DOCUMENTED.filter(({ path }) => path.includes('{') && kindOf(path) === kind).sort(
     (one, other) => Number(one.method === 'delete') - Number(other.method === 'delete'),

@@ -136,7 +136,7 @@ export class BilledQueue implements AsyncDisposable {
     await previous
   }
 
-  /** Whether the endpoint has told the host to stop its worker. */
+  /** Whether the endpoint has asked the host to stop its worker. */
   isWorkerStopped(): boolean {
     return this.setup.host.desired().some(({ id, desired }) => id === this.worker.id && desired === 'stopped')
   }

@@ -10,7 +10,7 @@ import { hostStub } from '../runner/stubs.ts'
 /** More jobs than a test itself queues. */
 const OWN_JOBS = 50
 const MAX_WORKERS = 3_000
-/** More than the plane looks at when it adds one. */
+/** More than the plane reads when it adds one. */
 const KNOWN_CHANGES = 100
 const DAY_MS = 86_400_000
 
@@ -45,7 +45,7 @@ export async function fillEndpoint(queue: QueueSetup, worker: FakeWorker, { queu
       insert(queued, '', `${first + finished} + i, 'job-' || i, 0, i % 2, ${first + finished} + i, ${times}`)
     })
     core.state.reload()
-    // A change of a worker looks at the oldest ones.
+    // A change of a worker reads the oldest ones.
     for (let change = 0; change < KNOWN_CHANGES; change++)
       sql.exec("INSERT INTO worker_changes (at, change) VALUES (?, '{}') /* of a test */", nowMs)
     await setWorkers(queue, { min: 0, needed: 1 + workers, queued })

@@ -20,7 +20,7 @@ export class PreviousLog {
     this.sql = storage.sql
   }
 
-  /** What its constructor did; it applies no step that it does not know. */
+  /** Does the same as its constructor, which applied no step that it did not know. */
   start(): void {
     applySchema(this.storage, PREVIOUS_SCHEMA)
   }

@@ -87,7 +87,7 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
     ])
   })
 
-  it('one that ended, and one that could not run, have the reason', async () => {
+  it('an ended pod, and a pod that could not run, have the reason', async () => {
     const scene = await sceneIn('EU-CZ-1', 2)
     const [ended, failed] = [await createIn(scene, 'EU-CZ-1'), await createIn(scene, 'EU-CZ-1')]
     await scene.run(ended)

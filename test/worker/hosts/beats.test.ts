@@ -34,7 +34,7 @@ async function beatTimes(host: FakeHost, count: number, change: Record<string, u
 }
 
 describe('heartbeats', () => {
-  it('[HOST-39] nothing is written for a heartbeat without news, to D1 or elsewhere', async () => {
+  it('[HOST-39] nothing is written for a heartbeat without a change, to D1 or elsewhere', async () => {
     const host = await FakeHost.enrol()
     await host.link()
     await host.beat({ gpuHealth: [] })

@@ -23,7 +23,7 @@ afterEach(() => {
   setLogLevel('error')
 })
 
-/** An attacker with the host's key who opens a link and sends only what the test tells it to send. */
+/** An attacker with the host's key who opens a link and sends only the messages of the test. */
 class Thief {
   readonly heard: PlaneMessage[] = []
   private readonly socket: WebSocket

@@ -255,7 +255,7 @@ describe('jobs of a silent host', () => {
 })
 
 describe('workers of a host that disappears', () => {
-  it('[HOST-37] those that never started are replaced when the host is offline, started ones when it is lost', async () => {
+  it('[HOST-37] are replaced when the host is offline, if they never started, and when it is lost, if they had started', async () => {
     const scene = await setScene('NVIDIA H200', 'HOPPER_141', { workers: { min: 2, max: 3, idleTimeout: 600 } })
     const { host, queue } = scene
     const started = await host.startWorker(queue.endpointId)

@@ -8,7 +8,7 @@ import { gpus } from '../../support/hosts/gpus.ts'
 import { PodScene, podScene } from '../../support/pods/pod-scene.ts'
 
 const TYPE = 'NVIDIA L40'
-const LABELS = 'needs a host that keeps accounts apart, or one that no other account uses'
+const LABELS = 'needs a host that isolates accounts, or one that no other account uses'
 const db = () => openDatabase(env.DB)
 const wanted = { gpu: { id: TYPE } }
 const heldBy = async ({ id }: FakeHost) => (await listPlacementHosts(db())).find((host) => host.id === id)?.heldBy

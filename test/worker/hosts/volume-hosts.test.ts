@@ -80,7 +80,7 @@ describe('[S6] a host without workloads of an account', () => {
     leave()
   })
 
-  it('[EDG-4] inherits volumes to wipe when every host that had them is removed, and each heir confirms for itself', async () => {
+  it('[EDG-4] inherits volumes to wipe when every host that had them is removed, and each successor confirms for itself', async () => {
     const { host, stranger: otherTenant, dataCenterId, offers, refs, remove, leave } = await scene()
     await remove()
     const third = await FakeHost.enrol(offers, { dataCenterId })
@@ -92,7 +92,7 @@ describe('[S6] a host without workloads of an account', () => {
     await otherTenant.exchangeVolumes({ wiped: refs })
     expect(await tombstones(refs.map(({ id }) => id))).toMatchObject([{ wipedAt: expect.any(String) }, { wipedAt: expect.any(String) }])
     expect((await otherTenant.exchangeVolumes()).wipe).not.toContainEqual(refs[0])
-    expect((await third.exchangeVolumes()).wipe, 'one heir does not say it for another').toEqual(expect.arrayContaining(refs))
+    expect((await third.exchangeVolumes()).wipe, 'one successor does not confirm for another').toEqual(expect.arrayContaining(refs))
     leave()
   })
 })

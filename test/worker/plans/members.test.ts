@@ -14,8 +14,8 @@ async function team(role: Role): Promise<{ owner: Account; member: Account; path
 describe('[DRY-14] a change among members', () => {
   it('the plan of a removal names the keys that end, or their new owner and the scopes that they lose', async () => {
     const { owner, member, id, path } = await team('ADMIN')
-    const heir = await createAccount()
-    await joinTeam(id, heir, 'ADMIN')
+    const recipient = await createAccount()
+    await joinTeam(id, recipient, 'ADMIN')
     const key = await createKeyIn(id, member)
     const at = `${path}/members/${member.userId}`
     const call = api(owner.key)
@@ -27,7 +27,9 @@ describe('[DRY-14] a change among members', () => {
     const moved = (await call.delete(`${at}?dryRun=true&keysTo=${owner.userId}`)).body
     expect(brief(moved)[1]).toEqual(['MOVES', 'api-key', key.id])
     expect(moved.effects[1].what).toContain('no longer grants account:write')
-    expect((await call.delete(`${at}?dryRun=true&keysTo=${heir.userId}`)).body.effects[1].what).toContain('grants the same permissions')
+    expect((await call.delete(`${at}?dryRun=true&keysTo=${recipient.userId}`)).body.effects[1].what).toContain(
+      'grants the same permissions',
+    )
     expect((await api(key.key).get('/v2/account/limits')).status).toBe(200)
     const refused = await call.delete(`${path}/members/${owner.userId}`)
     expect(refused.status).toBe(409)

@@ -51,13 +51,13 @@ describe('[SECRET-10] replies that are stored for repeats', () => {
     expect((await stored()).some(({ response }) => vaultOf(env).isCurrent(String(response)))).toBe(false)
     const { parts, isComplete } = await walk()
     expect(isComplete).toBe(true)
-    expect(parts.find(({ part }) => part === 'kept answers')?.resealed).toBeGreaterThanOrEqual(ANSWERS)
+    expect(parts.find(({ part }) => part === 'stored answers')?.resealed).toBeGreaterThanOrEqual(ANSWERS)
     expect((await stored()).every(({ response }) => vaultOf(env).isCurrent(String(response)))).toBe(true)
     for (let n = 0; n < ANSWERS; n += 1) {
       expect(await create(env, `key-${n}`)).toEqual({ answer: { key: `key-${n}`, made: 'first' }, made: 0 })
     }
     await expect(create(env, 'key-0', { name: 'other' })).rejects.toMatchObject({ key: 'validationFailed' })
-    expect((await walk()).parts.find(({ part }) => part === 'kept answers')).toMatchObject({ resealed: 0, failed: [] })
+    expect((await walk()).parts.find(({ part }) => part === 'stored answers')).toMatchObject({ resealed: 0, failed: [] })
   })
 
   it('of a release with another digest of the body are recognised by it', async () => {

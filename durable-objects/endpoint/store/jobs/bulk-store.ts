@@ -21,6 +21,7 @@ export interface Bulk extends BulkCounts {
   finishedAtMs: number | null
 }
 
+/** The jobs that a bulk change selects: by state, by the time of their submit (`fromMs` inclusive, `toMs` exclusive), and by number. */
 export interface BulkScope {
   states: JobState[]
   fromMs: number | null
@@ -34,6 +35,7 @@ export interface BulkScope {
 /** Number of finished bulk changes retained. */
 const MAX_KEPT = 100
 
+/** The bulk changes of an endpoint's jobs: the running one and the finished ones. */
 export class BulkStore {
   private readonly sql: SqlStorage
   private goingOn: boolean | null = null

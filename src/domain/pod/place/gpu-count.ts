@@ -16,6 +16,7 @@ export interface CountedPod {
   memoryMb: number
 }
 
+/** The changed pod, or the refusal. */
 export type CountResult<Pod> = { ok: true; pod: Pod } | { ok: false; problem: Refusal }
 
 /**

@@ -13,6 +13,7 @@ import {
 import { unknownCpuFlavor, unknownGpuType, unsoldSize } from '../../catalog/unknown.ts'
 import type { PodCpu, PodGpu } from '../record.ts'
 
+/** Valid compute with its price in USD per hour, or the refusal. */
 export type ComputeResult = { ok: true; compute: PodGpu | PodCpu; pricePerHour: number } | { ok: false; problem: Refusal }
 
 /**

@@ -16,6 +16,7 @@ const MAX_SYMMETRIC_PORT = 99_999
 
 /** Fields of a request that describe its container. */
 export type ContainerRequest = Pick<CreatePodRequest, 'args' | 'cmd' | 'entrypoint' | 'disk' | 'env' | 'image' | 'ports' | 'registry'>
+/** A valid container, or its refusal. */
 export type ContainerResult = { ok: true; container: ContainerSpec } | { ok: false; problem: Refusal }
 
 const NOTHING: ContainerSpec = { image: '', args: '', diskGb: DEFAULT_POD_DISK_GB, env: {}, ports: [], registry: null }

@@ -5,6 +5,7 @@ import type { PodMounts } from '../record.ts'
 /** Default mount path of a global volume (MNT-3). */
 const DEFAULT_GLOBAL_PATH = '/workspace-global'
 
+/** Valid mounts, or their refusal. */
 export type MountsResult = { ok: true; mounts: PodMounts } | { ok: false; problem: Refusal }
 
 /** Mounts that a create requests (MNT-1, MNT-3, MNT-5), or why they are refused. An empty list requests none. */

@@ -19,6 +19,7 @@ export interface PatchedPod {
   labels: Labels
 }
 
+/** A pod after a PATCH, or the refusal. `needsNewContainer`: the change starts the next generation. */
 export type PatchPlan = { ok: true; pod: PatchedPod; isChanged: boolean; needsNewContainer: boolean } | { ok: false; problem: Refusal }
 
 /** A pod after a PATCH (POD-13, POD-15, POD-16, MNT-4), or why the PATCH is refused. */

@@ -36,6 +36,7 @@ export interface PodPlan {
   labels: Labels
 }
 
+/** The plan of a create, or its refusal. */
 export type PlanResult = { ok: true; plan: PodPlan } | { ok: false; problem: Refusal }
 
 /** Validates a create body independently of the resources that it names (POD-4, POD-5, POD-7). */

@@ -19,7 +19,10 @@ export class ContainerDisks {
     this.layersMax = layersMax
   }
 
-  /** Makes the disk of `previousId` available to `id`. The previous container stays unchanged. Safe to repeat. */
+  /**
+   * Makes the disk of `previousId` available to `id`. The previous container stays unchanged. Safe to repeat. Throws a `StartError` when
+   * the engine cannot store the disk.
+   */
   async handOn(previousId: string, id: string): Promise<RetainedDisk> {
     const previous = containerName(previousId)
     const image = { repository: DISK_REPOSITORY, tag: id, label: `${HOST_LABEL}=${this.hostId}` }
@@ -31,7 +34,7 @@ export class ContainerDisks {
       return { image: diskImage(id), config, mounts }
     } catch (error) {
       await this.drop(id)
-      throw startRefused(error, {}, 'the container disk could not be kept')
+      throw startRefused(error, {}, 'the container disk could not be stored')
     }
   }
 

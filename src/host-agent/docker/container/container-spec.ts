@@ -42,6 +42,7 @@ export interface SpecContext extends HostContext {
   limitDisk: boolean
 }
 
+/** Name of a workload's container in the engine. */
 export function containerName(workloadId: string): string {
   return `podplane-${workloadId}`
 }
@@ -129,11 +130,12 @@ function previousEnv(env: ReadonlyMap<string, string>, disk: RetainedDisk | unde
   return (disk?.config.Env ?? []).filter((line) => !env.has(line.split('=')[0] ?? ''))
 }
 
+/** Exposed ports of a container, as the engine's API expects them. */
 export function exposedPorts(ports: readonly AssignedPort[]): Record<string, Record<string, never>> {
   return Object.fromEntries(ports.map((port) => [`${port.private}/tcp`, {}]))
 }
 
-// One container port may be requested with both types.
+/** Bindings of published ports, as the engine's API expects them. One container port may be requested with both types. */
 export function portBindings({
   ports,
   ...place

@@ -80,6 +80,7 @@ function listedFacts(listed: ListedContainer | undefined): ContainerFacts | unde
   )
 }
 
+/** Whether a container has stopped for good; a restarting one has not. */
 export function isEnded({ status }: Pick<ContainerFacts, 'status'>): boolean {
   return status === 'exited' || status === 'dead'
 }

@@ -23,6 +23,7 @@ type Done = (error: unknown, answer: unknown) => void
 /** The part of the engine client that sends calls. */
 export interface Modem {
   protocol?: string
+  /** Milliseconds. */
   timeout?: number
   buildRequest(options: RequestOptions, context: CallContext, body: Body, done: Done): void
 }

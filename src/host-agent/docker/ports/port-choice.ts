@@ -15,6 +15,7 @@ export interface AssignedPort {
   type: string
 }
 
+/** The ports that a container requests, and those that it may get. */
 export interface PortRequest {
   /** `<port>/tcp` or `<port>/http`; the machine publishes both as TCP. */
   wanted: readonly string[]

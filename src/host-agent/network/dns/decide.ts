@@ -5,6 +5,7 @@ import type { Zone } from './zone.ts'
 /** Seconds for which a client may cache an answer; short, because members come and go. */
 export const TTL_SECONDS = 5
 
+/** A question of a DNS query. */
 export interface Question {
   name: string
   /** As `dns-packet` names it: A, AAAA, PTR and others. */

@@ -16,6 +16,7 @@ const TCP_MAX_BYTES = 65_535
 const ADDITIONALS_MAX = 2
 const BAD_VERSION = 1
 
+/** Transport of a DNS query, which limits the size of its answer. */
 export type Transport = 'udp' | 'tcp'
 
 interface Reply {

@@ -43,7 +43,10 @@ export function overlaysTable(key: string): string {
   return `${tableName(key)}-overlays`
 }
 
-/** Hardware address derived from an IPv4 address: every host knows those of all members without a query. */
+/**
+ * Hardware address derived from an IPv4 address: every host knows those of all members without a query. Throws for a text that is no IPv4
+ * address.
+ */
 export function macOf(address: string): string {
   if (!isIPv4(address)) throw new Error(`'${address}' is no IPv4 address`)
   const bytes = address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))

@@ -17,7 +17,7 @@ export function writeNames({ workloadId, places, hostsPath }: Attachment, overla
     const after = withNames(before, members)
     if (after !== before) overwrite(hostsPath, after)
   } catch (error) {
-    log.warn('the names of a private network cannot be kept in a container', { workload: workloadId, error: errorText(error) })
+    log.warn('the names of a private network cannot be updated in a container', { workload: workloadId, error: errorText(error) })
   }
 }
 

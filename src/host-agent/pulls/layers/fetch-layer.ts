@@ -21,6 +21,7 @@ export interface Layer {
   unpackedBytes: number
 }
 
+/** A layer to fetch into a file, and the limits while it arrives. */
 export interface LayerRequest {
   client: RegistryClient
   descriptor: Descriptor

@@ -1,5 +1,6 @@
 import { PullError } from '../pull-error.ts'
 
+/** Size of a header, and the unit of content, in the tar format. */
 export const BLOCK_BYTES = 512
 /** Maximum size of one extended header; the engines' library has the same limit. */
 const EXTENSION_MAX_BYTES = 2 ** 20
@@ -32,6 +33,7 @@ export function readTarHeader(block: Buffer): TarHeader {
   return { type, bytes, name: readName(block) }
 }
 
+/** Whether the entry only describes the next one, with a longer name or other attributes. */
 export function isExtension({ type }: TarHeader): boolean {
   return EXTENSION_TYPES.includes(type)
 }
@@ -69,6 +71,7 @@ export function recordedBytes(size: string | undefined): number | undefined {
   return Number(size)
 }
 
+/** The error for a layer with content that is not accepted. */
 export function odd(what: string): PullError {
   return new PullError('unusable', `a layer holds ${what}, which is not taken here`)
 }

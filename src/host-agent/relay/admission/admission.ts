@@ -14,13 +14,13 @@ export interface AdmissionOptions {
 /** Authenticates callers: only the workers of this host are admitted (HOST-75, HOST-76). */
 export class Admission {
   private readonly options: AdmissionOptions
-  private readonly turnstile: WorkloadRates
+  private readonly rates: WorkloadRates
   /** The unanswered request of each connection; a connection has one at a time. */
   private readonly current = new WeakMap<Socket, ServerResponse>()
 
   constructor(options: AdmissionOptions) {
     this.options = options
-    this.turnstile = new WorkloadRates(options.bounds.callerRequestsPerSecond)
+    this.rates = new WorkloadRates(options.bounds.callerRequestsPerSecond)
   }
 
   /**
@@ -38,7 +38,7 @@ export class Admission {
       await this.refuse(response)
       return undefined
     }
-    const delayMs = this.turnstile.delayMs(caller, performance.now())
+    const delayMs = this.rates.delayMs(caller, performance.now())
     if (delayMs > 0) await sleep(delayMs, this.options.closing)
     return response.destroyed ? undefined : caller
   }

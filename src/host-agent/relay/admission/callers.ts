@@ -120,6 +120,7 @@ export function plainAddress(address: string): string {
   return address.replace(/^::ffff:/i, '')
 }
 
+/** Whether a peer address is this machine's own, also as an IPv4 address in IPv6 form. */
 export function isLoopback(address: string): boolean {
   return ['::1', '127.0.0.1'].includes(plainAddress(address))
 }

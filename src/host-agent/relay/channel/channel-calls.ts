@@ -6,6 +6,7 @@ import type { RelayRoute } from '../routes.ts'
 export type Unnumbered<Call> = Omit<Call, 'n'>
 /** A take or stop poll as a frame. */
 export type PollFrame = Unnumbered<{ type: 'take' } & TakeCall> | Unnumbered<{ type: 'listen' } & ListenCall>
+/** A ping of one worker within a frame of its channel. */
 export type WorkerPing = Extract<AgentFrame, { type: 'pings' }>['pings'][number]
 
 const MAX_BATCH = 1_000

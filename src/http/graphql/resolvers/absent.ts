@@ -3,7 +3,7 @@ import type { Resolver, Resolvers } from '../call.ts'
 
 const NOT_SUPPORTED = 'not supported'
 
-/** A mutation that some clients send and this plane does not support (GQL-20). */
+/** A mutation that some clients send and this plane does not support (GQL-20). Always throws 400. */
 export const notSupported: Resolver = () => {
   throw new Problem('badRequest', { detail: NOT_SUPPORTED })
 }

@@ -10,6 +10,7 @@ type Flat = ReturnType<typeof flatVolume>
 interface VolumeInput {
   id?: string | null
   name?: string | null
+  /** GB. */
   size?: number | null
   dataCenterId?: string | null
 }

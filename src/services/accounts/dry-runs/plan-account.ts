@@ -11,7 +11,7 @@ import { countRunningPods } from '../../../db/pods/running-pods.ts'
 import { planBounds, planIsolation } from '../../../domain/plan/account.ts'
 import { effect } from '../../../domain/plan/effect.ts'
 import { DEFAULT_QUOTA, RATE_WINDOWS } from '../../../domain/rate-limit.ts'
-import { ceilingsOf, foretellLimits } from '../../billing/plan-limits.ts'
+import { ceilingsOf, previewLimits } from '../../billing/plan-limits.ts'
 import { readUses } from '../../budgets.ts'
 import { planChange } from '../../change-plan.ts'
 import type { OperatorContext } from '../../context.ts'
@@ -69,7 +69,7 @@ export async function planBudgets({ env, nowMs }: OperatorContext, userId: strin
 export async function planCeilings(ctx: OperatorContext, userId: string, ceilings: SpendCeilings): Promise<ChangePlan> {
   const user = await findUserOrThrow(ctx.env, userId)
   const account = accountOf(user)
-  return planChange('spend-limits.set', account, () => foretellLimits(ctx, user.personalTeamId, account, ceilingsOf(ceilings)))
+  return planChange('spend-limits.set', account, () => previewLimits(ctx, user.personalTeamId, account, ceilingsOf(ceilings)))
 }
 
 /** Returns the plan of another required runtime class. */

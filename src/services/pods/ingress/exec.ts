@@ -6,6 +6,7 @@ import type { VerbContext } from '../../context.ts'
 import { requireScope } from '../../require-scope.ts'
 import { type ChannelTarget, isStillRunning, openChannels, requireRunning } from './channels.ts'
 
+/** A request to run a command in a pod. */
 export interface ExecCall {
   target: Extract<ChannelTarget, { kind: 'exec' }>
   /** The request is a WebSocket upgrade, as required. */

@@ -109,7 +109,7 @@ function expectEqual(store: LogStore, model: ModelLog, probes: readonly number[]
   expect(store.lastTaken()?.workloadId).toBe(model.lastWriter)
 }
 
-/** What the release before packs reads through the views. */
+/** Checks that the release before packs reads the same lines through the views. */
 function expectPreviousEqual(previous: PreviousLog, model: ModelLog): void {
   expect(previous.lines()).toEqual(
     model.lines.map(({ n, atMs, source, line, endByte }) => ({ n, at: atMs, source, line, end_byte: endByte })),

@@ -57,7 +57,7 @@ describe('a channel', () => {
     expect((await queue.get(`/stream/${jobId}`)).body.stream).toHaveLength(1)
   })
 
-  it('[CHN-3] ends a take that its worker has left, and gives its job to nobody', async () => {
+  it('[CHN-3] ends a take that its worker has left, and assigns its job to no worker', async () => {
     const { queue, worker, channel } = await scene()
     const n = channel.take(worker)
     channel.leave(n)

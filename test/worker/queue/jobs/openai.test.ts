@@ -207,7 +207,7 @@ describe('a streamed reply', () => {
     expect(await reader.rest()).toBe('data: {"a\n\ndata: {"error":{"message":"out of memory","type":"server_error","code":null}}\n\n')
   })
 
-  it('[OAI-14] whose worker is lost after its first text is broken off, not started again', async () => {
+  it('[OAI-14] is broken off, not started again, when its worker is lost after its first text', async () => {
     const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 60 } })
     const { reader, worker, id } = await openStream(queue, frame('a'))
     await queue.host.report(worker.id, { state: 'exited', exitCode: 1, reason: 'crash' })

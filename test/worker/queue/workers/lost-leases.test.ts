@@ -42,7 +42,7 @@ describe('a silent worker', () => {
     expect(await open).toBeNull()
   })
 
-  it('[LSE-7, LSE-35] one that still runs its last job loses it 4 P after its last ping, although a chunk came later', async () => {
+  it('[LSE-7, LSE-35] a worker that still runs its last job loses it 4 P after its last ping, although a chunk came later', async () => {
     const queue = await setUpQueue()
     const { ids, worker } = await loseFirst(queue)
     await advance(queue.endpointId, 3 * P)

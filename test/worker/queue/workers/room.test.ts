@@ -89,7 +89,7 @@ describe('[PREEMPT-1] an idle worker is preempted for work of its account that f
     expect(isAskedToStop(host, worker)).toBe(false)
   })
 
-  it('the one that has been idle longest first, and no more than needed', async () => {
+  it('the worker that has been idle longest first, and no more than needed', async () => {
     const { host, first, second } = await twoEndpoints('AMPERE_16', 2)
     const old = await busyWorker(first)
     const young = await busyWorker(first, [old.worker.id])
@@ -106,7 +106,7 @@ describe('[PREEMPT-1] an idle worker is preempted for work of its account that f
     expect(isAskedToStop(host, young.worker), 'the room of the first one is on its way').toBe(false)
   })
 
-  it('none if all that may be preempted are not enough', async () => {
+  it('no worker if all that may be preempted are not enough', async () => {
     const { host, first, second } = await twoEndpoints('AMPERE_24', 2, {}, { gpu: { pools: ['AMPERE_24'], count: 2 } })
     const idle = await busyWorker(first)
     const busy = await busyWorker(first, [idle.worker.id])

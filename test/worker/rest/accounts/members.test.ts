@@ -233,13 +233,13 @@ describe('[TEAM-10] a member who leaves', () => {
 
 describe('[TEAM-11] keys that are handed on', () => {
   it('stay valid, under a member of the same role', async () => {
-    const heir = await join('DEV')
+    const recipient = await join('DEV')
     const { key, id: keyId } = await createKeyIn(id, member)
-    expect((await api(owner.key).delete(`${memberPath(member)}?keysTo=${heir.userId}`)).status).toBe(204)
-    expect(await keyRow(keyId)).toEqual({ user_id: heir.userId, permission: 'ALL', scopes: '[]', revoked_at: null })
+    expect((await api(owner.key).delete(`${memberPath(member)}?keysTo=${recipient.userId}`)).status).toBe(204)
+    expect(await keyRow(keyId)).toEqual({ user_id: recipient.userId, permission: 'ALL', scopes: '[]', revoked_at: null })
     expect((await api(key).post('/v2/serverless', endpointBody())).status).toBe(201)
     const sql = "SELECT after FROM audit WHERE team_id = ? AND action = 'members.hand-keys-on'"
-    expect(await env.DB.prepare(sql).bind(id).first()).toEqual({ after: JSON.stringify({ keysTo: heir.userId }) })
+    expect(await env.DB.prepare(sql).bind(id).first()).toEqual({ after: JSON.stringify({ keysTo: recipient.userId }) })
   })
 
   it('grant nothing new under a higher role', async () => {
@@ -265,10 +265,10 @@ describe('[TEAM-11] keys that are handed on', () => {
     ['a lower member', 'BASIC', 400],
     ['a member with the role BILLING', 'BILLING', 400],
   ])('do not go to %s, and all stays unchanged', async (_title, role, status) => {
-    const heir = await join(role)
+    const recipient = await join(role)
     await createKeyIn(id, member)
     const before = await stateOf()
-    expect((await api(owner.key).delete(`${memberPath(member)}?keysTo=${heir.userId}`)).status).toBe(status)
+    expect((await api(owner.key).delete(`${memberPath(member)}?keysTo=${recipient.userId}`)).status).toBe(status)
     expect(await stateOf()).toEqual(before)
   })
 
@@ -276,13 +276,13 @@ describe('[TEAM-11] keys that are handed on', () => {
     const [otherTenant, admin] = [await createAccount(), await join('ADMIN')]
     await createKeyIn(id, member)
     const before = await stateOf()
-    for (const [caller, heir, status] of [
+    for (const [caller, recipient, status] of [
       [owner, otherTenant, 400],
       [owner, member, 400],
       [member, owner, 403],
       [admin, owner, 403],
     ] as const) {
-      expect((await api(caller.key).delete(`${memberPath(member)}?keysTo=${heir.userId}`)).status).toBe(status)
+      expect((await api(caller.key).delete(`${memberPath(member)}?keysTo=${recipient.userId}`)).status).toBe(status)
     }
     expect(await stateOf()).toEqual(before)
   })

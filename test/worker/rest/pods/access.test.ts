@@ -28,7 +28,7 @@ describe('other accounts', () => {
     scene.leave()
   })
 
-  it('[AUT-3] [AUT-5] a key without the scope is 403 before anything is looked at', async () => {
+  it('[AUT-3] [AUT-5] a key without the scope is 403 before anything is read', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     const keyWith = async (scope: string) => api((await createKey(scene.account.userId, { permission: 'RESTRICTED', scopes: [scope] })).key)

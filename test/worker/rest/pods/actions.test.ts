@@ -101,7 +101,7 @@ describe('the transition table', () => {
 })
 
 describe('start', () => {
-  it('[POD-17] a host whose GPU another account has replies with the text that clients look for', async () => {
+  it('[POD-17] a host whose GPU another account has replies with the text that clients search for', async () => {
     const scene = await podScene(gpus(1))
     const { id } = await scene.create()
     await scene.run(id)

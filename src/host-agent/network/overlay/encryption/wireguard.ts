@@ -70,6 +70,7 @@ export class WireGuard {
   }
 }
 
+/** Creates the WireGuard interface `device`. Rejects when the program fails. */
 export async function makeWire(run: RunProgram, kind: WireKind, device: string): Promise<void> {
   if (kind === 'kernel') await run('ip', ['link', 'add', device, 'type', 'wireguard'])
   else await run('wireguard-go', [device])

@@ -108,8 +108,8 @@ export class ReachChecks {
   }
 
   private askedOf(overlay: Overlay): Asked {
-    const whom = overlay.members.map(({ address, hostAddress }) => `${address}@${hostAddress}`).join(' ')
-    const question = `${overlay.check} ${whom}`
+    const targets = overlay.members.map(({ address, hostAddress }) => `${address}@${hostAddress}`).join(' ')
+    const question = `${overlay.check} ${targets}`
     const known = this.asked.get(overlay.id)
     if (known?.question === question) return known
     const asked = { question, sinceMs: this.nowMs(), ready: new Set<string>(), reached: new Map(), gaps: [], reported: '' }
