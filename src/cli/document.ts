@@ -45,7 +45,7 @@ url = "https://lab.example.com"
 ## What it prints
 
 - stdout carries data; stderr carries messages.
-- On a terminal: tables, relative times, colour unless \`NO_COLOR\` is set.
+- On a terminal: tables, relative times, color unless \`NO_COLOR\` is set.
 - Piped: tab-separated values without a heading, exact times, no truncation.
 - \`--json\`: the JSON of the API. \`--json id,gpu.id\` after a command: only these fields. Streams are one
   object per line.

@@ -181,7 +181,7 @@ function print({ out }: Session, { label, labelled, isTalk }: Log, line: Line): 
   out.event(label === '' ? line : { ...line, [labelled]: label }, `${prefix}${printable(text)}\n`)
 }
 
-/** Removes sequences that move the cursor or rename the window, since a log is untrusted data. Colours stay. */
+/** Removes sequences that move the cursor or rename the window, since a log is untrusted data. Colors stay. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f]/g, (found) =>

@@ -48,7 +48,7 @@ function Open({ of }: { of: Organization }) {
       caption="Open invitations"
       keyOf={({ id }) => id}
       columns={[
-        { title: 'E-mail', show: ({ email }) => email },
+        { title: 'Email', show: ({ email }) => email },
         { title: 'Role', show: ({ role }) => role },
         { title: 'Expires', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
         {

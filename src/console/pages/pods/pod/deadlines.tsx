@@ -38,8 +38,8 @@ function Deadline({ pod, member, verb, label }: DeadlineProps) {
       isSet={at !== null}
       change={(ms) => ({ [member]: ms === null ? null : deadlineAt(String(ms / HOUR_MS), Date.now()) })}
       said={{
-        set: () => `The platform will ${verb} the pod`,
-        cleared: `The platform will not ${verb} the pod`,
+        set: () => `The plane will ${verb} the pod`,
+        cleared: `The plane will not ${verb} the pod`,
         unset: 'No time is set.',
       }}
     >
