@@ -178,7 +178,7 @@ describe('pages of accounts and operators', () => {
     const making = owner.getByRole('heading', { name: 'New organization' }).locator('xpath=ancestor::section')
     await making.getByLabel('Name').fill('Lab')
     await making.getByRole('button', { name: 'Create' }).click()
-    await owner.getByLabel('Invite').fill('grace@example.com')
+    await owner.getByLabel('Email', { exact: true }).fill('grace@example.com')
     await owner.getByLabel('Role', { exact: true }).selectOption('BASIC')
     await owner.getByRole('button', { name: 'Invite', exact: true }).click()
     const dialog = owner.getByRole('dialog', { name: 'The invitation' })

@@ -204,7 +204,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await page.getByRole('button', { name: 'Add a variable' }).click()
     const variable = page.getByRole('group', { name: 'Variable' }).last()
     await variable.getByRole('textbox', { name: 'Variable' }).fill('HF_TOKEN')
-    await variable.getByRole('combobox', { name: 'Kind' }).selectOption('secret')
+    await variable.getByRole('combobox', { name: 'Type' }).selectOption('secret')
     await variable.getByRole('combobox', { name: 'Secret' }).selectOption('hf')
     await page.getByRole('list', { name: 'Effects', exact: true }).getByText('release 2 is created').waitFor()
     await visitor.expectAccessible('settings')

@@ -84,7 +84,7 @@ function Invite({ of }: { of: Organization }) {
   return (
     <Form onSubmit={submit} refusal={refusal}>
       <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem_auto_auto]">
-        <TextField label="Invite" type="email" placeholder="grace@example.com" required {...input('email')} />
+        <TextField label="Email" type="email" placeholder="grace@example.com" required {...input('email')} />
         <SelectField label="Role" {...input('role')}>
           <Options of={ROLES} />
         </SelectField>

@@ -76,7 +76,7 @@ function Attempts({ of }: { of: WebhookDelivery['attempts'] }) {
   if (last === undefined) return 'none yet'
   return (
     <span>
-      {count(of.length, 'attempt')}, last {last.status ?? last.error ?? 'without a response'} after {last.durationMs} ms
+      {count(of.length, 'attempt')}; the last: {last.status ?? last.error ?? 'no response'} ({last.durationMs} ms)
     </span>
   )
 }
