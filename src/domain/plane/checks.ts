@@ -135,7 +135,7 @@ function waiting({ waitingSinceMs, nowMs }: PlaneFacts): PlaneCheck {
 function secrets({ hasPreviousSecret }: PlaneFacts): PlaneCheck {
   return hasPreviousSecret
     ? warn('secrets', 'TOKEN_SECRET_PREVIOUS is still set', 'seal everything anew and remove it: npm run admin -- secrets reseal')
-    : ok('secrets', 'set, and no former one is accepted')
+    : ok('secrets', 'set, and no previous one is accepted')
 }
 
 function signIn({ hasSignIn }: PlaneFacts): PlaneCheck {

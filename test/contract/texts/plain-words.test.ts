@@ -34,8 +34,24 @@ it('documents name the subject of each sentence', () => {
   expect(vagueLines(documents, HOUSE, withoutCode)).toEqual([])
 })
 
+/** British spellings. The API is in American English; its job state CANCELLED is the one exception, so *cancelled* is none of them. */
+const BRITISH_WORDS = [
+  String.raw`\w*(colour|behaviour|favour|honour|neighbour)\w*`,
+  '(organ|recogn|author|serial|normal|summar|initial|optim|minim|maxim|priorit|synchron|custom|util)is(e|ed|es|er|ing|ation)s?',
+  'analys(e|ed|es|ing)|centres?|greys?|licences?|catalogues?|label(led|ling)|signal(led|ling)|artefacts?|judgement',
+]
+const BRITISH = new RegExp(String.raw`\b(${BRITISH_WORDS.join('|')})\b`, 'i')
+
+it('the console, the command line and the documents of the API are in American spelling', () => {
+  expect(vagueLines(['src/{console,cli}/**/*.{ts,tsx}'], BRITISH, (text) => text)).toEqual([])
+  expect(vagueLines(['docs/{console,cli}.md', 'docs/*.json', 'docs/schema.graphql'], BRITISH, withoutCode)).toEqual([])
+  expect('Continue with your organisation; the grey value; labelled'.match(new RegExp(BRITISH, 'gi'))).toHaveLength(3)
+})
+
 it('texts of the product name the subject of each sentence', () => {
   expect(vagueLines(['src/**/*.{ts,tsx}'], VAGUE_IN_SOURCES, withoutComments)).toEqual([])
+  // `'former'` is also a value between objects, which no user reads.
+  expect(vagueLines(['src/**/*.{ts,tsx}'], HOUSE, (text) => withoutComments(text).replaceAll("'former'", ''))).toEqual([])
 })
 
 /** A sentence without a subject of its own, by its first words. */
