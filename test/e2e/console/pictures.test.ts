@@ -105,7 +105,9 @@ async function labelsOf(page: Page, route: string): Promise<string[]> {
         const node = walker.currentNode
         const range = document.createRange()
         range.selectNodeContents(node)
-        const isVisible = node.parentElement?.checkVisibility() === true && isInPicture(range.getBoundingClientRect())
+        const parent = node.parentElement
+        // The element of a text for screen readers has the size of one pixel, but its text has not.
+        const isVisible = parent?.checkVisibility() === true && [parent, range].every((of) => isInPicture(of.getBoundingClientRect()))
         if (isVisible) texts.push((node.textContent ?? '').replaceAll(/\s+/g, ' ').trim())
       }
       return texts

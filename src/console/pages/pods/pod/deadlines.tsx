@@ -41,7 +41,7 @@ function Deadline({ pod, member, verb, noun, label }: DeadlineProps) {
       said={{
         set: () => `The plane will ${verb} the pod`,
         cleared: `The plane will not ${verb} the pod`,
-        unset: `No ${noun} is set.`,
+        unset: 'No time is set.',
       }}
     >
       {at === null ? `No ${noun} is set.` : <Ago at={at} />}
