@@ -80,7 +80,7 @@ describe('[UI-40, UI-41, UI-42, UI-43, UI-52, UI-53, LOG-33] the log of a pod in
       .first()
       .waitFor()
     await page.getByRole('searchbox', { name: 'Search' }).fill('line 9999')
-    await page.getByText(/^\d+ hits?$/).waitFor()
+    await page.getByText(/^\d+ match(es)?$/).waitFor()
     await page.getByRole('searchbox', { name: 'Search' }).press('Enter')
     await page.getByText(/^\d+ of \d+$/).waitFor()
     await lines.focus()
