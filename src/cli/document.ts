@@ -14,7 +14,7 @@ npx podplane pods create --image builtin/idle --cpu cpu3c --wait
 The program is one file without dependencies, \`dist/podplane.mjs\`. \`npm run generate\` generates this page from
 the program.
 
-## Which plane, and as whom
+## Plane and key
 
 The program takes the plane and the key from the first of these sources that exists:
 
@@ -42,10 +42,10 @@ url = "https://lab.example.com"
   and lists their ids.
 - If no resource matches, the command fails with exit code 4 and lists similar names.
 
-## What it prints
+## Output
 
 - stdout carries data; stderr carries messages.
-- On a terminal: tables, relative times, colour unless \`NO_COLOR\` is set.
+- On a terminal: tables, relative times, color unless \`NO_COLOR\` is set.
 - Piped: tab-separated values without a heading, exact times, no truncation.
 - \`--json\`: the JSON of the API. \`--json id,gpu.id\` after a command: only these fields. Streams are one
   object per line.

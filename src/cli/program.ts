@@ -24,7 +24,7 @@ Examples:
   $ podplane run <endpoint> '{"prompt":"Hello"}'
   $ podplane deploy --plan
 
-podplane help exit-codes lists what exit codes mean. Every command has --help with examples.
+podplane help exit-codes lists the meanings of exit codes. Every command has --help with examples.
 `
 
 /** Builds the command tree. It loads only what help and flags need. */
@@ -56,11 +56,11 @@ export function buildProgram(isOperator = true): Command {
 
 function addGlobalOptions(program: Command): void {
   program
-    .option('--context <name>', 'the context of config.toml to use (PODPLANE_CONTEXT)')
-    .option('--url <url>', 'the plane (PODPLANE_URL)')
+    .option('--context <name>', 'context of config.toml to use (PODPLANE_CONTEXT)')
+    .option('--url <url>', 'address of the plane to use (PODPLANE_URL)')
     .addOption(new Option('--json [fields]', 'print the JSON of the API, or only these fields, separated by commas').preset(true))
     .option('-q, --quiet', 'print only ids')
-    .option('--no-input', 'ask no questions')
+    .option('--no-input', 'ask no question')
     .option('--timeout <duration>', 'give up after this time, such as 90s or 10m', duration)
     .option('--print <form>', 'print the request that would change something instead of sending it; the only form is curl')
     .option('--debug', 'print each request to stderr')
@@ -69,7 +69,7 @@ function addGlobalOptions(program: Command): void {
 function addHelp(program: Command): void {
   program
     .command('help [words...]')
-    .description('help for a command, or for exit-codes')
+    .description('show the help of a command, or of exit-codes')
     .action((words: string[] = []) => {
       if (words.join(' ') === 'exit-codes') {
         program.configureOutput().writeOut?.(exitCodesHelp())

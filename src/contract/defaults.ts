@@ -37,7 +37,7 @@ export const TEMPLATE_DEFAULTS = {
 export const JOB_DEFAULTS = { ttl: 86_400_000, lowPriority: false, wait: 90_000, streamWait: 10_000, requests: 100, interval: 'h' } as const
 
 /** Defaults of join tokens. */
-export const JOIN_DEFAULTS = { cloud: 'SECURE' } as const
+export const JOIN_DEFAULTS = { cloud: 'SECURE', dataCenterId: 'LOCAL-1' } as const
 
 /** Values that the console and the command line send where a request must name one and the user has not. */
 export const PROPOSED = { vcpuCount: 2, mountPath: '/workspace', startSsh: true } as const

@@ -50,8 +50,8 @@ describe('[UI-32] charts', () => {
       ['Memory', [1780315200, 1780315260, 1780315320]],
     ])
     expect(charts.map(summaryOf)).toEqual([
-      'busy: last 30 %, mean 20 %, most 30 %',
-      'used: last 3.0 GB, mean 2.0 GB, most 3.0 GB; limit: last 4.0 GB, mean 4.0 GB, most 4.0 GB',
+      'busy: last 30 %, mean 20 %, maximum 30 %',
+      'used: last 3.0 GB, mean 2.0 GB, maximum 3.0 GB; limit: last 4.0 GB, mean 4.0 GB, maximum 4.0 GB',
     ])
   })
 })

@@ -24,9 +24,9 @@ function addKeys(program: Command): void {
   const create = keys
     .command('create <name>')
     .description('create a key; it is shown only once')
-    .option('--read-only', 'the key may only read')
-    .option('--scope <scope>', 'a scope such as jobs:write; repeatable', collect)
-    .option('--expires-at <time>', 'RFC 3339')
+    .option('--read-only', 'create a key that may only read')
+    .option('--scope <scope>', 'scope of the key, such as jobs:write; repeatable', collect)
+    .option('--expires-at <time>', 'time from which the key is refused, as RFC 3339')
   act(
     create,
     async (session, { readOnly, scope, expiresAt }: { readOnly?: boolean; scope?: string[]; expiresAt?: string }, name: string) => {
@@ -42,8 +42,8 @@ function addKeys(program: Command): void {
   const rotate = plannable(
     keys
       .command('rotate <id>')
-      .description('replace a key by a new one; the previous key stays valid for a while')
-      .option('--overlap <seconds>', 'how long the previous key stays valid', wholeNumber),
+      .description('replace a key with a new one; the previous key stays valid for a while')
+      .option('--overlap <seconds>', 'time for which the previous key stays valid', wholeNumber),
   )
   act(rotate, async (session, { overlap, plan }: { overlap?: number; plan?: boolean }, id: string) => {
     const given = { path: { id }, body: overlap === undefined ? {} : { overlapSeconds: overlap } }
@@ -66,7 +66,7 @@ function addSshKeys(program: Command): void {
   act(keys.command('list').alias('ls').description('list SSH keys'), async (session) => {
     const answer = await session.api.getSshKeys()
     const rows = answer.keys.map((line, at) => {
-      // oxlint-disable-next-line typescript/no-unnecessary-condition -- a plane of a former release says nothing of it
+      // oxlint-disable-next-line typescript/no-unnecessary-condition -- a plane of an earlier release does not report it
       const maker = answer.makers?.[at]
       return { line, addedBy: maker?.userId ?? null, endedBecause: maker?.endedBecause ?? null }
     })
@@ -126,9 +126,9 @@ const BILLS = {
 function addMoney(program: Command): void {
   const usage = program
     .command('usage')
-    .description('charges of the account')
-    .option('--by <what>', `day, or ${Object.keys(BILLS).join(', ')}`, 'day')
-    .option('--days <n>', 'number of days', '7')
+    .description('show the charges of the account')
+    .option('--by <what>', `group the charges by one of day, ${Object.keys(BILLS).join(', ')}`, 'day')
+    .option('--days <n>', 'number of days to show', '7')
   actLater(usage, async () => (await import('../account/usage.ts')).printUsage)
   examples(usage, 'usage', 'usage --by endpoint --days 30', 'usage --by pod --json')
   const spend = noun(program, 'spend', [], 'current costs')
@@ -154,7 +154,7 @@ function addMoney(program: Command): void {
   act(spend.command('limits').description('show the spending limits'), async (session) =>
     session.out.record(await session.api.getSpendLimits()),
   )
-  act(program.command('limits').description('limits of the account and their use'), async (session) =>
+  act(program.command('limits').description('show the limits of the account and their use'), async (session) =>
     session.out.record(await session.api.getAccountLimits()),
   )
 }
@@ -162,7 +162,7 @@ function addMoney(program: Command): void {
 function addAudit(program: Command): void {
   const audit = program
     .command('audit')
-    .description('audit log of the account')
+    .description('show the audit log of the account')
     .option('--all', 'show all, not only the first 50')
     .option('--resource <id>', 'only changes of this resource')
     .option('--actor <id>', 'only changes by this user or key')
@@ -178,7 +178,7 @@ function addAudit(program: Command): void {
 }
 
 function addEvents(program: Command): void {
-  const events = noun(program, 'events', ['event'], 'events of the account, one sentence each')
+  const events = noun(program, 'events', ['event'], 'show the events of the account, one sentence each')
     .option('--all', 'show all, not only the first 50')
     .option('--resource <id>', 'only events of this resource')
     .option('--actor <id>', 'only events caused by this user or key')

@@ -66,7 +66,7 @@ function addChanges(endpoints: Command): void {
     .command('create')
     .description('create an endpoint')
     .option('--name <name>', 'name of the endpoint (default: the name of the image)')
-    .option('--image <image>', 'the image of its workers')
+    .option('--image <image>', 'image of its workers')
     .option('--gpu <pool>', 'a GPU pool such as ADA_24; repeatable, in order of preference', collect)
     .option('--gpus <n>', 'number of GPUs per worker', wholeNumber)
     .option('--cpu <flavor>', 'a CPU flavor such as cpu3c, for workers without GPU')

@@ -27,7 +27,7 @@ function addRun(parent: Command, words: string): void {
     .command('run <endpoint> [input]')
     .description('send a job to an endpoint; the input is JSON, @file, or - for stdin')
     .option('--body <json>', 'the complete request, with policy and webhook: JSON, @file, or - for stdin')
-    .option('--webhook <url>', 'receives a notification when the job ends')
+    .option('--webhook <url>', 'URL that receives a notification when the job ends')
     .option('--wait', 'wait until the job ends and print its output')
     .option('--stream', 'print the output chunks as they arrive')
   actLater(run, async () => (await import('../jobs/run-job.ts')).runJob, { waits: true })

@@ -205,7 +205,7 @@ function addCreate<Row extends { id: string; name: string }>(
     .command('create [name]')
     .description(`create a ${kind.one}`)
     .option('--body <json>', 'fields of the request: JSON, @file, or - for stdin')
-    .option('--set <member=value>', 'one field, as JSON or as text; repeatable', collect)
+    .option('--set <member=value>', 'value of one field, as JSON or as text; repeatable', collect)
   act(make, async (session, { body, set = [] }: { body?: string; set?: string[] }, name?: string) => {
     const members = await bodyOf(session, body, set)
     const made = await create(session, name === undefined ? members : { ...members, name })

@@ -99,7 +99,7 @@ function addMembers(program: Command): void {
       .command('remove <organization> <user>')
       .alias('rm')
       .description('remove a member; the keys that they created in the organization are revoked')
-      .option('--keys-to <user>', 'give those keys to this member instead'),
+      .option('--keys-to <user>', 'transfer those keys to this member instead of revoking them'),
   )
   act(remove, async (session, { yes, plan, keysTo }: Asked & { keysTo?: string }, id: string, userId: string) => {
     const path = { id, userId }
@@ -129,7 +129,7 @@ function addInvitations(program: Command): void {
   const create = invitations
     .command('create <organization> <email>')
     .description('invite a user; the token is shown only once')
-    .option('--role <role>', 'ADMIN, DEV, BILLING or BASIC', 'DEV')
+    .option('--role <role>', 'role of the new member: ADMIN, DEV, BILLING or BASIC', 'DEV')
     .option('--days <n>', 'number of days until the invitation expires', wholeNumber)
   act(create, async (session, { role, days }: { role: string; days?: number }, id: string, email: string) => {
     const body = { email, role: role.toUpperCase() as Role, ...(days !== undefined && { expiresInDays: days }) }

@@ -7,8 +7,8 @@ export function addTools(program: Command): void {
   const env = program
     .command('env')
     .description('print environment variables or configuration that point other programs to this plane')
-    .requiredOption('--for <program>', 'runpodctl, python, js, flash, terraform, mcp or openai')
-    .option('--endpoint <endpoint>', 'the endpoint for openai')
+    .requiredOption('--for <program>', 'program to configure: runpodctl, python, js, flash, terraform, mcp or openai')
+    .option('--endpoint <endpoint>', 'endpoint that openai requests go to')
   actLater(env, async () => (await import('../tools/env.ts')).printEnv)
   examples(env, 'env --for python', 'env --for openai --endpoint <endpoint>', 'env --for mcp > mcp.json')
   const doctor = program
@@ -20,7 +20,7 @@ export function addTools(program: Command): void {
   const api = program
     .command('api <method> <path>')
     .description('send any request to the plane, with the key in use')
-    .option('--body <json>', 'JSON, @file, or - for stdin')
+    .option('--body <json>', 'body of the request: JSON, @file, or - for stdin')
     .option('--operator', 'use the operator key')
   actLater(api, async () => (await import('../tools/api.ts')).callApi)
   examples(api, 'api GET /v2/pods', `api POST /v2/pods --body '{"name":"box","image":"builtin/idle","cpu":{"id":"cpu3c","vcpuCount":2}}'`)

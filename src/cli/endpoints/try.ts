@@ -39,7 +39,7 @@ function textOf(value: unknown): string {
 }
 
 function printOutcome({ out, io }: Session, job: Job, { attempts, costUsd }: Timeline): void {
-  if (attempts.length > 0) out.talk(formatTable(attempts, ATTEMPT_COLUMNS, { nowMs: io.nowMs(), colour: false }).trimEnd())
+  if (attempts.length > 0) out.talk(formatTable(attempts, ATTEMPT_COLUMNS, { nowMs: io.nowMs(), color: false }).trimEnd())
   const times = OVER.has(job.status) ? `: queued ${job.delayTime ?? 0} ms, ran ${job.executionTime ?? 0} ms` : ''
   out.talk(`${job.status}${times}${costUsd === null ? '' : `, $${costUsd}`}${job.error === undefined ? '' : `\n${job.error}`}`)
 }

@@ -32,7 +32,7 @@ interface Log {
   /** Name of the worker or pod, if several logs are printed. */
   label: string
   /** Field of the label in JSON. */
-  labelled: 'workerId' | 'pod'
+  labeled: 'workerId' | 'pod'
   /** Whether the lines are messages to users on stderr, not data. */
   isTalk?: boolean
   page(query: Query): Promise<Page>
@@ -126,7 +126,7 @@ async function findLogs(session: Session, id: string, workerId: string | undefin
 function podLog(session: Session, id: string, label = ''): Log {
   return {
     label,
-    labelled: 'pod',
+    labeled: 'pod',
     page: (query) => session.api.listPodLogLines({ path: { id }, query: { ...query } }),
     follow: (lastEventId) => session.api.getPodLogs({ path: { id }, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
   }
@@ -136,7 +136,7 @@ function workerLog(session: Session, id: string, workerId: string): Log {
   const path = { id, workerId }
   return {
     label: workerId,
-    labelled: 'workerId',
+    labeled: 'workerId',
     page: (query) => session.api.listWorkerLogLines({ path, query: { ...query } }),
     follow: (lastEventId) => session.api.getWorkerLogs({ path, query: { tail: 0 } }, { lastEventId, signal: session.signal }),
   }
@@ -171,17 +171,17 @@ async function follow(session: Session, log: Log, lastEventId: string, { grep, s
 }
 
 /** A terminal gets the text only; a pipe also gets time and source. */
-function print({ out }: Session, { label, labelled, isTalk }: Log, line: Line): void {
+function print({ out }: Session, { label, labeled, isTalk }: Log, line: Line): void {
   if (isTalk) {
     out.talk(`${label}  ${printable(line.line)}`)
     return
   }
   const prefix = label === '' ? '' : `${label}${out.isTerminal ? '  ' : '\t'}`
   const text = out.isTerminal ? (line.source === 'system' ? `· ${line.line}` : line.line) : `${line.ts}\t${line.source}\t${line.line}`
-  out.event(label === '' ? line : { ...line, [labelled]: label }, `${prefix}${printable(text)}\n`)
+  out.event(label === '' ? line : { ...line, [labeled]: label }, `${prefix}${printable(text)}\n`)
 }
 
-/** Removes sequences that move the cursor or rename the window, since a log is untrusted data. Colours stay. */
+/** Removes sequences that move the cursor or rename the window, since a log is untrusted data. Colors stay. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is taken out
   return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b-\u001f\u007f\u0080-\u009f]/g, (found) =>

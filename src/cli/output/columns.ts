@@ -2,7 +2,7 @@
 export interface Column<Row> {
   name: string
   of: (row: Row) => unknown
-  /** Format for users: a time relative to now, a status in colour, an amount in USD or USD per hour. */
+  /** Format for users: a time relative to now, a status in color, an amount in USD or USD per hour. */
   as?: 'time' | 'status' | 'usdPerHour' | 'usd'
 }
 

@@ -111,8 +111,8 @@ export class Output {
 
   style(): TableStyle {
     const { NO_COLOR, TERM } = this.io.env
-    const colour = this.isTerminal && !NO_COLOR && TERM !== 'dumb'
+    const color = this.isTerminal && !NO_COLOR && TERM !== 'dumb'
     // A terminal of unknown width reports 0.
-    return { nowMs: this.io.nowMs(), colour, ...(this.io.stdout.columns && { width: this.io.stdout.columns }) }
+    return { nowMs: this.io.nowMs(), color, ...(this.io.stdout.columns && { width: this.io.stdout.columns }) }
   }
 }

@@ -9,7 +9,7 @@ const YELLOW = 33
 
 export interface TableStyle {
   nowMs: number
-  colour: boolean
+  color: boolean
   /** Width of the terminal, at which lines are cut. */
   width?: number
 }
@@ -31,7 +31,7 @@ export function formatTable<Row>(rows: readonly Row[], columns: readonly Column<
   const lines = [heading, ...cells].map((line, row) => {
     const text = line.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')
     const cut = cutAt(text.trimEnd(), style.width)
-    return row === 0 ? cut : colourStatuses(cut, line, widths, columns, style.colour)
+    return row === 0 ? cut : colorStatuses(cut, line, widths, columns, style.color)
   })
   return `${lines.join('\n')}\n`
 }
@@ -40,18 +40,18 @@ function cutAt(text: string, width: number | undefined): string {
   return width !== undefined && text.length > width ? `${text.slice(0, Math.max(1, width - 1))}…` : text
 }
 
-function colourStatuses<Row>(text: string, line: string[], widths: number[], columns: readonly Column<Row>[], colour: boolean): string {
+function colorStatuses<Row>(text: string, line: string[], widths: number[], columns: readonly Column<Row>[], color: boolean): string {
   const index = columns.findIndex(({ as }) => as === 'status')
-  if (!colour || index < 0) return text
+  if (!color || index < 0) return text
   const from = widths.slice(0, index).reduce((sum, width) => sum + width + 2, 0)
   const status = line[index] ?? ''
   const to = from + status.length
-  return to > text.length ? text : text.slice(0, from) + paintStatus(status, colour) + text.slice(to)
+  return to > text.length ? text : text.slice(0, from) + paintStatus(status, color) + text.slice(to)
 }
 
-/** A status in its colour; its word carries the same meaning without colour. */
-export function paintStatus(status: string, colour: boolean): string {
-  if (!colour) return status
+/** A status in its color; its word carries the same meaning without color. */
+export function paintStatus(status: string, color: boolean): string {
+  if (!color) return status
   const code = GOOD.test(status) ? GREEN : BAD.test(status) ? RED : YELLOW
   return `\u001b[${code}m${status}\u001b[0m`
 }
@@ -66,7 +66,7 @@ export function formatRecord(record: Readonly<Record<string, unknown>>, style: T
 function recordValue(name: string, value: unknown, style: TableStyle): string {
   if (typeof value === 'string' && /(?:At|After)$/.test(name) && !Number.isNaN(Date.parse(value)))
     return `${value} (${formatRelative(value, style.nowMs)})`
-  if (name === 'status') return paintStatus(String(value), style.colour)
+  if (name === 'status') return paintStatus(String(value), style.color)
   if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '-'
   return typeof value === 'string' ? value : typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

@@ -14,7 +14,7 @@ export interface PlaneFlags {
 
 const PROGRAM = 'src/local/start.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-const SIGNALLED = 128
+const SIGNALED = 128
 
 /**
  * Runs the same as `npm start` without npm (PLANE-15), for use in services. Passes signals on, and resolves with the exit code of the plane
@@ -33,7 +33,7 @@ export function runPlane({ data, port, agent, simulateGpus }: PlaneFlags, env: N
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(code ?? SIGNALLED + (signal === null ? 0 : constants.signals[signal])))
+    child.once('exit', (code, signal) => resolve(code ?? SIGNALED + (signal === null ? 0 : constants.signals[signal])))
   })
 }
 

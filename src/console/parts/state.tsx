@@ -7,7 +7,7 @@ const REQUESTS: Record<Tone, string> = {
   info: 'bg-info-bg text-accent',
   off: 'bg-raised text-soft',
 }
-/** A sign in addition to the colour, so that a state never depends on colour alone. */
+/** A sign in addition to the color, so that a state never depends on color alone. */
 const SIGNS: Record<Tone, string> = { good: '●', warn: '◐', bad: '✕', info: '◌', off: '○' }
 
 const TONES: Readonly<Record<string, Tone>> = {

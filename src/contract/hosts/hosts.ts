@@ -6,7 +6,7 @@ import { DataCenterId, Name, Note, Timestamp } from '../fields.ts'
 import { HostPrivateNetworks, PRIVATE_NETWORKS } from './private-networks.ts'
 
 /** Data center of a host whose operator names none. */
-export const DEFAULT_DATA_CENTER_ID = 'LOCAL-1'
+export const DEFAULT_DATA_CENTER_ID = JOIN_DEFAULTS.dataCenterId
 /** Lifetime of a join token. */
 export const JOIN_TOKEN_TTL_MS = 30 * 60 * 1000
 

@@ -47,7 +47,7 @@ export class PostQueue {
     this.context = { ...context, spool, pacer: new Pacer(context.bounds), closing: this.closing.signal }
     const left = spool.takeOver()
     this.lastNumber = left.at(-1)?.number ?? 0
-    if (left.length > 0) context.log.info('delivers the posts that a previous agent process stored', { posts: left.length })
+    if (left.length > 0) context.log.info('delivers the posts that the previous agent process stored', { posts: left.length })
     for (const post of left) this.resume(post)
   }
 

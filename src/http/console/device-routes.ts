@@ -104,7 +104,7 @@ const readRoute = createRoute({
   operationId: 'getWaitingDevice',
   summary: 'Read the device that shows a code',
   description:
-    'The console shows it before the approval, so that the user recognises the device. The name is unknown if the user typed the code.',
+    'The console shows it before the approval, so that the user recognizes the device. The name is unknown if the user typed the code.',
   middleware: [requireSession] as const,
   request: {
     params: z.object({ userCode: pathParam('userCode', 'The code.') }),

@@ -33,7 +33,7 @@ const listRoute = route('get', '/v2/webhooks/deliveries', 'jobs:read', {
 const redeliverRoute = route('post', '/v2/webhooks/deliveries/{id}/redeliver', 'jobs:write', {
   operationId: 'redeliverWebhook',
   summary: 'Send a delivery again: the same id and body, three fresh attempts',
-  description: 'Receivers recognise a repetition by its `webhook-id`.',
+  description: 'Receivers recognize a repetition by its `webhook-id`.',
   request: { params: Params },
   responses: { 200: ok('The delivery.', WebhookDelivery) },
   problems: [409],

@@ -42,6 +42,24 @@ it('documents name the subject of each sentence', () => {
   expect(wrong).toEqual([])
 })
 
+/** British spellings. The API is in American English; its job state CANCELLED is the one exception, so *cancelled* is none of them. */
+const BRITISH_WORDS = [
+  String.raw`\w*(colour|behaviour|favour|honour|neighbour)\w*`,
+  '(organ|recogn|author|serial|normal|summar|initial|optim|minim|maxim|priorit|synchron|custom|util)is(e|ed|es|er|ing|ation)s?',
+  'analys(e|ed|es|ing)|centres?|greys?|licences?|catalogues?|label(led|ling)|signal(led|ling)|artefacts?|judgement',
+]
+const BRITISH = new RegExp(String.raw`\b(${BRITISH_WORDS.join('|')})\b`, 'i')
+
+it('the console, the command line and the documents of the API are in American spelling', () => {
+  const sources = filesOf(['src/{console,cli}/**/*.{ts,tsx}', 'docs/*.json', 'docs/schema.graphql'])
+  const prose = filesOf(['docs/{console,cli}.md']).map(({ file, text }) => ({ file, text: withoutCode(text) }))
+  const wrong = [...sources, ...prose].flatMap(({ file, text }) =>
+    text.split('\n').flatMap((line) => (BRITISH.test(line) ? [`${file}: ${line.trim().slice(0, 200)}`] : [])),
+  )
+  expect(wrong).toEqual([])
+  expect('Continue with your organisation; the grey value; labelled'.match(new RegExp(BRITISH, 'gi'))).toHaveLength(3)
+})
+
 it('texts of the product name the subject of each sentence', () => {
   const sources = filesOf(['{src,durable-objects}/**/*.{ts,tsx}']).filter(({ text }) => HOUSE.test(text))
   const wrong = sources.flatMap(({ file, text }) =>

@@ -7,6 +7,7 @@ import { PROJECT_ROOT } from '../../../src/local/paths.ts'
 import { waitUntil } from '../../support/time.ts'
 import { startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
+import { LABELS_FILE, type Pictured, sourceTextsOf, writeLabels } from './support/labels.ts'
 import { pictureOf } from './support/pictures.ts'
 import { makeScene, SCENE_GPUS, type Scene } from './support/scene.ts'
 
@@ -33,6 +34,7 @@ let plane: TestPlane
 let browser: Browser
 let visitor: Visitor
 let scene: Scene
+const pictured: Pictured[] = []
 
 beforeAll(async () => {
   rmSync(INTO, { recursive: true, force: true })
@@ -41,10 +43,10 @@ beforeAll(async () => {
   visitor = await Visitor.open(browser, plane)
   await visitor.go('/console')
   await visitor.heading('Sign in to podplane')
-  await keep(visitor.page, 'sign-in')
+  await keep(visitor.page, 'sign-in', '/console/sign-in')
   await visitor.signInByLink(plane)
   await visitor.page.getByText('Run a job').first().waitFor()
-  await keep(visitor.page, 'home-first')
+  await keep(visitor.page, 'home-first', '/console')
   scene = await makeScene(plane)
 })
 afterAll(async () => {
@@ -55,7 +57,7 @@ afterAll(async () => {
 test('every page, wide and on a phone, in light and in dark', async () => {
   const { page } = visitor
   const large: string[] = []
-  for (const [index, [name, path]] of Object.entries(pagesOf(scene)).entries()) {
+  for (const [index, { name, route, path }] of pagesOf(scene).entries()) {
     for (const shape of ['wide', 'phone'] as const) {
       await page.setViewportSize(shape === 'wide' ? WIDE : PHONE)
       // Each page in light on one screen and in dark on the other, so that all are covered in both.
@@ -65,16 +67,17 @@ test('every page, wide and on a phone, in light and in dark', async () => {
       await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
       await page.waitForLoadState('networkidle', { timeout: 1_500 }).catch(() => undefined)
       const isShown = shape === 'wide' || ON_PHONES.includes(name)
-      const bytes = await keep(page, shape === 'wide' ? name : `phone-${name}`, isShown)
+      const bytes = await keep(page, shape === 'wide' ? name : `phone-${name}`, route, isShown)
       if (bytes > MOST_BYTES) large.push(`${name}, ${shape}: ${bytes} bytes`)
     }
   }
+  writeFileSync(join(INTO, LABELS_FILE), writeLabels(pictured.toSorted((a, b) => (a.name < b.name ? -1 : 1))))
   expect(large).toEqual([])
   expect(visitor.complaints).toEqual([])
 }, 600_000)
 
 /** Compresses the picture as far as pictures of text allow: a tenth of the size of the browser's lossless one. */
-async function keep(page: Page, name: string, isShown = true): Promise<number> {
+async function keep(page: Page, name: string, route: string, isShown = true): Promise<number> {
   const session = await page.context().newCDPSession(page)
   let bytes = Buffer.alloc(MOST_BYTES + 1)
   const at = { x: 0, y: 0, ...(page.viewportSize() ?? WIDE) }
@@ -83,13 +86,46 @@ async function keep(page: Page, name: string, isShown = true): Promise<number> {
     bytes = Buffer.from((await session.send('Page.captureScreenshot', { format: 'webp', quality, clip: { ...at, scale } })).data, 'base64')
   }
   await session.detach()
-  if (isShown) writeFileSync(join(INTO, `${name}.webp`), bytes)
+  if (isShown) {
+    writeFileSync(join(INTO, `${name}.webp`), bytes)
+    pictured.push({ name, route, labels: await labelsOf(page, route) })
+  }
   if (PNG !== undefined) await page.screenshot({ path: join(PNG, `${name}.png`) })
   return bytes.length
 }
 
-/** Every page of the router and the tabs of the large ones, by the name of its picture. */
-function pagesOf(at: Scene): Record<string, string> {
+/** Labels in the visible part of a page. The menu is the same on all pages, so only Home includes it. */
+async function labelsOf(page: Page, route: string): Promise<string[]> {
+  const shown = await page.evaluate(
+    (root) => {
+      const isInPicture = ({ top, bottom, width, height }: DOMRect) => bottom > 0 && top < innerHeight && width > 1 && height > 1
+      const walker = document.createTreeWalker(document.querySelector(root) ?? document.body, NodeFilter.SHOW_TEXT)
+      const texts: string[] = []
+      while (walker.nextNode()) {
+        const node = walker.currentNode
+        const range = document.createRange()
+        range.selectNodeContents(node)
+        const parent = node.parentElement
+        // The element of a text for screen readers has the size of one pixel, but its text has not.
+        const isVisible = parent?.checkVisibility() === true && [parent, range].every((of) => isInPicture(of.getBoundingClientRect()))
+        if (isVisible) texts.push((node.textContent ?? '').replaceAll(/\s+/g, ' ').trim())
+      }
+      return texts
+    },
+    route === '/console' ? 'body' : 'main',
+  )
+  const texts = sourceTextsOf(route)
+  return [...new Set(shown)].filter((text) => texts.has(text)).toSorted()
+}
+
+interface ShownPage {
+  name: string
+  route: string
+  path: string
+}
+
+/** Every page of the router and the tabs of the large ones. */
+function pagesOf(at: Scene): ShownPage[] {
   const ids: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     '/console/pods/$id': { id: at.pod },
     '/console/clusters/$id': { id: at.cluster },
@@ -100,27 +136,15 @@ function pagesOf(at: Scene): Record<string, string> {
     '/console/operator/hosts/$id': { id: at.host },
     '/console/operator/accounts/$id': { id: at.account },
   }
+  const pathOf = (route: string) => route.replaceAll(/\$(\w+)/g, (_, id: string) => ids[route]?.[id] ?? 'missing')
+  const tabsOf = (route: string, tabs: readonly string[]) =>
+    tabs.map((tab) => ({ name: `${pictureOf(route)}-${tab}`, route, path: `${pathOf(route)}?tab=${tab}` }))
   const routes = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
-  const pages = routes.map((route): [string, string] => {
-    const name = pictureOf(route)
-    return [name, route.replaceAll(/\$(\w+)/g, (_, id: string) => ids[route]?.[id] ?? 'missing')]
-  })
-  const tabsOf = (name: string, path: string, tabs: readonly string[]) =>
-    tabs.map((tab): [string, string] => [`${name}-${tab}`, `${path}?tab=${tab}`])
-  return Object.fromEntries([
-    ...pages,
-    ['endpoint-waits', `/console/endpoints/${at.waiting}`],
-    ...tabsOf('pods-one', `/console/pods/${at.pod}`, ['connect', 'logs', 'terminal', 'metrics', 'settings']),
-    ...tabsOf('endpoints-one', `/console/endpoints/${at.endpoint}`, [
-      'jobs',
-      'workers',
-      'logs',
-      'try',
-      'history',
-      'releases',
-      'scaling',
-      'settings',
-    ]),
-    ['logs-of-pod', `/console/logs?of=pod%2F${at.pod}`],
-  ])
+  return [
+    ...routes.map((route) => ({ name: pictureOf(route), route, path: pathOf(route) })),
+    { name: 'endpoint-waits', route: '/console/endpoints/$id', path: `/console/endpoints/${at.waiting}` },
+    ...tabsOf('/console/pods/$id', ['connect', 'logs', 'terminal', 'metrics', 'settings']),
+    ...tabsOf('/console/endpoints/$id', ['jobs', 'workers', 'logs', 'try', 'history', 'releases', 'scaling', 'settings']),
+    { name: 'logs-of-pod', route: '/console/logs', path: `/console/logs?of=pod%2F${at.pod}` },
+  ]
 }

@@ -18,14 +18,14 @@ export function addCatalogCommands(program: Command, call: Call): void {
     .action((part: string, id: string) => call((api) => api.request('GET', pathOf(part, id))))
   catalog
     .command('set <part> <id> <json>')
-    .description('override the seed, such as \'{"price":{"secure":0.5}}\'; replaces the earlier override')
+    .description('override the defaults of an entry, such as \'{"price":{"secure":0.5}}\'; replaces the earlier override')
     .option(...PLAN)
     .action((part: string, id: string, json: string, { plan }: Planned) =>
       call((api) => api.request('PUT', changeOf(part, id, plan), parseJson(json))),
     )
   catalog
     .command('reset <part> <id>')
-    .description('remove the override of a seeded entry, or remove an entry of your own')
+    .description('remove the override of a built-in entry, or remove an entry of your own')
     .option(...PLAN)
     .action((part: string, id: string, { plan }: Planned) => call((api) => api.request('DELETE', changeOf(part, id, plan))))
 }

@@ -18,8 +18,8 @@ export function addHosts(program: Command, call: Call): void {
     .command('create')
     .description('create a token for one machine; it is shown only once')
     .option('--name <name>', 'name of the machine')
-    .option('--data-center <id>', 'data center of the machine')
-    .option('--cloud <tier>', `SECURE or COMMUNITY (default: ${JOIN_DEFAULTS.cloud})`)
+    .option('--data-center <id>', `data center of the machine (default: ${JOIN_DEFAULTS.dataCenterId})`)
+    .option('--cloud <tier>', `cloud of the machine: SECURE or COMMUNITY (default: ${JOIN_DEFAULTS.cloud})`)
     .action(({ name, dataCenter, cloud }: { name?: string; dataCenter?: string; cloud?: string }) => {
       return call((api) => api.createJoinToken({ body: { name, dataCenterId: dataCenter, cloud } as ApiBody<'createJoinToken'> }))
     })
@@ -46,7 +46,7 @@ export function addHosts(program: Command, call: Call): void {
   hosts
     .command('cordon <host>')
     .description('place no new work on a machine; running work stays')
-    .option('--reason <text>', 'shown with the machine')
+    .option('--reason <text>', 'reason that is shown with the machine')
     .option(...PLAN)
     .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
       call(async (api) => await api.cordonHost({ path: await hostOf(api, host), query: { dryRun: plan }, body })),
@@ -58,7 +58,7 @@ export function addHosts(program: Command, call: Call): void {
   hosts
     .command('drain <host>')
     .description('cordon a machine and let its workers stop once they have finished their jobs')
-    .option('--reason <text>', 'shown with the machine')
+    .option('--reason <text>', 'reason that is shown with the machine')
     .option(...PLAN)
     .action((host: string, { plan, ...body }: { reason?: string; plan?: boolean }) =>
       call(async (api) => await api.drainHost({ path: await hostOf(api, host), query: { dryRun: plan }, body })),
@@ -73,8 +73,8 @@ export function addHosts(program: Command, call: Call): void {
   hosts
     .command('add [name]')
     .description('create a join token and print the command that starts the agent of a new machine; the token is shown only once')
-    .option('--data-center <id>', 'data center of the machine')
-    .option('--cloud <tier>', `SECURE or COMMUNITY (default: ${JOIN_DEFAULTS.cloud})`)
+    .option('--data-center <id>', `data center of the machine (default: ${JOIN_DEFAULTS.dataCenterId})`)
+    .option('--cloud <tier>', `cloud of the machine: SECURE or COMMUNITY (default: ${JOIN_DEFAULTS.cloud})`)
     .option('--insecure-plane', 'let the agent use plain http, also for secrets, to a plane on another machine')
     .action((name: string | undefined, { dataCenter, cloud, insecurePlane }: NewHost) =>
       call(async (api, url) => {

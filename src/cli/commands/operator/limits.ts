@@ -9,9 +9,9 @@ export function addLimits(program: Command, call: Call): void {
     .description('limits on the REST requests of an account')
     .command('set <user>')
     .description('override the quotas of a user (id or email)')
-    .requiredOption('--minute <n>', 'requests in a minute', parseCount)
-    .requiredOption('--hour <n>', 'requests in an hour', parseCount)
-    .requiredOption('--day <n>', 'requests in a day', parseCount)
+    .requiredOption('--minute <n>', 'maximum number of requests in a minute', parseCount)
+    .requiredOption('--hour <n>', 'maximum number of requests in an hour', parseCount)
+    .requiredOption('--day <n>', 'maximum number of requests in a day', parseCount)
     .option('--exempt', 'apply no limit', false)
     .option(...PLAN)
     .action((user: string, { plan, ...body }: ApiBody<'setQuotas'> & Planned) => {
@@ -26,7 +26,7 @@ export function addLimits(program: Command, call: Call): void {
   isolation
     .command('set <user>')
     .description('require a runtime class for workloads that are placed from then on')
-    .requiredOption('--runtime-class <class>', 'runc, runsc, kata, or any')
+    .requiredOption('--runtime-class <class>', 'runtime class to require: runc, runsc, kata, or any')
     .option(...PLAN)
     .action((user: string, { runtimeClass, plan }: { runtimeClass: string } & Planned) => {
       const body = { runtimeClass: runtimeClass === 'any' ? null : runtimeClass } as ApiBody<'setIsolation'>
@@ -54,8 +54,8 @@ export function addLimits(program: Command, call: Call): void {
   spend
     .command('set <user>')
     .description('set spending limits; a limit that is left out returns to the default')
-    .option('--per-hour <usd>', 'USD per hour of all that runs at one time', parseUsd)
-    .option('--per-month <usd>', 'USD per calendar month', parseUsd)
+    .option('--per-hour <usd>', 'maximum cost per hour of all running resources, in USD', parseUsd)
+    .option('--per-month <usd>', 'maximum cost per calendar month, in USD', parseUsd)
     .option(...PLAN)
     .action((user: string, { plan, ...body }: ApiBody<'setSpendCeilings'> & Planned) => {
       return call(async (api) => api.setSpendCeilings({ path: await userOf(api, user), query: { dryRun: plan }, body }))

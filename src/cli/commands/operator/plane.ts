@@ -5,14 +5,14 @@ import type { Call } from './call.ts'
 
 /** Adds `plane …`: state of the plane, waiting workloads, and the audit log. */
 export function addPlane(program: Command, call: Call): void {
-  const plane = program.command('plane').description('the plane itself: its release, its health, and endpoints that wait for machines')
+  const plane = program.command('plane').description('the plane: its release, its health, and endpoints that wait for machines')
   plane
     .command('status')
-    .description('release, migrations, and every check')
+    .description('show the release, the migrations, and every check')
     .action(() => call((api) => api.getPlane()))
   plane
     .command('doctor')
-    .description('run every check of the plane and print a verdict for each; exit code 1 if a check fails')
+    .description('run every check of the plane and print the result of each; exit code 1 if a check fails')
     .action(() =>
       call(
         async (api) => ({ checks: (await api.getPlane()).checks }),
@@ -41,7 +41,7 @@ export function addPlane(program: Command, call: Call): void {
     .option('--data <directory>', 'directory for all data (PODPLANE_DATA)')
     .option('--port <port>', 'port of the plane, on loopback (PORT)')
     .option('--no-agent', 'run no host agent here')
-    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"')
+    .option('--simulate-gpus <spec>', 'let the agent offer GPUs that this machine does not have, such as "NVIDIA L4:2"')
     .action(async (flags: PlaneFlags) => {
       const run = runOf(plane)
       run.exitCode = await (await import('../../tools/run-plane.ts')).runPlane(flags, run.io.env)
@@ -53,7 +53,7 @@ export function addPlane(program: Command, call: Call): void {
 export function addAudit(parent: Command, call: Call): void {
   parent
     .command('audit')
-    .description('audit log of all accounts, newest first')
+    .description('show the audit log of all accounts, newest first')
     .option('--account <id>', 'only changes in this account')
     .option('--resource <id>', 'only changes of this resource')
     .option('--actor <id>', 'only changes by this user or key')

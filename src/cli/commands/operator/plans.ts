@@ -18,9 +18,9 @@ export function addPlans(program: Command, call: Call): void {
   plans
     .command('set <name> [budgets...]')
     .description('create or change a plan, such as research gpus=64 organizations=3; "default" applies to accounts without a plan')
-    .option('--minute <n>', 'requests in a minute; set all three windows or none', parseCount)
-    .option('--hour <n>', 'requests in an hour', parseCount)
-    .option('--day <n>', 'requests in a day', parseCount)
+    .option('--minute <n>', 'maximum number of requests in a minute; set all three windows or none', parseCount)
+    .option('--hour <n>', 'maximum number of requests in an hour', parseCount)
+    .option('--day <n>', 'maximum number of requests in a day', parseCount)
     .option(...PLAN)
     .action((name: string, given: string[], flags: PlanFlags) => {
       const body = { requests: requestsOf(flags), budgets: parseBudgets(given) }

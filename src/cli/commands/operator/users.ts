@@ -84,9 +84,9 @@ export function addUserKeys(program: Command, call: Call): void {
     .command('create <user>')
     .description('create a key for a user (id or email); it is shown only once')
     .requiredOption('--name <name>', 'name of the key')
-    .option('--permission <permission>', 'ALL, READ_ONLY or RESTRICTED')
+    .option('--permission <permission>', 'permission of the key: ALL, READ_ONLY or RESTRICTED')
     .option('--scopes <scopes>', 'scopes of a RESTRICTED key, separated by commas', splitList)
-    .option('--expires-at <time>', 'RFC 3339 time from which the key is refused')
+    .option('--expires-at <time>', 'time from which the key is refused, as RFC 3339')
     .action((user: string, body: ApiBody<'createKey'>) => {
       return call(async (api) => api.createKey({ path: await userOf(api, user), body }))
     })

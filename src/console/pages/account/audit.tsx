@@ -42,7 +42,7 @@ export function given(values: Record<string, string>): Record<string, string> {
 }
 
 export const AUDIT_COLUMNS = [
-  { title: 'When', show: ({ at }: AuditEntry) => <Ago at={at} /> },
+  { title: 'Time', show: ({ at }: AuditEntry) => <Ago at={at} /> },
   { title: 'Action', show: ({ action }: AuditEntry) => <code>{action}</code> },
   {
     title: 'Resource',
@@ -52,7 +52,7 @@ export const AUDIT_COLUMNS = [
       </span>
     ),
   },
-  { title: 'By', show: ({ actor }: AuditEntry) => `${actor.kind.toLowerCase()}${actor.userId === null ? '' : ` of ${actor.userId}`}` },
+  { title: 'Actor', show: ({ actor }: AuditEntry) => `${actor.kind.toLowerCase()}${actor.userId === null ? '' : ` of ${actor.userId}`}` },
   { title: 'Change', isMinor: true, show: (entry: AuditEntry) => <Change of={entry} /> },
 ]
 

@@ -33,7 +33,7 @@ export function KeysPage() {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Name', show: ({ name }) => name },
-          { title: 'Begins with', isMinor: true, show: ({ prefix }) => <code>{prefix}…</code> },
+          { title: 'Prefix', isMinor: true, show: ({ prefix }) => <code>{prefix}…</code> },
           { title: 'Permissions', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
           { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
           { title: 'State', show: (key) => <KeyState of={key} /> },
@@ -41,7 +41,7 @@ export function KeysPage() {
         ]}
       />
       <SecretOnce
-        title="The new key"
+        title="New API key"
         secret={secret}
         hint="It is shown only once; the plane stores only its hash."
         onClose={() => setSecret(null)}
@@ -94,7 +94,8 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
         plan={{ method: 'DELETE', path: `/v2/account/keys/${key.id}` }}
       >
         <p>
-          Requests with it are refused, here at once and everywhere within a minute. It cannot be taken back; rotating gives its users time.
+          The plane refuses requests with this key, everywhere within a minute. You cannot undo this. To give its users time to switch,
+          rotate the key.
         </p>
       </ConfirmButton>
     </div>

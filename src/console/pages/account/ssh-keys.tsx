@@ -50,7 +50,7 @@ export function SshKeysPage() {
         caption="SSH keys"
         keyOf={({ key }) => key}
         columns={[
-          { title: 'Kind', show: ({ key }) => partsOf(key).kind },
+          { title: 'Type', show: ({ key }) => partsOf(key).kind },
           { title: 'Ends with', show: ({ key }) => <code>…{partsOf(key).end}</code> },
           { title: 'Comment', show: ({ key }) => partsOf(key).comment || '–' },
           { title: 'Added by', show: ({ maker }) => maker?.userId ?? 'unknown' },

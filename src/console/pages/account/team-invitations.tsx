@@ -48,7 +48,7 @@ function Open({ of }: { of: Organization }) {
       caption="Open invitations"
       keyOf={({ id }) => id}
       columns={[
-        { title: 'E-mail', show: ({ email }) => email },
+        { title: 'Email', show: ({ email }) => email },
         { title: 'Role', show: ({ role }) => role },
         { title: 'Expires', show: ({ expiresAt }) => <Ago at={expiresAt} /> },
         {
@@ -84,7 +84,7 @@ function Invite({ of }: { of: Organization }) {
   return (
     <Form onSubmit={submit} refusal={refusal}>
       <div className="grid items-start gap-3 sm:grid-cols-[1fr_10rem_auto_auto]">
-        <TextField label="Invite" type="email" placeholder="grace@example.com" required {...input('email')} />
+        <TextField label="Email" type="email" placeholder="grace@example.com" required {...input('email')} />
         <SelectField label="Role" {...input('role')}>
           <Options of={ROLES} />
         </SelectField>

@@ -103,7 +103,7 @@ function Remove({ of: { userId, email }, organization }: { of: OrganizationMembe
       refresh={['organizations']}
       plan={{ method: 'DELETE', path: `/v2/organizations/${organization.id}/members/${userId}` }}
     >
-      <p>Resources that {email} created here stay.</p>
+      <p>Resources that {email} created in this organization stay.</p>
     </ConfirmButton>
   )
 }

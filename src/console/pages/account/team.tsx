@@ -94,7 +94,7 @@ function Answer() {
     await changed()
   }
   const accept = async () => {
-    if ((await send(() => api.acceptInvitation({ body: { token } }), 'You are a member now')) !== undefined) await done()
+    if ((await send(() => api.acceptInvitation({ body: { token } }), 'You are now a member')) !== undefined) await done()
   }
   const decline = async () => {
     if (await send(() => api.declineInvitation({ body: { token } }).then(() => true), 'Declined')) await done()
@@ -104,8 +104,8 @@ function Answer() {
       <Form onSubmit={accept} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full">
           <TextField
-            label="Token of the invitation"
-            hint="You get it from the person who invited you. It works once."
+            label="Invitation token"
+            hint="The user who invited you has the token. It works once."
             autoComplete="off"
             required
             value={token}

@@ -43,16 +43,16 @@ export function WebhooksPage() {
         keyOf={({ id }) => id}
         columns={[
           { title: 'State', show: ({ status }) => <State value={status} /> },
-          { title: 'To', show: ({ url }) => <span className="break-all">{url}</span> },
-          { title: 'About', isMinor: true, show: (delivery) => <Subject of={delivery} /> },
+          { title: 'URL', show: ({ url }) => <span className="break-all">{url}</span> },
+          { title: 'Subject', isMinor: true, show: (delivery) => <Subject of={delivery} /> },
           { title: 'Attempts', isMinor: true, show: ({ attempts }) => <Attempts of={attempts} /> },
-          { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
+          { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
           {
             title: 'Actions',
             show: (delivery) => (
               <span className="flex flex-wrap gap-2">
-                <Button isBusy={isBusy} disabledReason={off} aria-label={`Send ${delivery.id} again`} onClick={() => void again(delivery)}>
-                  Send again
+                <Button isBusy={isBusy} disabledReason={off} aria-label={`Redeliver ${delivery.id}`} onClick={() => void again(delivery)}>
+                  Redeliver
                 </Button>
                 <CopyAs call={{ method: 'POST', path: `/v2/webhooks/deliveries/${delivery.id}/redeliver` }} />
               </span>
@@ -76,7 +76,7 @@ function Attempts({ of }: { of: WebhookDelivery['attempts'] }) {
   if (last === undefined) return 'none yet'
   return (
     <span>
-      {count(of.length, 'attempt')}, last {last.status ?? last.error ?? 'without an answer'} after {last.durationMs} ms
+      {count(of.length, 'attempt')}; the last: {last.status ?? last.error ?? 'no response'} ({last.durationMs} ms)
     </span>
   )
 }
@@ -88,7 +88,9 @@ function SigningSecret({ off }: { off: string | undefined }) {
   const show = () => run(async () => setSecret((await api.getWebhookSigningSecret()).secret), 'The secret is shown below')
   return (
     <Panel title="Signing secret">
-      <p className="text-soft mb-3">It signs every webhook. Any Standard Webhooks library can verify the signature.</p>
+      <p className="text-soft mb-3">
+        The plane signs every webhook with this secret. Any Standard Webhooks library can verify the signature.
+      </p>
       <div className="flex flex-wrap items-center gap-2">
         {secret === null ? (
           <Button isBusy={isBusy} disabledReason={off} onClick={() => void show()}>
@@ -105,7 +107,7 @@ function SigningSecret({ off }: { off: string | undefined }) {
           verb="Rotate"
           disabledReason={off}
           act={async () => setSecret((await api.rotateWebhookSigningSecret()).secret)}
-          done="Rotated; for a while the previous secret signs as well"
+          done="Rotated; the previous secret signs for a while, too"
           copied={{ method: 'POST', path: '/v2/webhooks/signing-secret/rotate' }}
         >
           <p>Both secrets sign webhooks for one day, so receivers have one day to switch to the new secret.</p>

@@ -53,7 +53,7 @@ function factsOf({ type, pods, compute, dataCenterId, template, onHostLoss, crea
     ['Price', perHour(members.reduce((sum, { cost }) => sum + cost, 0))],
     ['Data center', dataCenterId ?? '–'],
     ...(template === undefined ? [] : [['Template', template] as const]),
-    ['When a host is lost', onHostLoss === 'REPLACE' ? 'its members start on another host' : 'its members wait for it'],
+    ['If a host is lost', onHostLoss === 'REPLACE' ? 'its members start on another host' : 'its members wait for it'],
     ['Created', <Ago key="created" at={createdAt} />],
     ['Id', <code key="id">{id}</code>],
   ] as const
@@ -65,7 +65,10 @@ function Network({ cluster: { network, primary } }: { cluster: Cluster }) {
     <div className="flex flex-col gap-3">
       <Facts
         rows={[
-          ['Range', network === undefined ? 'none until the members have connected to each other' : <code key="cidr">{network.cidr}</code>],
+          [
+            'Address range',
+            network === undefined ? 'none until the members have connected to each other' : <code key="cidr">{network.cidr}</code>,
+          ],
           ...(network?.vxlanId === undefined ? [] : [['VXLAN', `${network.vxlanId}, UDP port ${network.vxlanPort ?? '–'}`] as const]),
           ...(primary === undefined
             ? []
@@ -96,7 +99,7 @@ function MemberTable({ pods }: { pods: readonly Pod[] }) {
         { title: 'State', show: ({ status }) => <State value={status} /> },
         { title: 'Role', isMinor: true, show: ({ cluster }) => cluster?.role ?? '–' },
         { title: 'Address', isMinor: true, show: ({ cluster }) => <code>{cluster?.ip ?? '–'}</code> },
-        { title: 'Why', isMinor: true, show: ({ statusReason }) => statusReason ?? '–' },
+        { title: 'Reason', isMinor: true, show: ({ statusReason }) => statusReason ?? '–' },
       ]}
     />
   )

@@ -38,8 +38,8 @@ export function ClustersPage() {
           { title: 'Members', show: ({ pods }) => <Members pods={pods} /> },
           { title: 'Per member', isMinor: true, show: ({ compute }) => `${compute.gpuCountPerPod} × ${compute.gpuTypeId}` },
           { title: 'Data center', isMinor: true, show: ({ dataCenterId }) => dataCenterId ?? '–' },
-          { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
-          { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
+          { title: 'Price', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
+          { title: 'Cost so far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
           { title: 'Created', show: ({ createdAt }) => <Ago at={createdAt} /> },
         ]}
       />

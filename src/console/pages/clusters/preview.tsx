@@ -24,7 +24,7 @@ export function ClusterPreview(props: ClusterPreviewProps) {
       {...props}
       price={({ cost }) => <Price text={perHour(cost)} />}
       fitText={({ dataCenterId }) => `All members fit now in ${dataCenterId}.`}
-      obstacles={({ missing }) => <InTheWay title="There is no room for all members now." lines={missing} />}
+      obstacles={({ missing }) => <InTheWay title="No capacity is free for all members now." lines={missing} />}
     />
   )
 }

@@ -43,8 +43,8 @@ export function EndpointsPage() {
           { title: 'Health', show: ({ id }) => <Health id={id} show={(of) => <Verdict of={of} />} /> },
           { title: 'Queue', isMinor: true, show: ({ id }) => <Health id={id} show={queueText} /> },
           { title: 'Workers', isMinor: true, show: ({ id }) => <Health id={id} show={workersText} /> },
-          { title: 'Price now', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
-          { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
+          { title: 'Price', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
+          { title: 'Cost so far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
           { title: 'Type', isMinor: true, show: ({ type }) => (type === 'QUEUE' ? 'Queue' : 'Load balancing') },
           { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
         ]}

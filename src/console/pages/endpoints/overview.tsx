@@ -31,7 +31,7 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
       <div className="lg:col-span-2">
         <ExplanationPanel of={why} mayWrite={may('serverless:write')} refresh="endpoints" />
       </div>
-      <Panel title="Now">
+      <Panel title="Status">
         <ViewState of={health}>
           {(now) => (
             <Facts
@@ -40,11 +40,11 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
                 [endpoint.type === 'QUEUE' ? 'Queue' : 'Requests', queueText(now)],
                 ['Workers', workersText(now)],
                 ['Price', <Price key="price" id={endpoint.id} />],
-                ...(now.requests?.reason ? [['Why requests wait', now.requests.reason] as const] : []),
+                ...(now.requests?.reason ? [['Reason for waiting', now.requests.reason] as const] : []),
                 ...(endpoint.type === 'QUEUE'
                   ? [
                       [
-                        'Ended',
+                        'Ended jobs',
                         `${count(now.jobs.completed, 'job')} completed, ${now.jobs.failed} failed, ${now.jobs.retried} retried`,
                       ] as const,
                     ]
@@ -78,7 +78,7 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
                 : `after ${duration(endpoint.workers.idleTimeout * 1_000)}`,
             ],
             ['Scaler', scalerText(endpoint.scaling)],
-            ['Data centers', endpoint.dataCenterIds.length === 0 ? 'anywhere' : endpoint.dataCenterIds.join(', ')],
+            ['Data centers', endpoint.dataCenterIds.length === 0 ? 'any' : endpoint.dataCenterIds.join(', ')],
             ['Job timeout', duration(endpoint.timeout)],
             ['Created', <Ago key="created" at={endpoint.createdAt} />],
           ]}

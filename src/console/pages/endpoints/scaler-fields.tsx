@@ -45,8 +45,8 @@ export function ScalerFields({ text, onChange, errors, isQueue }: ScalerFieldsPr
         <option value="REQUEST_COUNT">By number of requests</option>
       </SelectField>
       {isDelay
-        ? number('scalerValue', 'Seconds a job may wait', 'scaling', 'After that another worker starts.')
-        : number('scalerValue', 'Requests per worker', 'scaling', 'Waiting and running requests.')}
+        ? number('scalerValue', 'Maximum queue time (seconds)', 'scaling', 'A job that waits longer starts another worker.')
+        : number('scalerValue', 'Requests per worker', 'scaling', 'Counts waiting and running requests.')}
       {isDelay &&
         number(
           'idleTimeout',

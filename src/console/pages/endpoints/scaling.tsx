@@ -25,9 +25,9 @@ export function Scaling({ endpointId }: { endpointId: string }) {
             rows={rows.map((row, index) => ({ ...row, key: `${row.decidedAt} ${index}` }))}
             keyOf={({ key }) => key}
             columns={[
-              { title: 'When', show: ({ decidedAt }) => <Ago at={decidedAt} /> },
+              { title: 'Time', show: ({ decidedAt }) => <Ago at={decidedAt} /> },
               { title: 'Change', show: changeOf },
-              { title: 'Why', show: ({ reason }) => reason },
+              { title: 'Reason', show: ({ reason }) => reason },
               { title: 'Inputs', isMinor: true, show: figuresOf },
             ]}
           />

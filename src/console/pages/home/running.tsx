@@ -79,7 +79,7 @@ function Clusters({ of: { clusters, spend } }: { of: Overview }) {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Name', show: ({ id, name }) => <A to={paths.cluster(id)}>{name}</A> },
-          { title: 'Members', isNumber: true, show: ({ pods: { total, byStatus } }) => `${byStatus.RUNNING ?? 0} of ${total} run` },
+          { title: 'Members', isNumber: true, show: ({ pods: { total, byStatus } }) => `${byStatus.RUNNING ?? 0} of ${total} running` },
           { title: 'Type', isMinor: true, show: ({ type }) => type },
           { title: 'Price', isNumber: true, show: ({ id }) => perHour(priceOf(id)) },
         ]}

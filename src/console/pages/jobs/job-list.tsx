@@ -34,7 +34,7 @@ export function JobList({ endpointId }: { endpointId: string }) {
     <section aria-label="Jobs" className="flex flex-col gap-3">
       <div className="flex flex-wrap items-end gap-3">
         <SelectField label="State" value={status} onChange={({ target }) => setStatus(target.value)}>
-          <option value="">Any</option>
+          <option value="">All</option>
           <Options of={JOB_STATES} />
         </SelectField>
         <SelectField label="Created" value={span} onChange={({ target }) => setSpan(target.value)}>
@@ -71,8 +71,8 @@ export function JobList({ endpointId }: { endpointId: string }) {
             ),
           },
           { title: 'State', show: ({ status: state }) => <State value={state} /> },
-          { title: 'Waited', isNumber: true, isMinor: true, show: ({ delayTime }) => spanOf(delayTime) },
-          { title: 'Ran', isNumber: true, isMinor: true, show: ({ executionTime }) => spanOf(executionTime) },
+          { title: 'Queue time', isNumber: true, isMinor: true, show: ({ delayTime }) => spanOf(delayTime) },
+          { title: 'Run time', isNumber: true, isMinor: true, show: ({ executionTime }) => spanOf(executionTime) },
           { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
           { title: 'Actions', show: ({ id, status: state }) => <JobMenu endpointId={endpointId} id={id} status={state} /> },
         ]}

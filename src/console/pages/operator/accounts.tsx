@@ -23,7 +23,7 @@ export function AccountsPage() {
         caption="Users"
         keyOf={({ id }) => id}
         columns={[
-          { title: 'E-mail', show: ({ id, email }) => <A to={paths.account(id)}>{email}</A> },
+          { title: 'Email', show: ({ id, email }) => <A to={paths.account(id)}>{email}</A> },
           { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
           { title: 'Since', show: ({ createdAt }) => <Ago at={createdAt} /> },
         ]}
@@ -48,7 +48,7 @@ function NewUser() {
       <Form onSubmit={submit} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full max-w-sm">
           <TextField
-            label="E-mail"
+            label="Email"
             type="email"
             required
             value={email}

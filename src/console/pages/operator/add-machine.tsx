@@ -53,7 +53,7 @@ function NewToken({ onMade }: { onMade: (token: Token) => void }) {
     <Form onSubmit={submit} refusal={refusal}>
       <div className="grid gap-3 sm:grid-cols-3">
         <TextField label="Name" hint="Empty: the name of the machine." {...input('name')} />
-        <TextField label="Data center" placeholder="LOCAL-1" {...input('dataCenterId')} />
+        <TextField label="Data center" placeholder={JOIN_DEFAULTS.dataCenterId} {...input('dataCenterId')} />
         <SelectField label="Cloud" {...input('cloud')}>
           <option>SECURE</option>
           <option>COMMUNITY</option>

@@ -51,7 +51,7 @@ function Details({ of: host }: { of: Host }) {
               ['Location', `${host.dataCenterId}, ${host.cloud}`],
               ['Public address', host.publicIp ?? 'none'],
               ['Ports', `${host.portRange.from} to ${host.portRange.to}`],
-              ['Calls of workers', transportsText(host)],
+              ['Worker transport', transportsText(host)],
             ]}
           />
         </div>
@@ -59,20 +59,17 @@ function Details({ of: host }: { of: Host }) {
       <Panel title="Capacity">
         <Facts
           rows={[
-            ['Runs', `${count(host.workloads.pods, 'pod')}, ${count(host.workloads.workers, 'worker')}`],
+            ['Workloads', `${count(host.workloads.pods, 'pod')}, ${count(host.workloads.workers, 'worker')}`],
             ['GPUs', <Gpus key="gpus" of={host.gpus} />],
             ['vCPUs', <Amount key="vcpu" of={host.vcpu} />],
             ['Memory', <Amount key="memory" of={host.memoryGb} unit="GB" />],
             ['Disk', <Amount key="disk" of={host.diskGb} unit="GB" />],
-            [
-              'Volumes with enforced size',
-              host.sizesEnforced === null ? 'not reported by its agent' : host.sizesEnforced.join(', ') || 'none',
-            ],
+            ['Enforced volume sizes', host.sizesEnforced === null ? 'not reported by its agent' : host.sizesEnforced.join(', ') || 'none'],
             ['Shared volumes', host.sharedVolumes === null ? 'not reported by its agent' : host.sharedVolumes.join(', ') || 'none'],
           ]}
         />
       </Panel>
-      <Panel title="Workloads, and the effects of a drain">
+      <Panel title="Effects of a drain">
         <Plan of={{ method: 'POST', path: `/admin/v1/hosts/${host.id}/drain`, body: {} }} withAccount />
       </Panel>
       <Panel title="Isolation">

@@ -28,7 +28,7 @@ export function HostsPage() {
       }
     >
       <div className="max-w-48">
-        <SelectField label="Show" value={shown} onChange={(event) => show(event.target.value)}>
+        <SelectField label="Filter" value={shown} onChange={(event) => show(event.target.value)}>
           <option value="all">All</option>
           <option value="trouble">With problems</option>
           <option value="cordoned">Cordoned</option>
@@ -45,7 +45,7 @@ export function HostsPage() {
           { title: 'Name', show: ({ id, name }) => <A to={paths.host(id)}>{name}</A> },
           { title: 'State', show: (host) => <HostState of={host} /> },
           { title: 'Location', isMinor: true, show: ({ dataCenterId }) => <span className="whitespace-nowrap">{dataCenterId}</span> },
-          { title: 'Runs', show: ({ workloads }) => `${count(workloads.pods, 'pod')}, ${count(workloads.workers, 'worker')}` },
+          { title: 'Workloads', show: ({ workloads }) => `${count(workloads.pods, 'pod')}, ${count(workloads.workers, 'worker')}` },
           { title: 'GPUs', show: ({ gpus }) => <Gpus of={gpus} /> },
           { title: 'vCPUs', isMinor: true, show: ({ vcpu }) => <Amount of={vcpu} /> },
           { title: 'Memory', isMinor: true, show: ({ memoryGb }) => <Amount of={memoryGb} unit="GB" /> },

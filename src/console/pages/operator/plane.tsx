@@ -30,9 +30,9 @@ export function PlanePage() {
               keyOf={({ id }) => id}
               columns={[
                 { title: 'Check', show: ({ id }) => id },
-                { title: 'Verdict', show: ({ verdict }) => <State value={verdict} tone={TONES[verdict]} /> },
-                { title: 'Evidence', show: ({ evidence }) => evidence },
-                { title: 'What to do', show: ({ fix }) => fix ?? '–' },
+                { title: 'Result', show: ({ verdict }) => <State value={verdict} tone={TONES[verdict]} /> },
+                { title: 'Details', show: ({ evidence }) => evidence },
+                { title: 'Next step', show: ({ fix }) => fix ?? '–' },
               ]}
             />
           </>

@@ -28,14 +28,15 @@ export function WaitingPage() {
           { title: 'Since', show: ({ since }) => <Ago at={since} /> },
           { title: 'Endpoint', show: ({ endpointName, endpointId }) => <span title={endpointId}>{endpointName}</span> },
           { title: 'Account', isMinor: true, show: ({ accountId }) => <code>{accountId}</code> },
-          { title: 'Needs', show: (row) => needs(row) },
+          { title: 'Requirements', show: (row) => needs(row) },
           { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} fit` },
           { title: 'Missing', show: ({ missing }) => <Missing of={missing} /> },
         ]}
         pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
       />
       <p>
-        <A to={paths.addMachine()}>Add a machine</A> that meets the needs, or uncordon a machine under <A to={paths.hosts()}>Hosts</A>.
+        <A to={paths.addMachine()}>Add a machine</A> that meets the requirements, or uncordon a machine under{' '}
+        <A to={paths.hosts()}>Hosts</A>.
       </p>
     </Page>
   )

@@ -34,7 +34,8 @@ export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () =>
     body: { action: 'stop' },
     command: `pods stop ${id}`,
   }))
-  const reason = pods.length === 0 ? 'Select pods in the list first.' : able.length === 0 ? 'None of these can be stopped now.' : undefined
+  const reason =
+    pods.length === 0 ? 'Select pods in the list first.' : able.length === 0 ? 'None of the selected pods can be stopped now.' : undefined
   return (
     <div className="flex flex-wrap items-center gap-3">
       <Button disabledReason={reason} onClick={() => setIsAsked(true)}>
@@ -45,7 +46,7 @@ export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () =>
       </span>
       <Confirm
         title={`Stop ${count(able.length, 'pod')}?`}
-        verb="Stop them"
+        verb="Stop pods"
         isOpen={isAsked}
         isBusy={isBusy}
         onClose={() => setIsAsked(false)}
@@ -53,7 +54,7 @@ export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () =>
         copied={calls.length > 0 ? calls : undefined}
       >
         <p>
-          This saves {perHour(saved)}. Their disks are kept, and each can be started again
+          This saves {perHour(saved)}. The pods keep their disks, and you can start each again
           {able.length < pods.length ? `; ${count(pods.length - able.length, 'pod')} cannot be stopped now and stays as it is` : ''}.
         </p>
         <Plans of={calls} />

@@ -78,9 +78,9 @@ function PodTable({ pods }: { pods: readonly Pod[] }) {
     { title: 'State', show: ({ status }) => <State value={status} /> },
     { title: 'Hardware', isMinor: true, show: hardwareOf },
     { title: 'Price', isMinor: true, isNumber: true, show: ({ cost }) => perHour(cost) },
-    { title: 'So far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
+    { title: 'Cost so far', isNumber: true, isMinor: true, show: ({ spend }) => money(spend?.costSoFar ?? 0) },
     { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
-    { title: 'Actions', show: (pod) => <Menu name={`Actions of ${pod.name}`} label="Actions" items={menuOf(pod)} /> },
+    { title: 'Actions', show: (pod) => <Menu name={`Actions for ${pod.name}`} label="Actions" items={menuOf(pod)} /> },
   ]
   if (pods.length === 0) return <p className="text-soft">No matching pods.</p>
   return (

@@ -31,7 +31,7 @@ export function RegistriesPage() {
         keyOf={({ id }) => id}
         columns={[
           { title: 'Name', show: ({ name }) => name },
-          { title: 'Registry', show: ({ host }) => host ?? 'that of the first image' },
+          { title: 'Registry', show: ({ host }) => host ?? 'registry of the first image' },
           { title: 'Id', isMinor: true, show: ({ id }) => <code>{id}</code> },
           {
             title: 'Actions',

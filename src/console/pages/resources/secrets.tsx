@@ -34,7 +34,7 @@ export function SecretsPage() {
           { title: 'Name', show: ({ name }) => <code>{name}</code> },
           { title: 'Description', isMinor: true, show: ({ description }) => description ?? '–' },
           {
-            title: 'Value set',
+            title: 'Value updated',
             isMinor: true,
             show: ({ valueLastUpdatedAt, createdAt }) => <Ago at={valueLastUpdatedAt ?? createdAt} />,
           },
@@ -104,7 +104,7 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
             autoComplete="off"
             spellCheck={false}
             {...input('value')}
-            hint={secret === undefined ? 'The value is sealed and never shown again.' : 'Empty: the value stays unchanged.'}
+            hint={secret === undefined ? 'The plane encrypts the value and never shows it again.' : 'Empty: the value stays unchanged.'}
           />
           <TextField label="Description" autoComplete="off" {...input('description')} />
           {/* The plan lists the readers of the secret; it is requested with a placeholder instead of the typed value. */}

@@ -38,9 +38,9 @@ export function TemplatesPage() {
         columns={[
           { title: 'Name', show: ({ id, name }) => <A to={paths.template(id)}>{name}</A> },
           { title: 'Image', show: ({ image }) => <code className="break-all">{image}</code> },
-          { title: 'For', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
+          { title: 'Used for', isMinor: true, show: ({ serverless }) => (serverless ? 'endpoints' : 'pods') },
           { title: 'Visible to', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
-          { title: 'Use', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
+          { title: 'Actions', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
         ]}
         pages={{ cursor, next: templates.data?.pagination.nextCursor ?? null, go: setCursor }}
       />

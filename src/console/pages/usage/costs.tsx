@@ -26,8 +26,8 @@ export function Costs() {
               keyOf={({ kind, id }) => `${kind} ${id}`}
               columns={[
                 { title: 'Name', show: (item) => <Named of={item} /> },
-                { title: 'Now', isNumber: true, show: (item) => perHour(item.perHour) },
-                { title: 'When stopped', isNumber: true, isMinor: true, show: (item) => perHour(item.stoppedPerHour) },
+                { title: 'Price', isNumber: true, show: (item) => perHour(item.perHour) },
+                { title: 'Price when stopped', isNumber: true, isMinor: true, show: (item) => perHour(item.stoppedPerHour) },
                 { title: 'Today', isNumber: true, show: (item) => money(item.costToday) },
                 { title: 'Since', isMinor: true, show: ({ runningSince }) => <Ago at={runningSince} /> },
                 { title: 'Idle', show: (item) => <Idle of={item} /> },

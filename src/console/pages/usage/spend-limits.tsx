@@ -15,7 +15,7 @@ import { ViewState } from '../../parts/view-state.tsx'
 export function SpendLimitsForm() {
   const limits = useLive(['spend-limits'], (api, signal) => api.getSpendLimits({}, { signal }), { everyMs: 0 })
   return (
-    <Panel title="Limits">
+    <Panel title="Spending limits">
       <ViewState of={limits}>{(data) => <LimitsForm key={JSON.stringify(data)} of={data} />}</ViewState>
     </Panel>
   )
@@ -49,7 +49,11 @@ function LimitsForm({ of }: { of: SpendLimits }) {
         hint={of.maxPerMonth === null ? 'Empty: none.' : `Empty: ${money(of.maxPerMonth)}.`}
         {...input('perMonth')}
       />
-      <CheckField label="Stop running pods above a limit" hint="The newest pods first; locked pods never." {...check('stopsPods')} />
+      <CheckField
+        label="Stop running pods above a limit"
+        hint="The plane stops the newest pods first, and never a locked pod."
+        {...check('stopsPods')}
+      />
       <div className="flex justify-end gap-2">
         <CopyAs call={{ method: 'PATCH', path: '/v2/billing/limits', body }} />
         <Button
@@ -58,7 +62,7 @@ function LimitsForm({ of }: { of: SpendLimits }) {
           isBusy={isBusy}
           disabledReason={may('account:write') ? undefined : 'Your role may not set limits.'}
         >
-          Set
+          Save
         </Button>
       </div>
     </Form>

@@ -22,8 +22,8 @@ export function Stops() {
         caption="Stops"
         keyOf={({ id }) => id}
         columns={[
-          { title: 'When', show: ({ createdAt }) => <Ago at={createdAt} /> },
-          { title: 'What', show: (stop) => <Items of={stop} /> },
+          { title: 'Time', show: ({ createdAt }) => <Ago at={createdAt} /> },
+          { title: 'Resources', show: (stop) => <Items of={stop} /> },
           { title: 'Saved', isNumber: true, show: ({ savedPerHour }) => perHour(savedPerHour) },
           { title: 'Actions', show: (stop) => <Undo of={stop} /> },
         ]}

@@ -31,19 +31,19 @@ export function UsagePage() {
 function Now() {
   const summary = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }))
   return (
-    <Panel title="Now">
+    <Panel title="Current spend">
       <ViewState of={summary}>
         {({ rate, month }) => (
           <Facts
             rows={[
-              ['Everything that runs', <strong key="rate">{perHour(rate.perHour)}</strong>],
+              ['All resources', <strong key="rate">{perHour(rate.perHour)}</strong>],
               ['Pods', perHour(rate.pods)],
               ['Endpoints', perHour(rate.serverless)],
               ['Network volumes', perHour(rate.networkVolumes)],
               ['This month so far', money(month.spent)],
               ['This month at the current rate', money(month.estimate)],
-              ['Of the hourly limit', share(rate.share)],
-              ['Of the monthly limit', share(month.share)],
+              ['Share of the hourly limit', share(rate.share)],
+              ['Share of the monthly limit', share(month.share)],
             ]}
           />
         )}
@@ -65,10 +65,10 @@ function Bills() {
     { everyMs: 60_000 },
   )
   return (
-    <Panel title="Charged">
+    <Panel title="Charges">
       <div className="flex flex-col gap-4">
         <div className="max-w-48">
-          <SelectField label="By" value={bucketSize} onChange={(event) => choose(event.target.value)}>
+          <SelectField label="Interval" value={bucketSize} onChange={(event) => choose(event.target.value)}>
             <Options of={Object.keys(BUCKETS)} />
           </SelectField>
         </div>
@@ -76,7 +76,7 @@ function Bills() {
           of={bills}
           rows={({ records }) => [...records].reverse()}
           empty={<Empty title="No charges in this period" />}
-          caption={`Charged by ${bucketSize}, in USD`}
+          caption={`Charges by ${bucketSize}, in USD`}
           keyOf={({ startTime }) => startTime}
           columns={[
             { title: 'From (UTC)', show: ({ startTime }) => startTime.replace('T', ' ').replace(/:00(\.000)?Z$/, '') },
@@ -98,7 +98,7 @@ function Bills() {
               isMinor: true,
               show: (row) => money(row.storageStandardAmount + row.storageHighPerformanceAmount),
             },
-            { title: 'All', isNumber: true, show: ({ totalAmount }) => <strong>{money(totalAmount)}</strong> },
+            { title: 'Total', isNumber: true, show: ({ totalAmount }) => <strong>{money(totalAmount)}</strong> },
           ]}
         />
       </div>

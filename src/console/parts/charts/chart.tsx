@@ -5,8 +5,8 @@ import { Table } from '../table.tsx'
 import { type ChartData, figure, summaryOf } from './figures.ts'
 
 /** Distinguishable on a light and on a dark background, and by their order in the legend. */
-const COLOURS = ['#6366f1', '#d97706', '#16a34a', '#dc2626', '#0891b2', '#9333ea', '#65a30d', '#db2777']
-const GREY = '#8b90a0'
+const COLORS = ['#6366f1', '#d97706', '#16a34a', '#dc2626', '#0891b2', '#9333ea', '#65a30d', '#db2777']
+const GRAY = '#8b90a0'
 const HEIGHT = 160
 /** Axis steps for counts, which have no fractions. */
 const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000, 1_000_000]
@@ -36,7 +36,7 @@ export default function Chart({ data }: { data: ChartData }) {
       <div ref={box} aria-hidden="true" className="min-w-0 overflow-hidden" />
       <figcaption className="text-soft text-xs">{summaryOf(data)}.</figcaption>
       <details>
-        <summary className="text-soft cursor-pointer text-xs">As a table</summary>
+        <summary className="text-soft cursor-pointer text-xs">Show as table</summary>
         <Figures data={data} />
       </details>
     </figure>
@@ -63,7 +63,7 @@ function Figures({ data: { title, unit, times, lines } }: { data: ChartData }) {
 }
 
 function optionsOf({ unit, lines }: ChartData, width: number): Uplot.Options {
-  const axis = { stroke: GREY, grid: { stroke: `${GREY}33`, width: 1 }, ticks: { stroke: `${GREY}33`, width: 1 } }
+  const axis = { stroke: GRAY, grid: { stroke: `${GRAY}33`, width: 1 }, ticks: { stroke: `${GRAY}33`, width: 1 } }
   return {
     width,
     height: HEIGHT,
@@ -74,6 +74,6 @@ function optionsOf({ unit, lines }: ChartData, width: number): Uplot.Options {
       axis,
       { ...axis, ...(unit === 'count' && { incrs: WHOLE }), size: 70, values: (_, values) => values.map((value) => figure(value, unit)) },
     ],
-    series: [{}, ...lines.map((_, index) => ({ stroke: COLOURS[index % COLOURS.length] ?? GREY, width: 1.5 }))],
+    series: [{}, ...lines.map((_, index) => ({ stroke: COLORS[index % COLORS.length] ?? GRAY, width: 1.5 }))],
   }
 }

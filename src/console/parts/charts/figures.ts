@@ -70,7 +70,7 @@ export function summaryOf({ unit, lines }: ChartData): string {
     .map(({ title, points }) => {
       const known = points.filter((value) => value !== null)
       const mean = known.reduce((sum, value) => sum + value, 0) / known.length
-      return `${title}: last ${figure(known.at(-1), unit)}, mean ${figure(mean, unit)}, most ${figure(Math.max(...known), unit)}`
+      return `${title}: last ${figure(known.at(-1), unit)}, mean ${figure(mean, unit)}, maximum ${figure(Math.max(...known), unit)}`
     })
     .join('; ')
 }

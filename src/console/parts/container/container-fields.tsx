@@ -49,13 +49,13 @@ export function ContainerFields({ text, onChange, errors, filled, hasRegistry = 
           hint="Such as 8888/http, 22/tcp. HTTP ports get an address of their own."
           {...field('ports')}
         />
-        <TextField label="Container disk (GB)" inputMode="numeric" autoComplete="off" hint="Wiped on restart." {...field('disk')} />
+        <TextField label="Container disk (GB)" inputMode="numeric" autoComplete="off" hint="A restart erases it." {...field('disk')} />
       </div>
       <TextArea
         label="Environment"
         rows={3}
         spellCheck={false}
-        hint="NAME=value, one a line. {{ RUNPOD_SECRET_name }} stands for a secret."
+        hint="NAME=value, one per line. {{ RUNPOD_SECRET_name }} stands for a secret."
         {...field('env')}
       />
       {hasRegistry && <RegistryField {...field('registry')} />}

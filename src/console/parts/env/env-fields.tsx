@@ -59,7 +59,7 @@ function EnvVariable({ row, problem, secrets, onChange, onRemove }: EnvVariableP
         onChange={({ target }) => onChange({ ...row, name: target.value })}
       />
       <SelectField
-        label="Kind"
+        label="Type"
         value={kind}
         onChange={({ target }) => onChange({ ...row, kind: target.value === 'secret' ? 'secret' : 'value', text: '' })}
       >

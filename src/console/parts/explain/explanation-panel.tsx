@@ -33,14 +33,16 @@ interface ExplanationPanelProps {
 /** Explanation of a resource's state: verdict, evidence, and the smallest changes that would start it now. */
 export function ExplanationPanel({ of, mayWrite, refresh }: ExplanationPanelProps) {
   return (
-    <Panel title="Why">
+    <Panel title="Explanation">
       <ViewState of={of}>
         {({ verdict, sinceMs, evidence, options, isStale }) => (
           <div className="flex flex-col gap-3" aria-live="polite">
             <p className="font-medium">{verdict}</p>
             {sinceMs !== null && <p className="text-soft">For {duration(sinceMs)}.</p>}
             {isStale && (
-              <p className="text-warn">The data may be old, because a machine has not reported lately. So there are no suggestions.</p>
+              <p className="text-warn">
+                The data may be old, because a machine has not reported lately. Therefore the plane suggests no changes.
+              </p>
             )}
             <Evidence lines={evidence} />
             {options.length > 0 && <Options options={options} mayWrite={mayWrite} refresh={refresh} />}
@@ -97,8 +99,8 @@ function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]
     if (isDone && isNewPod(option) && id !== undefined) go(paths.pod(id))
   }
   return (
-    <section aria-label="What would start it now">
-      <h3 className="mb-2 font-medium">What would start it now</h3>
+    <section aria-label="Changes that would start it now">
+      <h3 className="mb-2 font-medium">Changes that would start it now</h3>
       <ul className="flex flex-col gap-2">
         {options.map((option) => (
           <li key={`${option.kind}/${option.summary}`} className="flex flex-wrap items-center gap-2">

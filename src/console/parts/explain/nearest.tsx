@@ -11,10 +11,10 @@ interface NearestProps {
 
 /** Smallest changes with which the request would fit now (WHY-12). A button changes the form and creates nothing. */
 export function Nearest({ options, onTake }: NearestProps) {
-  if (options.length === 0) return <p className="text-soft">No similar configuration would fit now either.</p>
+  if (options.length === 0) return <p className="text-soft">No similar configuration fits now.</p>
   return (
-    <section aria-label="What would fit now">
-      <h3 className="mb-2 font-medium">What would fit now</h3>
+    <section aria-label="Alternatives that fit now">
+      <h3 className="mb-2 font-medium">Alternatives that fit now</h3>
       <ul className="flex flex-col gap-2">
         {options.map((option) => (
           <li key={`${option.kind}/${option.summary}`} className="flex flex-col items-start gap-0.5">

@@ -36,7 +36,7 @@ interface ForetoldProps<Preview, Body> {
 export function Foretold<Preview extends { fits: boolean; options: readonly WhyOption[] }, Body>(props: ForetoldProps<Preview, Body>) {
   const { answer, missing, price, fitText, obstacles, onTake } = props
   return (
-    <Panel title="What would happen">
+    <Panel title="Preview">
       <div aria-live="polite">
         {missing === undefined ? (
           <ViewState of={answer}>

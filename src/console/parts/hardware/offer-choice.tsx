@@ -22,7 +22,7 @@ export function OfferChoice({ caption, offers, chosen, onChoose }: OfferChoicePr
   return (
     <>
       {shown.length === 0 ? (
-        <p className="text-soft">Nothing of this size has room now.</p>
+        <p className="text-soft">No hardware of this size is free now.</p>
       ) : (
         <Table
           caption={caption}
@@ -44,7 +44,7 @@ export function OfferChoice({ caption, offers, chosen, onChoose }: OfferChoicePr
               isNumber: true,
               show: ({ memoryGb }) => <span className="whitespace-nowrap">{memoryGb} GB</span>,
             },
-            { title: 'Free', show: ({ level }) => <Level level={level} /> },
+            { title: 'Available', show: ({ level }) => <Level level={level} /> },
             { title: 'Per hour', isNumber: true, show: ({ perHour }) => money(perHour) },
           ]}
         />
@@ -52,7 +52,7 @@ export function OfferChoice({ caption, offers, chosen, onChoose }: OfferChoicePr
       {free.length < offers.length && (
         <div>
           <Button kind="quiet" aria-expanded={isWhole} onClick={() => setIsWhole(!isWhole)}>
-            {isWhole ? 'Show only what has room' : `Show all ${offers.length} types`}
+            {isWhole ? 'Show only available types' : `Show all ${offers.length} types`}
           </Button>
         </div>
       )}

@@ -1,6 +1,6 @@
 import Anser from 'anser'
 
-/** Part of a line with one style; a colour is a name of the palette below, or `rgb(…)`. */
+/** Part of a line with one style; a color is a name of the palette below, or `rgb(…)`. */
 export interface Span {
   text: string
   color?: string
@@ -18,7 +18,7 @@ const BELL = String.fromCharCode(7)
 const SEQUENCE = new RegExp(`${ESCAPE}\\[[0-?]*[ -/]*[@-~]`, 'g')
 /** Terminal titles and links: `ESC ] … BEL` or `ESC ] … ESC \`. */
 const COMMAND = new RegExp(`${ESCAPE}\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)`, 'g')
-const COLOUR_SEQUENCE = /^\[[\d;]*m$/
+const COLOR_SEQUENCE = /^\[[\d;]*m$/
 const LINK = /https?:\/\/[^\s"'<>`{}|\\^]+/g
 /** Punctuation that belongs to the sentence around an address. */
 const AFTER_LINK = /[.,;:!?)\]]+$/
@@ -26,13 +26,13 @@ const SPACE = 32
 const DELETE = 127
 const TAB = 9
 
-/** Line as a terminal shows it in the end, with colour sequences only: overwritten text and cursor movements are removed. */
+/** Line as a terminal shows it in the end, with color sequences only: overwritten text and cursor movements are removed. */
 function finalText(line: string): string {
   const last = line
     .split('\r')
     .filter((part) => part !== '')
     .at(-1)
-  const shown = (last ?? '').replace(COMMAND, '').replace(SEQUENCE, (found) => (COLOUR_SEQUENCE.test(found.slice(1)) ? found : ''))
+  const shown = (last ?? '').replace(COMMAND, '').replace(SEQUENCE, (found) => (COLOR_SEQUENCE.test(found.slice(1)) ? found : ''))
   return [...shown].filter((char) => char === ESCAPE || isShown(char.charCodeAt(0))).join('')
 }
 
@@ -55,8 +55,8 @@ export function spansOf(line: string): Span[] {
 }
 
 function spanOf(entry: Anser.AnserJsonEntry): Span {
-  const color = colourOf(entry.fg, entry.fg_truecolor)
-  const background = colourOf(entry.bg, entry.bg_truecolor)
+  const color = colorOf(entry.fg, entry.fg_truecolor)
+  const background = colorOf(entry.bg, entry.bg_truecolor)
   const is = (name: Anser.DecorationName) => entry.decorations.includes(name)
   return {
     text: entry.content.replaceAll(ESCAPE, ''),
@@ -70,21 +70,21 @@ function spanOf(entry: Anser.AnserJsonEntry): Span {
 }
 
 /** `ansi-bright-red` becomes `red`: the palettes for dark and for light backgrounds have one red each. */
-function colourOf(name: string | null, exact: string | null): string | undefined {
+function colorOf(name: string | null, exact: string | null): string | undefined {
   if (!name) return undefined
   if (name === 'ansi-truecolor') return exact ? `rgb(${exact})` : undefined
   const cell = name.match(/^ansi-palette-(\d+)$/)?.[1]
-  return cell === undefined ? name.replace(/^ansi-(bright-)?/, '') : `rgb(${paletteColour(Number(cell))})`
+  return cell === undefined ? name.replace(/^ansi-(bright-)?/, '') : `rgb(${paletteColor(Number(cell))})`
 }
 
 const CUBE = [0, 95, 135, 175, 215, 255]
-const GREYS = 232
+const GRAYS = 232
 
-/** One of the 256 terminal colours: a cube of 6 × 6 × 6, then 24 greys. */
-function paletteColour(cell: number): string {
-  if (cell >= GREYS)
+/** One of the 256 terminal colors: a cube of 6 × 6 × 6, then 24 grays. */
+function paletteColor(cell: number): string {
+  if (cell >= GRAYS)
     return Array(3)
-      .fill(8 + (cell - GREYS) * 10)
+      .fill(8 + (cell - GRAYS) * 10)
       .join(', ')
   const at = cell - 16
   return [Math.floor(at / 36), Math.floor(at / 6) % 6, at % 6].map((step) => CUBE[step] ?? 0).join(', ')

@@ -74,7 +74,7 @@ function Stretch({ text, href, isHit, ...style }: ReturnType<typeof markHits>[nu
   )
 }
 
-/** Colours that are readable on light and dark backgrounds. */
+/** Colors that are readable on light and dark backgrounds. */
 const PALETTE: Readonly<Record<string, string>> = {
   black: 'var(--color-soft)',
   white: 'var(--color-ink)',

@@ -73,19 +73,19 @@ export function LogSearch({ lines, activeId, query, onQuery, isOnly, onOnly, goT
             {isBusy
               ? 'Searching…'
               : hits.length === 0
-                ? 'No hits here'
+                ? 'No matches'
                 : number > 0
                   ? `${number} of ${hits.length}`
-                  : count(hits.length, 'hit')}
+                  : count(hits.length, 'match', 'matches')}
           </output>
-          <Button kind="quiet" isBusy={isBusy} aria-label="Previous hit" onClick={() => void go(true)}>
+          <Button kind="quiet" isBusy={isBusy} aria-label="Previous match" onClick={() => void go(true)}>
             ↑
           </Button>
-          <Button kind="quiet" isBusy={isBusy} aria-label="Next hit" onClick={() => void go(false)}>
+          <Button kind="quiet" isBusy={isBusy} aria-label="Next match" onClick={() => void go(false)}>
             ↓
           </Button>
           <span className="py-1.5">
-            <CheckField label="Only hits" checked={isOnly} onChange={({ target }) => onOnly(target.checked)} />
+            <CheckField label="Only matching lines" checked={isOnly} onChange={({ target }) => onOnly(target.checked)} />
           </span>
         </>
       )}

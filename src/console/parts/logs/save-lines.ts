@@ -3,7 +3,7 @@ import type { ShownLine } from './reading/lines.ts'
 /** File name that every file system accepts. */
 const nameOf = (title: string) => `${title.replaceAll(/[^\w-]+/g, '-')}.log`
 
-/** Lines as text: time, worker (in a joined log), source, text without colours. */
+/** Lines as text: time, worker (in a joined log), source, text without colors. */
 export function linesText(lines: readonly ShownLine[]): string {
   return lines.map(({ ts, source, plain, place }) => `${[ts, place.workerId, source].filter(Boolean).join(' ')} ${plain}\n`).join('')
 }

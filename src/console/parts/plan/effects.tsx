@@ -8,8 +8,8 @@ const REQUESTS = { INFO: 'text-soft', WARNING: 'text-warn', LOSS: 'text-bad' } a
 export function Effects({ of, withAccount = false }: { of: readonly ChangeEffect[]; withAccount?: boolean }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <section aria-label="Effects" tabIndex={0} className="max-h-64 overflow-y-auto">
-      <ul aria-label="What would happen" className="flex flex-col gap-1">
+    <section aria-label="Effects of the change" tabIndex={0} className="max-h-64 overflow-y-auto">
+      <ul aria-label="Effects" className="flex flex-col gap-1">
         {of.map(({ kind, resource, what, severity }) => (
           <li key={`${kind} ${resource.kind} ${resource.id} ${what}`}>
             <span aria-hidden="true" className={REQUESTS[severity]}>

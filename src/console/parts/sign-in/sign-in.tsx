@@ -9,7 +9,7 @@ import { ByLink } from './by-link.tsx'
 /** Sign-in link in the fragment, which browsers send to no server, so no log has it. */
 const LINK = /^#link=([\w.-]+)$/
 
-/** Sign-in by the organisation's provider, by an API key, or by a link, which needs a confirmation. */
+/** Sign-in by the organization's provider, by an API key, or by a link, which needs a confirmation. */
 export function SignIn({ ways }: { ways: SignInWays }) {
   const changed = useSessionChange()
   const [error, setError] = useState<Error | null>(null)
@@ -52,7 +52,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
           className="bg-fill rounded-md px-3 py-2 text-center font-medium text-white hover:brightness-110"
           href={`/console/sign-in/start?return=${encodeURIComponent(location.pathname.startsWith('/console/sign-in') ? '/console' : location.pathname + location.search)}`}
         >
-          Continue with your organisation
+          Continue with your organization
         </a>
       )}
       {link === null && ways.key && (
@@ -79,7 +79,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
 const REASONS: Readonly<Record<string, string>> = {
   denied: 'The sign-in was denied at the provider.',
   expired: 'The sign-in took too long. Try again.',
-  email: 'The provider has not verified your e-mail address, or this plane does not accept its domain. Ask your operator.',
+  email: 'The provider has not verified your email address, or this plane does not accept its domain. Ask your operator.',
   account: 'The account of this address was deleted, or belongs to another sign-in. Ask your operator.',
   suspended: 'This user is suspended. Ask your operator.',
   often: 'Too many requests. Wait a minute and try again.',

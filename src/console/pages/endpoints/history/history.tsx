@@ -31,10 +31,10 @@ export function History({ endpointId }: { endpointId: string }) {
     <div className="flex flex-col gap-4">
       <div className="max-w-xs">
         <SelectField label="Period" value={span} onChange={({ target }) => setSpan(target.value)}>
-          <option value="1h">The last hour</option>
-          <option value="6h">The last 6 hours</option>
-          <option value="24h">The last 24 hours</option>
-          <option value="7d">The last 7 days</option>
+          <option value="1h">Last hour</option>
+          <option value="6h">Last 6 hours</option>
+          <option value="24h">Last 24 hours</option>
+          <option value="7d">Last 7 days</option>
         </SelectField>
       </div>
       <ViewState of={timeline}>{(data) => <Moments of={data} />}</ViewState>
@@ -62,11 +62,11 @@ function Moments({ of: timeline }: { of: EndpointTimeline }) {
             </Panel>
           ))}
       </Suspense>
-      <Panel title="One point in time">
+      <Panel title="Point in time">
         <div className="flex flex-col gap-3">
           <TextField
             label={`At ${new Date(timeOf(timeline, at)).toLocaleString()}`}
-            hint="Move the slider to see the values at a time and the events before it."
+            hint="Move the slider to see the values at that time and the events before it."
             type="range"
             min={0}
             max={Math.max(0, points - 1)}
@@ -74,7 +74,7 @@ function Moments({ of: timeline }: { of: EndpointTimeline }) {
             onChange={({ target }) => setChosen(Number(target.value))}
           />
           <Facts rows={timeline.series.map(({ name, unit, points: values }) => [seriesLabel(name), figureOf(values[at], unit)] as const)} />
-          <h3 className="font-medium">Events before it</h3>
+          <h3 className="font-medium">Earlier events</h3>
           {events.length === 0 ? (
             <p className="text-soft">No recorded events.</p>
           ) : (

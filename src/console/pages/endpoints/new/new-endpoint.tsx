@@ -60,7 +60,7 @@ export function NewEndpointPage() {
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
             </div>
           </Panel>
-          <Panel title="Hardware of a worker">
+          <Panel title="Worker hardware">
             <Hardware
               product="SERVERLESS"
               text={text}

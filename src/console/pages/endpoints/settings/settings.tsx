@@ -32,7 +32,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
   const isSame = Object.keys(body).length === 0
   const debounced = useDebounced(JSON.stringify(body))
   const problem = settingsProblem(text)
-  const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'Nothing has been changed.' : undefined
+  const reason = !may('serverless:write') ? MAY_NOT : problem !== undefined ? problem : isSame ? 'There are no changes.' : undefined
   const { input } = inputsOf(text, set, errors)
   const submit = async () => {
     if (reason !== undefined || isBusy) return
@@ -60,7 +60,7 @@ export function Settings({ of: endpoint }: { of: Endpoint }) {
             <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={reason}>
               Save
             </Button>
-            <Button disabledReason={isSame && problem === undefined ? 'Nothing has been changed.' : undefined} onClick={() => setTyped({})}>
+            <Button disabledReason={isSame && problem === undefined ? 'There are no changes.' : undefined} onClick={() => setTyped({})}>
               Reset
             </Button>
             <CopyAs call={{ method: 'PATCH', path: `/v2/serverless/${endpoint.id}`, body }} />

@@ -59,7 +59,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
           {messages.map(({ role, content }, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: messages are only added.
             <li key={index} className={`rounded-md p-3 whitespace-pre-wrap ${role === 'user' ? 'bg-raised' : 'bg-info-bg'}`}>
-              <span className="text-soft block text-xs">{role === 'user' ? 'You' : 'Answer'}</span>
+              <span className="text-soft block text-xs">{role === 'user' ? 'You' : 'Assistant'}</span>
               {content || '…'}
             </li>
           ))}

@@ -52,7 +52,7 @@ export function TryJob({ endpointId }: { endpointId: string }) {
           </Submit>
         </Form>
       </Panel>
-      <Panel title="Answer">
+      <Panel title="Response">
         {jobId === null ? (
           <p className="text-soft">The output appears here as it arrives.</p>
         ) : (
@@ -70,8 +70,8 @@ function Answer({ endpointId, jobId }: { endpointId: string; jobId: string }) {
     <div className="flex flex-col gap-3">
       <div className="flex flex-wrap items-center gap-3" aria-live="polite">
         <State value={record?.status ?? (stream.total > 0 ? 'IN_PROGRESS' : 'IN_QUEUE')} />
-        {record?.delayTime !== undefined && <span>waited {duration(record.delayTime)}</span>}
-        {record?.executionTime !== undefined && <span>ran {duration(record.executionTime)}</span>}
+        {record?.delayTime !== undefined && <span>queue time {duration(record.delayTime)}</span>}
+        {record?.executionTime !== undefined && <span>run time {duration(record.executionTime)}</span>}
         <A to={paths.job(endpointId, jobId)}>Open the job</A>
       </div>
       {stream.error && <ErrorState error={stream.error} />}

@@ -46,7 +46,7 @@ function Found({ worker }: { worker: EndpointWorker | undefined }) {
             {worker.image ?? '–'}
           </span>,
         ],
-        ['Runs on', worker.gpuTypeId === null ? 'CPU' : `${worker.gpuCount} × ${worker.gpuTypeId}`],
+        ['Hardware', worker.gpuTypeId === null ? 'CPU' : `${worker.gpuCount} × ${worker.gpuTypeId}`],
         ['Uptime', worker.uptimeSeconds === null ? 'not yet' : duration(worker.uptimeSeconds * 1_000)],
       ]}
     />

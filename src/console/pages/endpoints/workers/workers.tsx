@@ -15,10 +15,10 @@ export function Workers({ endpointId }: { endpointId: string }) {
       empty={{
         when: ({ workers: { length } }) => length === 0,
         show: (
-          <Empty title="No workers now">
+          <Empty title="No workers">
             <p>
-              Workers start when there are jobs. With a minimum of workers, these always run. Logs of ended workers are in the logs of the
-              endpoint.
+              Workers start when jobs arrive. The minimum number of workers always runs. The logs of the endpoint contain those of ended
+              workers.
             </p>
           </Empty>
         ),
@@ -46,7 +46,7 @@ export function Workers({ endpointId }: { endpointId: string }) {
               show: ({ version, isStale }) => `${version ?? '–'}${isStale ? ` (newest is ${endpointVersion})` : ''}`,
             },
             {
-              title: 'Runs on',
+              title: 'Hardware',
               isMinor: true,
               show: ({ gpuTypeId, gpuCount, dataCenterId }) =>
                 `${gpuTypeId === null ? 'CPU' : `${gpuCount} × ${gpuTypeId}`}${dataCenterId === null ? '' : `, ${dataCenterId}`}`,

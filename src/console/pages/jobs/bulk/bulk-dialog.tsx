@@ -147,7 +147,7 @@ function PlanView({ endpointId, plan }: { endpointId: string; plan: JobBulk }) {
     <>
       <p>
         {plan.matched === 0
-          ? 'None of these jobs can be changed this way.'
+          ? 'This action can change none of these jobs.'
           : `${count(plan.matched, 'job')}: ${parts.join(', ')}. Later jobs are not included.`}
         {plan.estimatedCostUsd !== null && plan.matched > 0 && ` Running them again costs about ${costText(plan.estimatedCostUsd)}.`}
       </p>

@@ -19,11 +19,11 @@ export function Deliveries({ jobId }: { jobId: string }) {
       caption="Webhook deliveries"
       keyOf={({ id }) => id}
       columns={[
-        { title: 'Address', show: ({ url }) => <span className="font-mono text-xs break-all">{url}</span> },
+        { title: 'URL', show: ({ url }) => <span className="font-mono text-xs break-all">{url}</span> },
         { title: 'State', show: ({ status }) => <State value={status} /> },
         {
           title: 'Attempts',
-          show: ({ attempts }) => attempts.map(({ status, error }) => status ?? error ?? 'no answer').join(', ') || 'none yet',
+          show: ({ attempts }) => attempts.map(({ status, error }) => status ?? error ?? 'no response').join(', ') || 'none yet',
         },
         { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
       ]}

@@ -34,7 +34,7 @@ export function JobTimelinePanel({ endpointId, jobId }: { endpointId: string; jo
   )
 }
 
-const COLOURS: Record<JobAttempt['phases'][number]['phase'], string> = {
+const COLORS: Record<JobAttempt['phases'][number]['phase'], string> = {
   QUEUED: 'var(--color-line)',
   PLACING: 'var(--color-warn)',
   IMAGE: 'var(--color-soft)',
@@ -70,13 +70,13 @@ function Attempt({ endpointId, jobId, of: attempt, medians }: AttemptProps) {
       <div aria-hidden="true" className="border-line flex h-3 overflow-hidden rounded-full border">
         {sharesOf(phases).map(({ phase, share }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: phases follow one another and are only added.
-          <span key={index} style={{ width: `${share * 100}%`, backgroundColor: COLOURS[phase] }} />
+          <span key={index} style={{ width: `${share * 100}%`, backgroundColor: COLORS[phase] }} />
         ))}
       </div>
       <ul className="flex flex-wrap gap-x-4 gap-y-1">
         {phases.map(({ phase, ms, from }) => (
           <li key={`${phase} ${from}`} className="flex items-center gap-1.5">
-            <span aria-hidden="true" className="size-2.5 rounded-full" style={{ backgroundColor: COLOURS[phase] }} />
+            <span aria-hidden="true" className="size-2.5 rounded-full" style={{ backgroundColor: COLORS[phase] }} />
             {phaseLabel(phase)} {duration(ms)}
             {medians[phase] !== null && <span className="text-soft">(usually {duration(medians[phase])})</span>}
           </li>

@@ -72,8 +72,8 @@ function JobOverview({ endpointId, job }: { endpointId: string; job: JobRecord }
         <Facts
           rows={[
             ['State', <State key="state" value={job.status} />],
-            ['Waited', job.delayTime === undefined ? '–' : duration(job.delayTime)],
-            ['Ran', job.executionTime === undefined ? '–' : duration(job.executionTime)],
+            ['Queue time', job.delayTime === undefined ? '–' : duration(job.delayTime)],
+            ['Run time', job.executionTime === undefined ? '–' : duration(job.executionTime)],
             ['Retries', job.retries ?? 0],
             [
               'Worker',

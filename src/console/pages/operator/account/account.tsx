@@ -35,10 +35,10 @@ export function AccountPage() {
             )}
             <Keys id={id} />
             <div className="grid gap-4 lg:grid-cols-3">
-              <Panel title="Spend">
+              <Panel title="Spending limits">
                 <Spend id={id} inForce={spend} />
               </Panel>
-              <Panel title="Requests">
+              <Panel title="Request limits">
                 <Requests key={JSON.stringify(requests)} id={id} inForce={requests} />
               </Panel>
               <Panel title="Plan">

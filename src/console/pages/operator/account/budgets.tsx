@@ -35,14 +35,14 @@ function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides
     <LimitsForm
       isBusy={isBusy}
       refusal={refusal}
-      title="Set these budgets?"
+      title="Save these budgets?"
       path={`/admin/v1/users/${id}/budgets`}
       body={body}
       disabledReason={wrong.length === 0 ? undefined : 'Some budgets are invalid.'}
       save={save}
     >
       <p className="text-soft">
-        An empty field takes the grey value of the plan or the plane. Existing resources stay, even above a budget.
+        If a field is empty, the value of the plan or the plane applies. Existing resources stay, even above a budget.
       </p>
       <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
         {BUDGET_NAMES.map((name) => (

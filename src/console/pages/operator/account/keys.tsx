@@ -57,7 +57,7 @@ export function Keys({ id }: { id: string }) {
                   refresh={['operator', 'keys', id]}
                   plan={{ method: 'DELETE', path: `/admin/v1/keys/${key.id}` }}
                 >
-                  <p>Requests with it are then refused.</p>
+                  <p>The plane then refuses requests with this key.</p>
                 </ConfirmButton>
               ) : (
                 'revoked'
@@ -66,7 +66,7 @@ export function Keys({ id }: { id: string }) {
         ]}
       />
       <SecretOnce
-        title="The new key"
+        title="New key"
         secret={secret}
         hint="It is shown only once. Send it to the user over a private channel."
         onClose={() => setSecret(null)}

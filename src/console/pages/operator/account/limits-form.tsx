@@ -31,14 +31,14 @@ export function LimitsForm({ title, path, body, disabledReason, save, actions, i
       {children}
       <div className="flex flex-wrap gap-2">
         <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={disabledReason}>
-          Set
+          Save
         </Button>
         {actions}
       </div>
       {isAsking && (
         <Confirm
           title={title}
-          verb="Set"
+          verb="Save"
           isOpen
           isBusy={isBusy}
           onClose={() => setIsAsking(false)}

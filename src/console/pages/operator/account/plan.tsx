@@ -67,8 +67,6 @@ function factsOf({ limits: { requests, budgets = {} } }: LimitsPlan): (readonly 
     budgets[name] === undefined ? [] : [[BUDGET_LABELS[name], boundText(name, budgets[name])] as const],
   )
   if (requests === undefined) return bounds
-  const windows = Object.entries(requests).map(
-    ([name, most]) => [`Requests ${name === 'hour' ? 'an' : 'a'} ${name}`, String(most)] as const,
-  )
+  const windows = Object.entries(requests).map(([name, most]) => [`Requests per ${name}`, String(most)] as const)
   return [...windows, ...bounds]
 }

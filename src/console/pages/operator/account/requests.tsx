@@ -7,7 +7,7 @@ import { CheckField, TextField } from '../../../parts/form/field.tsx'
 import { ConfirmButton } from '../../../parts/over/confirm-button.tsx'
 import { LimitsForm } from './limits-form.tsx'
 
-const WINDOWS = { minute: 'Requests a minute', hour: 'Requests an hour', day: 'Requests a day' } as const
+const WINDOWS = { minute: 'Requests per minute', hour: 'Requests per hour', day: 'Requests per day' } as const
 const NAMES = ['minute', 'hour', 'day'] as const
 
 /** Form for the request limits of the account. */
@@ -28,7 +28,7 @@ export function Requests({ id, inForce }: { id: string; inForce: UserLimits['req
     <LimitsForm
       isBusy={isBusy}
       refusal={refusal}
-      title="Set these request limits?"
+      title="Save these request limits?"
       path={path}
       body={body}
       disabledReason={wrong.length === 0 ? undefined : 'Some limits are invalid.'}
@@ -54,7 +54,7 @@ function Reset({ id, path }: { id: string; path: string }) {
   return (
     <ConfirmButton
       title="Reset the request limits to those of the plan or the plane?"
-      verb="Set"
+      verb="Reset"
       label="Reset to plan"
       kind="plain"
       act={(api) => api.resetQuotas({ path: { id } })}

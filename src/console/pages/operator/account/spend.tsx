@@ -39,7 +39,7 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
     <LimitsForm
       isBusy={isBusy}
       refusal={refusal}
-      title="Set these spending limits?"
+      title="Save these spending limits?"
       path={`/admin/v1/users/${id}/spend-limits`}
       body={body}
       disabledReason={wrong.length === 0 ? undefined : 'Some amounts are invalid.'}
@@ -75,5 +75,5 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
 }
 
 function limitText({ perHour: hour, perMonth }: SpendSummary['limits']): string {
-  return `${perHour(hour)}, ${perMonth === null ? 'none a month' : `${money(perMonth)} a month`}`
+  return `${perHour(hour)}, ${perMonth === null ? 'no limit per month' : `${money(perMonth)} per month`}`
 }

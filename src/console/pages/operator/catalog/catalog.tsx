@@ -114,7 +114,7 @@ function Entries({ of: kind }: { of: Kind }) {
       <LiveTable
         of={list}
         rows={({ entries }) => entries}
-        empty={<Empty title="Nothing is offered" />}
+        empty={<Empty title="No entries" />}
         caption={kind.title}
         keyOf={({ id }) => id}
         columns={[

@@ -44,7 +44,7 @@ export function Edit({ kind, of, put, onClose }: EditProps) {
         refusal={refusal}
         actions={<Button onClick={onClose}>Cancel</Button>}
       >
-        <p className="text-soft">An empty field takes the seeded value. Running workloads keep their price.</p>
+        <p className="text-soft">If a field is empty, its default applies. Running workloads keep their price.</p>
         <div className="grid gap-3 sm:grid-cols-2">
           {fields.map((field) => (
             <Field
@@ -71,11 +71,11 @@ interface FieldProps {
 }
 
 function Field({ of: { label, kind, none }, inForce, text, isWrong, write }: FieldProps) {
-  const hint = `In force: ${inForce}`
+  const hint = `Current value: ${inForce}`
   if (kind === 'flag') {
     return (
       <SelectField label={label} hint={hint} value={text} onChange={(event) => write(event.target.value)}>
-        <option value="">as seeded</option>
+        <option value="">default</option>
         <option>yes</option>
         <option>no</option>
       </SelectField>

@@ -74,12 +74,12 @@ export const CATALOG_FIELDS: Readonly<Record<'gpus' | 'cpus' | 'datacenters' | '
     member('compliance', 'Compliance', 'list'),
   ],
   storage: [
-    member('running', 'While it runs', 'number'),
-    member('stopped', 'While it is stopped', 'number'),
-    tier('STANDARD', 'first', 'Standard, the first TB'),
-    tier('STANDARD', 'further', 'Standard, beyond it'),
-    tier('HIGH_PERFORMANCE', 'first', 'High performance, the first TB'),
-    tier('HIGH_PERFORMANCE', 'further', 'High performance, beyond it'),
+    member('running', 'While running', 'number'),
+    member('stopped', 'While stopped', 'number'),
+    tier('STANDARD', 'first', 'Standard, first TB'),
+    tier('STANDARD', 'further', 'Standard, above 1 TB'),
+    tier('HIGH_PERFORMANCE', 'first', 'High performance, first TB'),
+    tier('HIGH_PERFORMANCE', 'further', 'High performance, above 1 TB'),
   ],
 }
 

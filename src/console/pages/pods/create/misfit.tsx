@@ -9,7 +9,7 @@ export function Misfit({ hosts }: { hosts: Hosts }) {
   if (hosts.length === 0) return <p className="text-bad">The plane has no machine that runs pods.</p>
   return (
     <div>
-      <p className="text-bad mb-1">No machine has room for it now.</p>
+      <p className="text-bad mb-1">No machine has capacity for the pod now.</p>
       <ul className="list-disc pl-5">
         {reasonsOf(hosts).map(({ text, on }) => (
           <li key={text}>
@@ -29,8 +29,8 @@ function all(machines: number): string {
 function EachOne({ hosts }: { hosts: Hosts }) {
   return (
     <details className="mt-2">
-      <summary className="cursor-pointer">What each machine lacks</summary>
-      <ul className="mt-1 flex max-h-64 flex-col gap-1 overflow-y-auto" aria-label="What each machine lacks">
+      <summary className="cursor-pointer">Missing on each machine</summary>
+      <ul className="mt-1 flex max-h-64 flex-col gap-1 overflow-y-auto" aria-label="Missing on each machine">
         {hosts.map(({ hostId, failed }) => (
           <li key={hostId} className="min-w-0">
             <code className="break-all">{hostId}</code>

@@ -23,8 +23,8 @@ export function Connect({ pod }: { pod: Pod }) {
       <Panel title="Ports">
         <Ports pod={pod} />
       </Panel>
-      <Panel title="Without SSH" actions={<Button onClick={() => setTab('terminal')}>Open a terminal</Button>}>
-        <p className="text-soft mb-2">A shell in this browser, or from your own:</p>
+      <Panel title="Terminal" actions={<Button onClick={() => setTab('terminal')}>Open a terminal</Button>}>
+        <p className="text-soft mb-2">Open a shell in this browser, or from your own terminal:</p>
         <Command text={`podplane exec ${pod.id}`} />
       </Panel>
     </div>

@@ -10,8 +10,8 @@ export function Deadlines({ pod }: { pod: Pod }) {
   return (
     <Panel title="Automatic stop">
       <div className="flex flex-col gap-4">
-        <Deadline pod={pod} member="stopAfter" verb="stop" label="Stop in" />
-        <Deadline pod={pod} member="terminateAfter" verb="terminate" label="Terminate in" />
+        <Deadline pod={pod} member="stopAfter" verb="stop" noun="stop time" label="Stop in" />
+        <Deadline pod={pod} member="terminateAfter" verb="terminate" noun="termination time" label="Terminate in" />
         <IdleStop pod={pod} />
       </div>
     </Panel>
@@ -22,28 +22,29 @@ interface DeadlineProps {
   pod: Pod
   member: 'stopAfter' | 'terminateAfter'
   verb: string
+  noun: string
   label: string
 }
 
-function Deadline({ pod, member, verb, label }: DeadlineProps) {
+function Deadline({ pod, member, verb, noun, label }: DeadlineProps) {
   const at = pod[member]
   return (
     <Timer
       podId={pod.id}
       label={label}
-      noun={`${verb} time`}
+      noun={noun}
       choices={HOURS}
       initial={2}
       unitMs={HOUR_MS}
       isSet={at !== null}
       change={(ms) => ({ [member]: ms === null ? null : deadlineAt(String(ms / HOUR_MS), Date.now()) })}
       said={{
-        set: () => `The platform will ${verb} the pod`,
-        cleared: `The platform will not ${verb} the pod`,
+        set: () => `The plane will ${verb} the pod`,
+        cleared: `The plane will not ${verb} the pod`,
         unset: 'No time is set.',
       }}
     >
-      {at === null ? `No ${verb} time is set.` : <Ago at={at} />}
+      {at === null ? `No ${noun} is set.` : <Ago at={at} />}
     </Timer>
   )
 }

@@ -17,8 +17,8 @@ export function IdleStop({ pod }: { pod: Pod }) {
       isSet={pod.idleStop !== null}
       change={(ms) => ({ idleStop: ms === null ? null : { afterSeconds: ms / 1_000 } })}
       said={{
-        set: (ms) => `The platform will stop the pod when it has been idle for ${duration(ms)}`,
-        cleared: 'The platform will not stop the pod when it is idle',
+        set: (ms) => `The plane will stop the pod when it has been idle for ${duration(ms)}`,
+        cleared: 'The plane will not stop the pod when it is idle',
         unset: 'No idle stop is set.',
       }}
     >
@@ -31,10 +31,10 @@ function State({ of: { idleStop, runtime } }: { of: Pod }) {
   if (idleStop === null) return <>No idle stop is set.</>
   const after = duration(idleStop.afterSeconds * 1000)
   const at = runtime?.idleStopAt
-  if (typeof at !== 'string') return <>The platform stops the pod when it has been idle for {after}.</>
+  if (typeof at !== 'string') return <>The plane stops the pod when it has been idle for {after}.</>
   return (
     <>
-      The pod is idle. The platform stops it <Ago at={at} /> if it stays idle ({after}).
+      The pod is idle. The plane stops it <Ago at={at} /> if it stays idle ({after}).
     </>
   )
 }

@@ -13,7 +13,13 @@ const Chart = lazy(() => import('../../../parts/charts/chart.tsx'))
 /** Length of the shown period, seconds; the shortest one is refreshed more often. */
 const RANGES = { '10m': 600, '1h': 3_600, '24h': 86_400, '7d': 604_800, '30d': 2_592_000 } as const
 type Range = keyof typeof RANGES
-const TITLES: Record<Range, string> = { '10m': '10 minutes', '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
+const TITLES: Record<Range, string> = {
+  '10m': 'Last 10 minutes',
+  '1h': 'Last hour',
+  '24h': 'Last 24 hours',
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+}
 
 /** Resource usage of the pod over time; retained for 30 days. */
 export function Metrics({ pod: { id } }: { pod: Pod }) {
@@ -30,7 +36,7 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
   return (
     <div className="flex flex-col gap-4">
       <div className="w-48">
-        <SelectField label="Last" value={range} onChange={({ target }) => choose(target.value)}>
+        <SelectField label="Period" value={range} onChange={({ target }) => choose(target.value)}>
           <Options of={Object.entries(TITLES)} />
         </SelectField>
       </div>
@@ -40,7 +46,7 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
           when: (answer) => chartsOf(answer).length === 0,
           show: (
             <p className="text-soft">
-              There are no metrics of this period. The pod reports metrics while it runs, the first within a minute.
+              There are no metrics for this period. The pod reports metrics while it runs, the first within a minute.
             </p>
           ),
         }}

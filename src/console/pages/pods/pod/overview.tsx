@@ -47,7 +47,7 @@ type Rows = Parameters<typeof Facts>[0]['rows']
 function stateOf({ status, statusReason, runtime, createdAt, startedAt, cluster, labels }: Pod): Rows {
   return [
     ['State', <State key="state" value={status} />],
-    ...(statusReason === null ? [] : [['Why', statusReason] as const]),
+    ...(statusReason === null ? [] : [['Reason', statusReason] as const]),
     ['Started', <Ago key="started" at={startedAt} />],
     ...(runtime?.uptime === undefined ? [] : [['Uptime', duration(runtime.uptime * 1_000)] as const]),
     ['Created', <Ago key="created" at={createdAt} />],

@@ -3,7 +3,7 @@ import { Terminal as Xterm } from '@xterm/xterm'
 import '@xterm/xterm/css/xterm.css'
 import type { Shell } from './shell.ts'
 
-const COLOURS = { background: '#0e0f13', foreground: '#eceef4' }
+const COLORS = { background: '#0e0f13', foreground: '#eceef4' }
 /**
  * Resets alternate screen, mouse and modes, which a program leaves set when its connection is lost, and marks the start of the next shell.
  */
@@ -18,7 +18,7 @@ interface ScreenOptions {
 
 /** Terminal that shows one shell after another; the output of earlier shells stays. */
 export class Screen {
-  private readonly xterm = new Xterm({ theme: COLOURS, fontSize: 13, screenReaderMode: true, cursorBlink: false })
+  private readonly xterm = new Xterm({ theme: COLORS, fontSize: 13, screenReaderMode: true, cursorBlink: false })
   private readonly watcher: ResizeObserver
   private readonly options: ScreenOptions
   private shell: Shell | undefined

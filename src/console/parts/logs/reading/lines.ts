@@ -16,7 +16,7 @@ export interface ShownLine {
   source: string
   /** Text as the workload has written it. */
   line: string
-  /** Text without colours. */
+  /** Text without colors. */
   plain: string
   place: LinePlace
 }

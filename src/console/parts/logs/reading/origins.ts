@@ -47,7 +47,7 @@ export interface LogOrigin {
   /** Address of the page of a worker, for the lines of a joined log. */
   workerPath?: (workerId: string) => string
   page: (api: ApiClient, query: PageQuery, signal: AbortSignal) => Promise<LogPage>
-  /** Page with a line and its neighbours. */
+  /** Page with a line and its neighbors. */
   around: (api: ApiClient, id: string, query: PageQuery, signal: AbortSignal) => Promise<LogPage>
   /** Lines as they arrive; `onLink` is called when the stream opens and when it breaks. */
   follow: (api: ApiClient, from: FollowFrom, signal: AbortSignal, onLink: (isOpen: boolean) => void) => AsyncGenerator<readonly ShownLine[]>

@@ -20,7 +20,7 @@ export interface Wanted {
   since: string
   /** Only lines with this text; empty: all. */
   text: string
-  /** Id of a line that is shown with its neighbours; takes precedence over `since`. */
+  /** Id of a line that is shown with its neighbors; takes precedence over `since`. */
   around: string
 }
 
