@@ -2,8 +2,13 @@
 const IDLE_CPU_PERCENT = 5
 /** A workload that waits for a CPU for this share of the time or more is not idle, in percent (HIS-11). */
 const WAITING_PERCENT = 10
-/** After a longer time without samples idle time starts again: the workload may have worked meanwhile. */
-export const UNSEEN_MS = 120_000
+/** A workload without samples for longer is not shown as idle. */
+export const UNSEEN_MS = 60_000
+/**
+ * After a longer time without samples idle time starts again: the workload may have worked meanwhile. A restart of the host's object loses up
+ * to a minute of samples (HIS-3), which must not.
+ */
+const GAP_MS = 2 * UNSEEN_MS
 
 /** The facts that decide whether a workload is idle. */
 export interface Activity {
@@ -35,6 +40,6 @@ export interface Idleness {
 export function idleSince(previous: Idleness | null, isIdle: boolean | null, nowMs: number): number | null {
   if (isIdle !== true) return null
   if (previous === null || previous.sinceMs === null) return nowMs
-  const isConnected = nowMs - previous.seenMs <= UNSEEN_MS && previous.sinceMs <= nowMs
+  const isConnected = nowMs - previous.seenMs <= GAP_MS && previous.sinceMs <= nowMs
   return isConnected ? previous.sinceMs : nowMs
 }
