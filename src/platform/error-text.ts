@@ -15,6 +15,7 @@ export function errorText(error: unknown, maxCauses: number = MAX_CAUSES): strin
   return `${withoutParameters(error.stack ?? error.message)}${cause}`
 }
 
-function withoutParameters(text: string): string {
+/** A text without the parameters of a failed statement, which end it. */
+export function withoutParameters(text: string): string {
   return text.replace(PARAMETERS, '$1')
 }
