@@ -54,6 +54,7 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/ssh-proxy',
     'src/host-agent/plane/enrolment.ts',
     'src/host-agent/gpus/simulated.ts',
+    'src/platform/error-text.ts',
   ],
   'src/cli': [
     'src/client',

@@ -197,8 +197,15 @@ function freshRecord(nowMs: number): PresenceRecord {
 /** Whether a record differs from the stored one in more than the progress of less than a minute. */
 function isNews(stored: PresenceRecord | null, next: PresenceRecord): boolean {
   if (stored === null || next.lastBeatAtMs - stored.lastBeatAtMs >= STORE_BEAT_EVERY_MS) return true
+  // A beat that follows an excused outage lets the next outage be excused, so it is not left in memory.
+  if (isHeardSinceOutage(stored) !== isHeardSinceOutage(next)) return true
   const { lastBeatAtMs, dueAtMs } = stored
   return JSON.stringify(stored) !== JSON.stringify({ ...next, lastBeatAtMs, dueAtMs })
+}
+
+/** Whether the host has sent a beat since the last silence that was attributed to the plane. */
+function isHeardSinceOutage({ lastBeatAtMs, countFromMs }: PresenceRecord): boolean {
+  return countFromMs <= lastBeatAtMs
 }
 
 function isGone(stage: PresenceStage): boolean {

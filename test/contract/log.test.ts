@@ -48,4 +48,24 @@ describe('lines', () => {
     }
     expect(written).toHaveBeenCalledTimes(2)
   })
+
+  it('[EDG-21] name no parameters of a statement whose error became a text or a plain error', () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const failed = new DrizzleQueryError('insert into "pods" values (?)', ['what a tenant\nsent'], new Error('why'))
+    for (const error of [new Error(failed.message), new Error(`not stored: ${failed}`), new Error('not stored', { cause: failed.message })])
+      logEvent('error', 'request failed', { error })
+    for (const [line] of written.mock.calls) {
+      expect(line).toContain('insert into')
+      expect(line).not.toMatch(/what a tenant|sent/)
+    }
+    expect(written).toHaveBeenCalledTimes(3)
+  })
+
+  it('end for an error that is its own cause', () => {
+    const written = vi.spyOn(console, 'error').mockImplementation(() => undefined)
+    const error = new Error('in a circle')
+    error.cause = error
+    logEvent('error', 'request failed', { error })
+    expect(String(written.mock.calls[0]?.[0])).toContain('in a circle')
+  })
 })

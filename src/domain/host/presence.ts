@@ -50,11 +50,12 @@ export function requeueNotBeforeMs(heardAtMs: number, startedAtMs: number | null
 }
 
 /**
- * When the check of a host was due at the latest; null: none was set. `storedMs` is the time as last stored, which may be a minute ago. A
- * live host is checked before it can be suspect.
+ * When the check of a host was due at the latest; null: none was set. `storedMs` is the time as last stored, which may be a minute ago while
+ * a live host has a link: it is checked before it can be suspect. At all other times each change is stored.
  */
-export function checkDueAtMs({ stage, heardAtMs }: Pick<PresenceFacts, 'stage' | 'heardAtMs'>, storedMs: number | null): number | null {
-  return storedMs === null || stage !== 'LIVE' ? storedMs : Math.max(storedMs, heardAtMs + SUSPECT_AFTER_MS)
+export function checkDueAtMs(facts: Pick<PresenceFacts, 'stage' | 'heardAtMs' | 'linkClosedAtMs'>, storedMs: number | null): number | null {
+  const isExact = facts.stage !== 'LIVE' || facts.linkClosedAtMs !== null
+  return storedMs === null || isExact ? storedMs : Math.max(storedMs, facts.heardAtMs + SUSPECT_AFTER_MS)
 }
 
 /** HOST-35: an alarm that is this late shows that the plane was down, not the host. */

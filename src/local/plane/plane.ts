@@ -5,6 +5,7 @@ import { convertV4MiniflareOptions, type Miniflare, Response } from 'miniflare'
 import { WRITE_FAILED_URL } from '../../domain/plane/storage-room.ts'
 import { parseAllowList } from '../../domain/webhook/url.ts'
 import { OperatorError } from '../../node/fail.ts'
+import { withoutParameters } from '../../platform/error-text.ts'
 import { PROJECT_ROOT } from '../paths.ts'
 import { LOOPBACK } from '../port.ts'
 import { serveAsset } from './assets.ts'
@@ -95,7 +96,8 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
   const bindings: Record<string, string> = { ...settings.vars, ...options.vars }
   return convertV4MiniflareOptions({
     ...runtimeOptions(options.storage, options.onLog),
-    handleUncaughtError: (error) => options.onLog(JSON.stringify({ level: 'error', msg: 'uncaught', error: error.message })),
+    handleUncaughtError: (error) =>
+      options.onLog(JSON.stringify({ level: 'error', msg: 'uncaught', error: withoutParameters(error.message) })),
     unsafeHandleRuntimeRestart: () => options.onRestart?.(),
     workers: [
       {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 // Deliberately not in package.json: it must be the Miniflare of the pinned wrangler, which brings the same workerd.
 import { Log, LogLevel, Miniflare, type MiniflareOptions } from 'miniflare'
 import { errorText, OperatorError } from '../../node/fail.ts'
+import { withoutParameters } from '../../platform/error-text.ts'
 import { PROJECT_ROOT } from '../paths.ts'
 import { LOOPBACK } from '../port.ts'
 
@@ -38,7 +39,8 @@ export function runtimeOptions(storage: string, onLog: (line: string) => void) {
     telemetry: { enabled: false },
     log: new Log(LogLevel.NONE),
     resourcePersistencePath: storage,
-    handleStructuredLogs: ({ message }: { message: string }) => onLog(message),
+    // The runtime logs an error that leaves the Worker by itself.
+    handleStructuredLogs: ({ message }: { message: string }) => onLog(withoutParameters(message)),
     unsafeRuntimeEnv: {
       PODPLANE_WORKERD: EXECUTABLE,
       PODPLANE_NODE: process.execPath,

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgePresence, type PresenceFacts, planeWasAway, requeueNotBeforeMs, SUSPECT_AFTER_MS } from '../../../src/domain/host/presence.ts'
+import {
+  checkDueAtMs,
+  judgePresence,
+  type PresenceFacts,
+  planeWasAway,
+  requeueNotBeforeMs,
+  SUSPECT_AFTER_MS,
+} from '../../../src/domain/host/presence.ts'
 import { hostPatienceMs, SILENCE_MIN_MS, silenceWaitMs } from '../../../src/host-protocol/silence.ts'
 
 const HEARD = 1_000_000
@@ -33,6 +40,12 @@ describe('presence of a host', () => {
     expect([closed(13_999, 4_000), closed(14_000, 4_000)]).toEqual(['LIVE', 'OFFLINE'])
     expect([closed(29_999, 25_000), closed(30_000, 25_000)]).toEqual(['SUSPECT', 'OFFLINE'])
     expect(stageAfter(5_000, { linkClosedAtMs: HEARD + 4_000 }).nextAtMs).toBe(HEARD + 14_000)
+  })
+
+  test('[HOST-35] after a restart the check of a live host with a link was due later than stored, and that of any other host as stored', () => {
+    const due = (change: Partial<PresenceFacts>, storedMs: number | null = HEARD + 14_000) => checkDueAtMs(facts(change), storedMs)
+    expect([due({}), due({}, HEARD + 20_000), due({}, null)]).toEqual([HEARD + 15_000, HEARD + 20_000, null])
+    expect([due({ linkClosedAtMs: HEARD + 4_000 }), due({ stage: 'SUSPECT' })]).toEqual([HEARD + 14_000, HEARD + 14_000])
   })
 
   test('[HOST-37] a host that stays offline is lost after the time that is set, and stays lost', () => {

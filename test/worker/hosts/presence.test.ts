@@ -149,6 +149,28 @@ describe('an outage of the plane', () => {
     expect(await check(later.host)).toBe('OFFLINE SUSPECT')
   })
 
+  it('[HOST-35] a second outage within a minute is excused, too, once the host has been checked in between', async () => {
+    const { host, heardAtMs } = await linkedHost()
+    await advanceHost(host.id, 45_001)
+    for (let beats = 0; beats < 4; beats++) {
+      await moveHostClock(host.id, 3_000)
+      await host.beat()
+    }
+    // The last heartbeat is less than a minute after the stored one.
+    await advanceHost(host.id, 2_999)
+    await advanceHost(host.id, 1)
+    await evictDurableObject(hostStub(env, host.id))
+    // As after a crash: the sockets are gone without a close event.
+    await runInDurableObject(hostStub(env, host.id), (object) => {
+      object.links.none = () => true
+      object.links.lastHeardAtMs = () => null
+      object.now = () => heardAtMs + 80_000
+    })
+    await advanceHost(host.id, 0)
+    expect(await check(host)).toBe('ONLINE HEALTHY')
+    host.leave()
+  })
+
   it('[HOST-35] an excused host still shows its true last beat', async () => {
     const { host, heardAtMs } = await linkedHost()
     await advanceHost(host.id, 60_000)
