@@ -50,9 +50,9 @@ const BRITISH_WORDS = [
 ]
 const BRITISH = new RegExp(String.raw`\b(${BRITISH_WORDS.join('|')})\b`, 'i')
 
-it('the console, the command line and the documents of the API are in American spelling', () => {
+it('the console, the command line and all documents are in American spelling', () => {
   const sources = filesOf(['src/{console,cli}/**/*.{ts,tsx}', 'docs/*.json', 'docs/schema.graphql'])
-  const prose = filesOf(['docs/{console,cli}.md']).map(({ file, text }) => ({ file, text: withoutCode(text) }))
+  const prose = filesOf(['*.md', 'docs/*.md', 'docs/a*/*.md']).map(({ file, text }) => ({ file, text: withoutCode(text) }))
   const wrong = [...sources, ...prose].flatMap(({ file, text }) =>
     text.split('\n').flatMap((line) => (BRITISH.test(line) ? [`${file}: ${line.trim().slice(0, 200)}`] : [])),
   )
