@@ -98,6 +98,7 @@ export default defineConfig({
             'test/contract/**/*.test.ts',
             'test/console/**/*.test.ts',
             'test/model/**/*.test.ts',
+            'test/sim/**/*.test.ts',
             'test/queue/**/*.test.ts',
             'test/architecture.test.ts',
           ],
