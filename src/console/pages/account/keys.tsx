@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { AccountKey } from '../../../contract/accounts/keys.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
@@ -69,9 +69,8 @@ interface KeyActionsProps {
 }
 
 function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   if (key.revokedAt !== null) return null
   const rotate = () =>
     run(async () => onSecret((await api.rotateAccountKey({ path: { id: key.id }, body: {} })).key), `Rotated ${key.name}`).then(() =>

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
@@ -20,11 +20,10 @@ function partsOf(key: string): { kind: string; end: string; comment: string } {
 
 /** Public keys that open pods over SSH. */
 export function SshKeysPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const keys = useLive(['ssh-keys'], (client, signal) => client.getSshKeys({}, { signal }), { everyMs: 30_000 })
   const { run } = useAct()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const [text, setText] = useState('')
   const off = may('account:write') ? undefined : 'Your role in this account may not change its SSH keys.'
   const known = keys.data?.keys ?? []

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Organization, OrganizationMember } from '../../../contract/organizations/organizations.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
@@ -30,9 +30,8 @@ export function Invitations({ of }: { of: Organization }) {
 }
 
 function Open({ of }: { of: Organization }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { run } = useAct()
-  const refresh = useRefresh()
   const list = useLive(['invitations', of.id], (client, signal) => client.listInvitations({ path: { id: of.id } }, { signal }), {
     everyMs: 15_000,
   })
@@ -68,9 +67,8 @@ function Open({ of }: { of: Organization }) {
 }
 
 function Invite({ of }: { of: Organization }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const [body, setBody] = useState<{ email: string; role: OrganizationMember['role'] }>({ email: '', role: 'DEV' })
   const [token, setToken] = useState<string | null>(null)
   const { input } = inputsOf(body, (part) => setBody({ ...body, ...part }), errors)

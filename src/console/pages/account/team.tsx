@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Organization } from '../../../contract/organizations/organizations.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi, useSessionChange } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
@@ -57,9 +57,8 @@ function Chosen({ of, id, choose }: { of: readonly Organization[]; id: string; c
 }
 
 function NewOrganization() {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const changed = useSessionChange()
   const [name, setName] = useState('')
   const submit = async () => {
@@ -83,9 +82,8 @@ function NewOrganization() {
 }
 
 function Answer() {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const changed = useSessionChange()
   const [token, setToken] = useState('')
   const done = async () => {

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { WebhookDelivery } from '../../../contract/endpoints/webhooks.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
@@ -20,12 +20,11 @@ const PAGE = 50
 
 /** Webhook deliveries of the account with their attempts, and the secret that signs them. */
 export function WebhooksPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const [cursor, setCursor] = useUrlState('cursor', '')
   const query = { limit: PAGE, ...(cursor === '' ? {} : { cursor }) }
   const list = useLive(['webhooks', cursor], (client, signal) => client.listWebhookDeliveries({ query }, { signal }))
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const off = may('account:write') ? undefined : 'Your role in this account may not redeliver webhooks.'
   const again = async ({ id }: WebhookDelivery) => {
     await run(() => api.redeliverWebhook({ path: { id } }), 'The delivery is sent again')

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -22,9 +22,8 @@ const TYPES = { TRAINING: 'Training', APPLICATION: 'Application', SLURM: 'SLURM'
 
 /** Form that creates a cluster; a dry run shows the placement of its members while the user types. */
 export function NewClusterPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [text, setText] = useState<ClusterText>(EMPTY_CLUSTER)
   const set = (part: Partial<ClusterText>) => setText((before) => ({ ...before, ...part }))

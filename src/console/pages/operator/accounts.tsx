@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
@@ -34,9 +34,8 @@ export function AccountsPage() {
 }
 
 function NewUser() {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const [email, setEmail] = useState('')
   const submit = async () => {
     if ((await send(() => api.createUser({ body: { email } }), `Created ${email}`)) === undefined) return

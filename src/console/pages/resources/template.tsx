@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { Template } from '../../../contract/resources/templates.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useGo, useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -69,9 +69,8 @@ function KnownTemplate({ id }: { id: string }) {
 }
 
 function TemplateForm({ template }: { template: Template | null }) {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [before, setBefore] = useState(() => (template === null ? EMPTY_TEMPLATE : templateText(template)))
   const [text, setText] = useState<TemplateText>(before)

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { SpendLimits } from '../../../contract/billing/spend.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
@@ -24,9 +24,8 @@ export function SpendLimitsForm() {
 const amount = (text: string) => (text.trim() === '' ? null : Number(text))
 
 function LimitsForm({ of }: { of: SpendLimits }) {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const { perHour, perMonth, stopsPods } = of
   const [text, setText] = useState({ perHour: String(perHour), perMonth: perMonth === null ? '' : String(perMonth), stopsPods })
   const { input, check } = inputsOf(text, (part) => setText({ ...text, ...part }), errors)

@@ -1,6 +1,6 @@
 import type { SpendStop } from '../../../contract/billing/stops.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
@@ -53,9 +53,8 @@ function Items({ of: { items } }: { of: SpendStop }) {
 }
 
 function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   if (undoneAt !== null) {
     return (
       <span className="text-soft">

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react'
-import { useRefresh } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../button.tsx'
 import type { CopiedCall } from '../copy/call-texts.ts'
@@ -33,7 +33,7 @@ interface FormDialogProps<Text extends object, Answer> {
 /** Button that opens a small form in a dialog. */
 export function FormDialog<Text extends object, Answer>(props: FormDialogProps<Text, Answer>) {
   const { title, name, heading = name ?? title, text } = props
-  const refresh = useRefresh()
+  const { refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [isOpen, setIsOpen] = useState(false)
   const { input } = inputsOf(text, (part) => props.onChange({ ...text, ...part }), errors)

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
@@ -20,9 +20,8 @@ const MAY_NOT = 'Your role in this account may not create endpoints.'
 
 /** Form that creates an endpoint; each error is shown beside its field. */
 export function NewEndpointPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [text, setText] = useState<EndpointText>(EMPTY_ENDPOINT)
   const set = (part: Partial<EndpointText>) => setText((before) => ({ ...before, ...part }))

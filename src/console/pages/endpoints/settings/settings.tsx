@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useDebounced } from '../../../hooks/debounced.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -20,8 +19,7 @@ const MAY_NOT = 'Your role in this account may not change endpoints.'
 
 /** Form with the changeable settings of an endpoint. It sends only the differences and previews them first. */
 export function Settings({ of: endpoint }: { of: Endpoint }) {
-  const { api, may } = useApi()
-  const refresh = useRefresh()
+  const { api, may, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
   const before = settingsText(endpoint)
   // Holds only the fields that the user has typed; the others follow the endpoint.

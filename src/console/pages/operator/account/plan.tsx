@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { LimitsPlan } from '../../../../contract/accounts/plans.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
@@ -25,9 +25,8 @@ export function AccountPlan({ id }: { id: string }) {
 }
 
 function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans: readonly LimitsPlan[] }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, refusal, errors, send } = useSubmit()
-  const refresh = useRefresh()
   const [name, setName] = useState(plan ?? '')
   const body = { plan: name === '' ? null : name }
   const save = async () => {

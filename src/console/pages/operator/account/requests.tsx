@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import type { UserLimits } from '../../../../contract/accounts/user-limits.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { CheckField, TextField } from '../../../parts/form/field.tsx'
@@ -13,8 +12,7 @@ const NAMES = ['minute', 'hour', 'day'] as const
 /** Form for the request limits of the account. */
 export function Requests({ id, inForce }: { id: string; inForce: UserLimits['requests'] }) {
   const { isBusy, refusal, errors, send } = useSubmit()
-  const { api } = useApi()
-  const refresh = useRefresh()
+  const { api, refresh } = useApi()
   const [texts, setTexts] = useState({ minute: `${inForce.minute}`, hour: `${inForce.hour}`, day: `${inForce.day}` })
   const [exempt, setExempt] = useState(inForce.exempt)
   const body = { minute: Number(texts.minute), hour: Number(texts.hour), day: Number(texts.day), exempt }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { SpendCeilings, SpendSummary } from '../../../../contract/billing/spend.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { TextField } from '../../../parts/form/field.tsx'
@@ -25,9 +25,8 @@ export function Spend({ id, inForce }: SpendProps) {
 }
 
 function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & { own: SpendCeilings }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, refusal, errors, send } = useSubmit()
-  const refresh = useRefresh()
   const [texts, setTexts] = useState({ perHour: own.perHour?.toString() ?? '', perMonth: own.perMonth?.toString() ?? '' })
   const { body, wrong } = ceilingsOf(texts)
   const save = async () => {

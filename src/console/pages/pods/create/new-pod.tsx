@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type FieldErrors, fieldErrors } from '../../../hooks/field-errors.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
@@ -24,9 +23,8 @@ import { TemplateField } from './template-field.tsx'
  * Form that creates a pod; a dry run shows placement and cost while the user types, and nothing is created before the button is pressed.
  */
 export function NewPodPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [template] = useUrlState('template', '')
   const [text, setText] = useState<PodText>({ ...EMPTY_POD, templateId: template })

@@ -1,6 +1,5 @@
 import { useState } from 'react'
 import type { Pod, UpdatePodRequest } from '../../../../contract/pods/pods.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
@@ -11,8 +10,7 @@ import { changesOf, needsNewContainer, type SettingsText, settingsProblem, setti
 
 /** Form with the changeable settings of a pod; it states before saving whether the pod restarts (POD-13). */
 export function Settings({ pod }: { pod: Pod }) {
-  const { api, may } = useApi()
-  const refresh = useRefresh()
+  const { api, may, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [before, setBefore] = useState(() => settingsText(pod))
   const [text, setText] = useState(before)
