@@ -1,11 +1,9 @@
-import { useState } from 'react'
 import { useAct } from '../../hooks/act.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
-import { Form, Submit } from '../../parts/form/form.tsx'
+import { Form, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Empty } from '../../parts/view-state.tsx'
@@ -23,14 +21,13 @@ export function SshKeysPage() {
   const { api, may, refresh } = useApi()
   const keys = useLive(['ssh-keys'], (client, signal) => client.getSshKeys({}, { signal }), { everyMs: 30_000 })
   const { run } = useAct()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const [text, setText] = useState('')
+  const { isBusy, refusal, send, text, set, input } = useForm({ key: '' })
   const off = may('account:write') ? undefined : 'Your role in this account may not change its SSH keys.'
   const known = keys.data?.keys ?? []
   const add = async () => {
-    const done = await send(() => api.putSshKeys({ body: { keys: [...known, text.trim()] } }), 'Added the key')
+    const done = await send(() => api.putSshKeys({ body: { keys: [...known, text.key.trim()] } }), 'Added the key')
     if (done === undefined) return
-    setText('')
+    set({ key: '' })
     await refresh('ssh-keys')
   }
   const remove = async (key: string) => {
@@ -77,15 +74,13 @@ export function SshKeysPage() {
               hint="One line, such as ssh-ed25519 AAAA… me@example.com. Never the private key."
               rows={3}
               required
-              value={text}
-              error={errors.of('keys')}
-              onChange={(event) => setText(event.target.value)}
+              {...input('key', 'keys')}
             />
           </div>
           <Submit
             isBusy={isBusy}
             disabledReason={off}
-            call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.trim()] } }}
+            call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.key.trim()] } }}
           >
             Add
           </Submit>

@@ -3,11 +3,10 @@ import type { Organization, OrganizationMember } from '../../../contract/organiz
 import { useAct } from '../../hooks/act.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, inputsOf, Options } from '../../parts/form/form.tsx'
+import { Form, Options, useForm } from '../../parts/form/form.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
@@ -68,14 +67,13 @@ function Open({ of }: { of: Organization }) {
 
 function Invite({ of }: { of: Organization }) {
   const { api, refresh } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const [body, setBody] = useState<{ email: string; role: OrganizationMember['role'] }>({ email: '', role: 'DEV' })
+  const form = useForm<{ email: string; role: OrganizationMember['role'] }>({ email: '', role: 'DEV' })
+  const { isBusy, refusal, send, text: body, set, input } = form
   const [token, setToken] = useState<string | null>(null)
-  const { input } = inputsOf(body, (part) => setBody({ ...body, ...part }), errors)
   const submit = async () => {
     const made = await send(() => api.createInvitation({ path: { id: of.id }, body }), `${body.email} is invited`)
     if (made === undefined) return
-    setBody((before) => ({ ...before, email: '' }))
+    set({ email: '' })
     setToken(made.token)
     await refresh('invitations')
   }

@@ -1,15 +1,13 @@
-import { useState } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
 import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, type Input, inputsOf, Options, Refusal, Submit } from '../../parts/form/form.tsx'
+import { Form, type Input, inputsOf, Options, Refusal, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
 import { DataCenterField } from '../pods/create/data-center-field.tsx'
@@ -24,9 +22,7 @@ const TYPES = { TRAINING: 'Training', APPLICATION: 'Application', SLURM: 'SLURM'
 export function NewClusterPage() {
   const { api, may, refresh } = useApi()
   const go = useGo()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const [text, setText] = useState<ClusterText>(EMPTY_CLUSTER)
-  const set = (part: Partial<ClusterText>) => setText((before) => ({ ...before, ...part }))
+  const { isBusy, errors, refusal, send, text, set, setText } = useForm<ClusterText>(EMPTY_CLUSTER)
   const preview = useClusterPreview(text)
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? fieldErrors(preview.error).of(path) }
   const missing = Object.values(containerProblems(text.container))[0] ?? missingOfCluster(text)

@@ -1,5 +1,6 @@
-import type { FormEvent, ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
+import { useSubmit } from '../../hooks/submit.ts'
 import { Button, type ButtonProps } from '../button.tsx'
 import type { CopiedCall } from '../copy/call-texts.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
@@ -94,4 +95,12 @@ export function inputsOf<Text extends object>(text: Text, onChange: (part: Parti
       onChange: ({ target }: { target: { checked: boolean } }) => change(name, target.checked),
     }),
   }
+}
+
+/** A form of a page: its text, the props of its fields, and its submission. `set` changes a part of the text. */
+export function useForm<Text extends object>(initial: Text | (() => Text)) {
+  const submission = useSubmit()
+  const [text, setText] = useState(initial)
+  const set = (part: Partial<Text>) => setText((before) => ({ ...before, ...part }))
+  return { ...submission, text, setText, set, ...inputsOf(text, set, submission.errors) }
 }

@@ -1,15 +1,13 @@
-import { useState } from 'react'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type FieldErrors, fieldErrors } from '../../../hooks/field-errors.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
 import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Form, inputsOf, Options, Refusal, Submit } from '../../../parts/form/form.tsx'
+import { Form, inputsOf, Options, Refusal, Submit, useForm } from '../../../parts/form/form.tsx'
 import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { HOURS, IDLE_MINUTES } from '../deadline.ts'
@@ -25,10 +23,8 @@ import { TemplateField } from './template-field.tsx'
 export function NewPodPage() {
   const { api, may, refresh } = useApi()
   const go = useGo()
-  const { isBusy, errors, refusal, send } = useSubmit()
   const [template] = useUrlState('template', '')
-  const [text, setText] = useState<PodText>({ ...EMPTY_POD, templateId: template })
-  const set = (part: Partial<PodText>) => setText((before) => ({ ...before, ...part }))
+  const { isBusy, errors, refusal, send, text, set, setText } = useForm<PodText>({ ...EMPTY_POD, templateId: template })
   const preview = usePodPreview(text)
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? fieldErrors(preview.error).of(path) }
   const make = async (body: CreatePodRequest) => {
