@@ -13,7 +13,6 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const MAY_NOT = 'Your role in this account may not manage keys.'
 
@@ -28,7 +27,7 @@ export function KeysPage() {
       <LiveTable
         of={keys}
         rows={(data) => data.keys}
-        empty={<Empty title="No keys yet" command={`podplane api POST /v2/account/keys --body '{"name":"laptop"}'`} />}
+        empty={{ title: 'No keys yet', command: `podplane api POST /v2/account/keys --body '{"name":"laptop"}'` }}
         caption="API keys"
         keyOf={({ id }) => id}
         columns={[

@@ -6,7 +6,6 @@ import { TextArea } from '../../parts/form/field.tsx'
 import { Form, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const FINGER = 12
 
@@ -42,7 +41,7 @@ export function SshKeysPage() {
       <LiveTable
         of={keys}
         rows={(data) => data.keys.map((key, at) => ({ key, maker: data.makers[at] }))}
-        empty={<Empty title="No keys yet" command="cat ~/.ssh/id_ed25519.pub" />}
+        empty={{ title: 'No keys yet', command: 'cat ~/.ssh/id_ed25519.pub' }}
         caption="SSH keys"
         keyOf={({ key }) => key}
         columns={[

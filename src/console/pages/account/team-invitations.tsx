@@ -11,7 +11,6 @@ import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 import { mayNotManage, ROLES } from './team-members.tsx'
 
 /** Invitations that have not been answered, and the form for a new one. */
@@ -42,7 +41,7 @@ function Open({ of }: { of: Organization }) {
     <LiveTable
       of={list}
       rows={({ invitations }) => invitations}
-      empty={<Empty title="No open invitations" />}
+      empty={{ title: 'No open invitations' }}
       caption="Open invitations"
       keyOf={({ id }) => id}
       columns={[

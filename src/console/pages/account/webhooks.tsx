@@ -14,7 +14,7 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Command, Empty } from '../../parts/view-state.tsx'
+import { Command } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -35,9 +35,10 @@ export function WebhooksPage() {
       <LiveTable
         of={list}
         rows={({ deliveries }) => deliveries}
-        empty={
-          <Empty title="No deliveries yet" command={'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\''} />
-        }
+        empty={{
+          title: 'No deliveries yet',
+          command: 'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\'',
+        }}
         caption="Deliveries"
         keyOf={({ id }) => id}
         columns={[

@@ -7,7 +7,6 @@ import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** All users of the plane; organizations are listed under their users. */
 export function AccountsPage() {
@@ -17,7 +16,7 @@ export function AccountsPage() {
       <LiveTable
         of={users}
         rows={(data) => data.users}
-        empty={<Empty title="No users yet" command="npm run admin -- users create ada@example.com" />}
+        empty={{ title: 'No users yet', command: 'npm run admin -- users create ada@example.com' }}
         caption="Users"
         keyOf={({ id }) => id}
         columns={[

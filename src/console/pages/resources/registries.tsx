@@ -6,7 +6,6 @@ import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const BLANK = { name: '', host: '', username: '', password: '' }
 const OFF = { autoComplete: 'off', spellCheck: false }
@@ -16,17 +15,16 @@ export function RegistriesPage() {
   const { may } = useApi()
   const noRight = may('registries:write') ? undefined : 'Your role may view credentials but not change them.'
   const registries = useLive(['registries'], (api, signal) => api.listRegistries({}, { signal }), { everyMs: 30_000 })
-  const first = (
-    <Empty title="No credentials yet" command="podplane registries create --help">
-      <p>A credential lets pods and workers pull images that are not public.</p>
-    </Empty>
-  )
   return (
     <Page title="Registries" actions={<NewRegistry noRight={noRight} />}>
       <LiveTable
         of={registries}
         rows={(answer) => answer.registries}
-        empty={first}
+        empty={{
+          title: 'No credentials yet',
+          command: 'podplane registries create --help',
+          children: <p>A credential lets pods and workers pull images that are not public.</p>,
+        }}
         caption="Registry credentials"
         keyOf={({ id }) => id}
         columns={[

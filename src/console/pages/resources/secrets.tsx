@@ -10,24 +10,22 @@ import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** Named secret values for environments. A value can be written and never read. */
 export function SecretsPage() {
   const { may } = useApi()
   const noRight = may('account:write') ? undefined : 'Your role may view secrets but not change them.'
   const secrets = useLive(['secrets'], (api, signal) => api.listSecrets({}, { signal }), { everyMs: 30_000 })
-  const first = (
-    <Empty title="No secrets yet" command="podplane secrets create --help">
-      <p>An environment references a secret as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>
-    </Empty>
-  )
   return (
     <Page title="Secrets" actions={<EditSecret noRight={noRight} />}>
       <LiveTable
         of={secrets}
         rows={(answer) => answer.secrets}
-        empty={first}
+        empty={{
+          title: 'No secrets yet',
+          command: 'podplane secrets create --help',
+          children: <p>An environment references a secret as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>,
+        }}
         caption="Secrets"
         keyOf={({ id }) => id}
         columns={[

@@ -14,7 +14,6 @@ import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** The used size of a volume changes slowly. */
 const EVERY_MS = 30_000
@@ -46,11 +45,6 @@ function used({ usedBytes, usedAt }: Pick<GlobalVolume, 'usedBytes' | 'usedAt'>)
 function NetworkVolumes() {
   const volumes = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: EVERY_MS })
   const noRight = useNoRight()
-  const first = (
-    <Empty title="No network volumes yet" command="podplane volumes create --help">
-      <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>
-    </Empty>
-  )
   return (
     <section aria-labelledby="network" className="flex flex-col gap-3">
       <div className="flex items-center justify-between">
@@ -62,7 +56,11 @@ function NetworkVolumes() {
       <LiveTable
         of={volumes}
         rows={({ networkVolumes }) => networkVolumes}
-        empty={first}
+        empty={{
+          title: 'No network volumes yet',
+          command: 'podplane volumes create --help',
+          children: <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>,
+        }}
         caption="Network volumes"
         keyOf={({ id }) => id}
         columns={[
@@ -165,11 +163,6 @@ function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight
 function GlobalVolumes() {
   const volumes = useLive(['global-volumes'], (api, signal) => api.listGlobalVolumes({}, { signal }), { everyMs: EVERY_MS })
   const noRight = useNoRight()
-  const first = (
-    <Empty title="No global volumes yet" command="podplane global-volumes create --help">
-      <p>A global volume can be mounted in every data center and has no fixed size.</p>
-    </Empty>
-  )
   return (
     <section aria-labelledby="global" className="flex flex-col gap-3">
       <div className="flex items-center justify-between">
@@ -181,7 +174,11 @@ function GlobalVolumes() {
       <LiveTable
         of={volumes}
         rows={({ globalVolumes }) => globalVolumes}
-        empty={first}
+        empty={{
+          title: 'No global volumes yet',
+          command: 'podplane global-volumes create --help',
+          children: <p>A global volume can be mounted in every data center and has no fixed size.</p>,
+        }}
         caption="Global volumes"
         keyOf={({ id }) => id}
         columns={[

@@ -8,7 +8,6 @@ import { count, perHour } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** Past stops, each with a button that starts the same resources again. */
 export function Stops() {
@@ -18,7 +17,7 @@ export function Stops() {
       <LiveTable
         of={stops}
         rows={(data) => data.stops}
-        empty={<Empty title="No stops yet" />}
+        empty={{ title: 'No stops yet' }}
         caption="Stops"
         keyOf={({ id }) => id}
         columns={[

@@ -9,7 +9,6 @@ import { SecretOnce } from '../../../parts/over/secret-once.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { LiveTable } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Empty } from '../../../parts/view-state.tsx'
 
 /** Keys of the account; the operator can create and revoke them. */
 export function Keys({ id }: { id: string }) {
@@ -36,7 +35,7 @@ export function Keys({ id }: { id: string }) {
       <LiveTable
         of={keys}
         rows={(data) => data.keys}
-        empty={<Empty title="No keys" />}
+        empty={{ title: 'No keys' }}
         caption="Keys"
         keyOf={(key) => key.id}
         columns={[
