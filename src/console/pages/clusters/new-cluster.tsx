@@ -7,7 +7,7 @@ import { useApi } from '../../hooks/session.ts'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
 import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, type Input, inputsOf, Options, Refusal, Submit, useForm } from '../../parts/form/form.tsx'
+import { type FieldsProps, Form, type Input, inputsOf, Options, Refusal, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
 import { DataCenterField } from '../pods/create/data-center-field.tsx'
@@ -62,13 +62,7 @@ export function NewClusterPage() {
   )
 }
 
-interface MemberFieldsProps {
-  text: ClusterText
-  onChange: (part: Partial<ClusterText>) => void
-  errors: FieldErrors
-}
-
-function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
+function MemberFields({ text, onChange, errors }: FieldsProps<ClusterText>) {
   const { input, check } = inputsOf(text, onChange, errors)
   const query = { include: 'AVAILABILITY', product: 'CLUSTER' }
   const gpus = useLive(['catalog', 'gpus', query], (api, signal) => api.listGpuTypes({ query }, { signal }), { everyMs: 15_000 })

@@ -74,6 +74,13 @@ export interface Input {
   onChange: (event: { target: { value: string } }) => void
 }
 
+/** Props of a part of a form, which changes members of the form's text. */
+export interface FieldsProps<Text> {
+  text: Text
+  onChange: (part: Partial<Text>) => void
+  errors: FieldErrors
+}
+
 type NamesOf<Text, Value> = { [Name in keyof Text & string]: Text[Name] extends Value ? Name : never }[keyof Text & string]
 
 /**

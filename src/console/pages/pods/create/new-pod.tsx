@@ -7,7 +7,7 @@ import { useUrlState } from '../../../hooks/url-state.ts'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
 import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Form, inputsOf, Options, Refusal, Submit, useForm } from '../../../parts/form/form.tsx'
+import { type FieldsProps, Form, inputsOf, Options, Refusal, Submit, useForm } from '../../../parts/form/form.tsx'
 import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { HOURS, IDLE_MINUTES } from '../deadline.ts'
@@ -77,13 +77,7 @@ export function NewPodPage() {
   )
 }
 
-interface AccessProps {
-  text: PodText
-  onChange: (part: Partial<PodText>) => void
-  errors: FieldErrors
-}
-
-function Access({ text, onChange, errors }: AccessProps) {
+function Access({ text, onChange, errors }: FieldsProps<PodText>) {
   const { input, check } = inputsOf(text, onChange, errors)
   return (
     <div className="flex flex-col gap-4">
