@@ -102,11 +102,12 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
 
 const BLANK: { name: string; permission: 'ALL' | 'READ_ONLY' | 'RESTRICTED'; scopes: string } = { name: '', permission: 'ALL', scopes: '' }
 
+const bodyOf = ({ scopes, ...rest }: typeof BLANK) => ({
+  ...rest,
+  ...(rest.permission === 'RESTRICTED' && { scopes: scopes.split(/[\s,]+/).filter(Boolean) }),
+})
+
 function NewKey({ off, onSecret }: { off: string | undefined; onSecret: (secret: string | null) => void }) {
-  const { api } = useApi()
-  const [text, setText] = useState(BLANK)
-  const { name, permission, scopes } = text
-  const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: scopes.split(/[\s,]+/).filter(Boolean) }) }
   return (
     <FormDialog
       title="New key"
@@ -114,15 +115,15 @@ function NewKey({ off, onSecret }: { off: string | undefined; onSecret: (secret:
       verb="Create key"
       isPrimary
       noRight={off}
-      text={text}
-      onChange={setText}
-      call={{ method: 'POST', path: '/v2/account/keys', body }}
-      send={() => api.createAccountKey({ body })}
-      done={`Created ${name}`}
+      start={BLANK}
+      isKept
+      call={(text) => ({ method: 'POST', path: '/v2/account/keys', body: bodyOf(text) })}
+      send={(api, text) => api.createAccountKey({ body: bodyOf(text) })}
+      done={({ name }) => `Created ${name}`}
       refresh="keys"
       onDone={({ key }) => onSecret(key)}
     >
-      {(input) => (
+      {(input, { permission }) => (
         <>
           <TextField label="Name" required {...input('name')} />
           <SelectField label="Permissions" {...input('permission')}>

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { TextField } from '../../parts/form/field.tsx'
@@ -51,25 +50,21 @@ export function RegistriesPage() {
   )
 }
 
+const bodyOf = ({ host, ...rest }: typeof BLANK) => ({ ...rest, ...(host !== '' && { host }) })
+
 function NewRegistry({ noRight }: { noRight: string | undefined }) {
-  const { api } = useApi()
-  const [text, setText] = useState(BLANK)
-  const { host, ...rest } = text
-  const body = { ...rest, ...(host !== '' && { host }) }
   return (
     <FormDialog
       title="New credential"
       verb="Create"
       isPrimary
       noRight={noRight}
-      text={text}
-      onChange={setText}
+      start={BLANK}
       // The copied command has a placeholder instead of the password.
-      call={{ method: 'POST', path: '/v2/registries', body: { ...body, password: '<password>' } }}
-      send={() => api.createRegistry({ body })}
+      call={(text) => ({ method: 'POST', path: '/v2/registries', body: { ...bodyOf(text), password: '<password>' } })}
+      send={(api, text) => api.createRegistry({ body: bodyOf(text) })}
       done="The credential is saved"
       refresh="registries"
-      onOpen={() => setText(BLANK)}
     >
       {(input) => (
         <>
