@@ -1,4 +1,4 @@
-import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { useCallback } from 'react'
 import type { ApiClient } from '../../client/client.ts'
 import { useApi } from './session.ts'
@@ -49,11 +49,4 @@ export function useLive<Data>(
     updatedAtMs: dataUpdatedAt,
     refetch: useCallback(() => void refetch(), [refetch]),
   }
-}
-
-/** Returns a function that refreshes all data whose key starts with the given parts; called after a change. */
-export function useRefresh(): (...key: QueryKey) => Promise<void> {
-  const queries = useQueryClient()
-  const { account } = useApi()
-  return useCallback((...key) => queries.invalidateQueries({ queryKey: [account.id, ...key] }), [queries, account.id])
 }

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryKey, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useSyncExternalStore } from 'react'
 import type { ApiClient } from '../../client/client.ts'
 import { ConnectionError } from '../../client/errors.ts'
@@ -69,11 +69,22 @@ function watch(notify: () => void): () => void {
   return () => watchers.delete(notify)
 }
 
-/** API client of the chosen account, and the rights of the session in it. Throws an `Error` without a session. */
-export function useApi(): { api: ApiClient; account: Account; isOperator: boolean; may: (scope: string) => boolean } {
+interface Api {
+  api: ApiClient
+  account: Account
+  isOperator: boolean
+  may: (scope: string) => boolean
+  /** Refreshes all data whose key starts with the given parts; called after a change. */
+  refresh: (...key: QueryKey) => Promise<void>
+}
+
+/** API client of the chosen account, the rights of the session in it, and the refresh of its data. Throws an `Error` without a session. */
+export function useApi(): Api {
   const { data } = useSession()
   const chosen = useChosen()
+  const queries = useQueryClient()
   if (!data?.signedIn) throw new Error('a page that needs a session is shown without one')
   const account = accountOf(data, chosen)
-  return { api: apiOf(account.id), account, isOperator: data.isOperator, may: (scope) => account.scopes.includes(scope) }
+  const refresh: Api['refresh'] = (...key) => queries.invalidateQueries({ queryKey: [account.id, ...key] })
+  return { api: apiOf(account.id), account, isOperator: data.isOperator, may: (scope) => account.scopes.includes(scope), refresh }
 }

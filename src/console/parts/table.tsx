@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import type { Live } from '../hooks/live.ts'
 import { Pages, type PagesProps } from './more.tsx'
-import { ViewState } from './view-state.tsx'
+import { Empty, type EmptyProps, ViewState } from './view-state.tsx'
 
 export interface Column<Row> {
   title: string
@@ -56,7 +56,7 @@ interface LiveTableProps<Data, Row> extends Omit<TableProps<Row>, 'rows'> {
   of: Live<Data>
   rows: (data: Data) => readonly Row[]
   /** Content for a list without rows. */
-  empty: ReactNode
+  empty: EmptyProps
   /** Whether the list counts as one without rows; by default if there is none. */
   isEmpty?: (data: Data) => boolean
   /** Position in a list of several pages. */
@@ -66,7 +66,7 @@ interface LiveTableProps<Data, Row> extends Omit<TableProps<Row>, 'rows'> {
 /** Table of a list that is read from the plane, in any of its states (UI-7). */
 export function LiveTable<Data, Row>({ of, rows, empty, isEmpty, pages, ...table }: LiveTableProps<Data, Row>) {
   return (
-    <ViewState of={of} empty={{ when: isEmpty ?? ((data) => rows(data).length === 0), show: empty }}>
+    <ViewState of={of} empty={{ when: isEmpty ?? ((data) => rows(data).length === 0), show: <Empty {...empty} /> }}>
       {(data) => (
         <>
           <Table {...table} rows={rows(data)} />

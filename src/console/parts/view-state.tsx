@@ -39,8 +39,14 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   )
 }
 
+export interface EmptyProps {
+  title: string
+  command?: string
+  children?: ReactNode
+}
+
 /** Empty state: a title and the command or button that creates the first item. */
-export function Empty({ title, command, children }: { title: string; command?: string; children?: ReactNode }) {
+export function Empty({ title, command, children }: EmptyProps) {
   return (
     <div className="text-soft flex flex-col items-start gap-3 py-4">
       <p className="text-ink font-medium">{title}</p>

@@ -6,7 +6,6 @@ import { Page } from '../../parts/page.tsx'
 import { Pre } from '../../parts/pre.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -26,7 +25,7 @@ export function AuditPage() {
       <LiveTable
         of={list}
         rows={({ entries }) => entries}
-        empty={<Empty title="No matching changes" />}
+        empty={{ title: 'No matching changes' }}
         caption="Changes"
         keyOf={({ id }) => id}
         columns={AUDIT_COLUMNS}

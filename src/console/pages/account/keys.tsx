@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { AccountKey } from '../../../contract/accounts/keys.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
@@ -13,7 +13,6 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const MAY_NOT = 'Your role in this account may not manage keys.'
 
@@ -28,7 +27,7 @@ export function KeysPage() {
       <LiveTable
         of={keys}
         rows={(data) => data.keys}
-        empty={<Empty title="No keys yet" command={`podplane api POST /v2/account/keys --body '{"name":"laptop"}'`} />}
+        empty={{ title: 'No keys yet', command: `podplane api POST /v2/account/keys --body '{"name":"laptop"}'` }}
         caption="API keys"
         keyOf={({ id }) => id}
         columns={[
@@ -69,9 +68,8 @@ interface KeyActionsProps {
 }
 
 function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   if (key.revokedAt !== null) return null
   const rotate = () =>
     run(async () => onSecret((await api.rotateAccountKey({ path: { id: key.id }, body: {} })).key), `Rotated ${key.name}`).then(() =>
@@ -104,11 +102,12 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
 
 const BLANK: { name: string; permission: 'ALL' | 'READ_ONLY' | 'RESTRICTED'; scopes: string } = { name: '', permission: 'ALL', scopes: '' }
 
+const bodyOf = ({ scopes, ...rest }: typeof BLANK) => ({
+  ...rest,
+  ...(rest.permission === 'RESTRICTED' && { scopes: scopes.split(/[\s,]+/).filter(Boolean) }),
+})
+
 function NewKey({ off, onSecret }: { off: string | undefined; onSecret: (secret: string | null) => void }) {
-  const { api } = useApi()
-  const [text, setText] = useState(BLANK)
-  const { name, permission, scopes } = text
-  const body = { name, permission, ...(permission === 'RESTRICTED' && { scopes: scopes.split(/[\s,]+/).filter(Boolean) }) }
   return (
     <FormDialog
       title="New key"
@@ -116,15 +115,15 @@ function NewKey({ off, onSecret }: { off: string | undefined; onSecret: (secret:
       verb="Create key"
       isPrimary
       noRight={off}
-      text={text}
-      onChange={setText}
-      call={{ method: 'POST', path: '/v2/account/keys', body }}
-      send={() => api.createAccountKey({ body })}
-      done={`Created ${name}`}
+      start={BLANK}
+      isKept
+      call={(text) => ({ method: 'POST', path: '/v2/account/keys', body: bodyOf(text) })}
+      send={(api, text) => api.createAccountKey({ body: bodyOf(text) })}
+      done={({ name }) => `Created ${name}`}
       refresh="keys"
       onDone={({ key }) => onSecret(key)}
     >
-      {(input) => (
+      {(input, { permission }) => (
         <>
           <TextField label="Name" required {...input('name')} />
           <SelectField label="Permissions" {...input('permission')}>

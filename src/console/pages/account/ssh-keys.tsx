@@ -1,14 +1,11 @@
-import { useState } from 'react'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { TextArea } from '../../parts/form/field.tsx'
-import { Form, Submit } from '../../parts/form/form.tsx'
+import { Form, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const FINGER = 12
 
@@ -20,18 +17,16 @@ function partsOf(key: string): { kind: string; end: string; comment: string } {
 
 /** Public keys that open pods over SSH. */
 export function SshKeysPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const keys = useLive(['ssh-keys'], (client, signal) => client.getSshKeys({}, { signal }), { everyMs: 30_000 })
   const { run } = useAct()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
-  const [text, setText] = useState('')
+  const { isBusy, refusal, send, text, set, input } = useForm({ key: '' })
   const off = may('account:write') ? undefined : 'Your role in this account may not change its SSH keys.'
   const known = keys.data?.keys ?? []
   const add = async () => {
-    const done = await send(() => api.putSshKeys({ body: { keys: [...known, text.trim()] } }), 'Added the key')
+    const done = await send(() => api.putSshKeys({ body: { keys: [...known, text.key.trim()] } }), 'Added the key')
     if (done === undefined) return
-    setText('')
+    set({ key: '' })
     await refresh('ssh-keys')
   }
   const remove = async (key: string) => {
@@ -46,7 +41,7 @@ export function SshKeysPage() {
       <LiveTable
         of={keys}
         rows={(data) => data.keys.map((key, at) => ({ key, maker: data.makers[at] }))}
-        empty={<Empty title="No keys yet" command="cat ~/.ssh/id_ed25519.pub" />}
+        empty={{ title: 'No keys yet', command: 'cat ~/.ssh/id_ed25519.pub' }}
         caption="SSH keys"
         keyOf={({ key }) => key}
         columns={[
@@ -78,15 +73,13 @@ export function SshKeysPage() {
               hint="One line, such as ssh-ed25519 AAAA… me@example.com. Never the private key."
               rows={3}
               required
-              value={text}
-              error={errors.of('keys')}
-              onChange={(event) => setText(event.target.value)}
+              {...input('key', 'keys')}
             />
           </div>
           <Submit
             isBusy={isBusy}
             disabledReason={off}
-            call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.trim()] } }}
+            call={{ method: 'PUT', path: '/v2/account/ssh-keys', body: { keys: [...known, text.key.trim()] } }}
           >
             Add
           </Submit>

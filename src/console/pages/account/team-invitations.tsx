@@ -1,18 +1,16 @@
 import { useState } from 'react'
 import type { Organization, OrganizationMember } from '../../../contract/organizations/organizations.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, inputsOf, Options } from '../../parts/form/form.tsx'
+import { Form, Options, useForm } from '../../parts/form/form.tsx'
 import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 import { mayNotManage, ROLES } from './team-members.tsx'
 
 /** Invitations that have not been answered, and the form for a new one. */
@@ -30,9 +28,8 @@ export function Invitations({ of }: { of: Organization }) {
 }
 
 function Open({ of }: { of: Organization }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { run } = useAct()
-  const refresh = useRefresh()
   const list = useLive(['invitations', of.id], (client, signal) => client.listInvitations({ path: { id: of.id } }, { signal }), {
     everyMs: 15_000,
   })
@@ -44,7 +41,7 @@ function Open({ of }: { of: Organization }) {
     <LiveTable
       of={list}
       rows={({ invitations }) => invitations}
-      empty={<Empty title="No open invitations" />}
+      empty={{ title: 'No open invitations' }}
       caption="Open invitations"
       keyOf={({ id }) => id}
       columns={[
@@ -68,16 +65,14 @@ function Open({ of }: { of: Organization }) {
 }
 
 function Invite({ of }: { of: Organization }) {
-  const { api } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
-  const [body, setBody] = useState<{ email: string; role: OrganizationMember['role'] }>({ email: '', role: 'DEV' })
+  const { api, refresh } = useApi()
+  const form = useForm<{ email: string; role: OrganizationMember['role'] }>({ email: '', role: 'DEV' })
+  const { isBusy, refusal, send, text: body, set, input } = form
   const [token, setToken] = useState<string | null>(null)
-  const { input } = inputsOf(body, (part) => setBody({ ...body, ...part }), errors)
   const submit = async () => {
     const made = await send(() => api.createInvitation({ path: { id: of.id }, body }), `${body.email} is invited`)
     if (made === undefined) return
-    setBody((before) => ({ ...before, email: '' }))
+    set({ email: '' })
     setToken(made.token)
     await refresh('invitations')
   }

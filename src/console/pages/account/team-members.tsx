@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Organization, OrganizationMember } from '../../../contract/organizations/organizations.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Options } from '../../parts/form/form.tsx'
 import { Confirm } from '../../parts/over/confirm.tsx'
@@ -45,9 +45,8 @@ export function Members({ of }: { of: Organization }) {
 }
 
 function Role({ of: member, organization }: { of: OrganizationMember; organization: Organization }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const [asked, setAsked] = useState<OrganizationMember['role'] | null>(null)
   const off = mayNotManage(organization)
   if (off !== undefined) return member.role

@@ -1,13 +1,11 @@
-import { useState } from 'react'
 import type { Organization } from '../../../contract/organizations/organizations.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi, useSessionChange } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, Options, Submit } from '../../parts/form/form.tsx'
+import { Form, Options, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Invitations } from './team-invitations.tsx'
@@ -57,14 +55,12 @@ function Chosen({ of, id, choose }: { of: readonly Organization[]; id: string; c
 }
 
 function NewOrganization() {
-  const { api } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
+  const { api, refresh } = useApi()
+  const { isBusy, refusal, send, text: body, set, input } = useForm({ name: '' })
   const changed = useSessionChange()
-  const [name, setName] = useState('')
   const submit = async () => {
-    if ((await send(() => api.createOrganization({ body: { name } }), `Created ${name}`)) === undefined) return
-    setName('')
+    if ((await send(() => api.createOrganization({ body }), `Created ${body.name}`)) === undefined) return
+    set({ name: '' })
     await refresh('organizations')
     await changed()
   }
@@ -72,9 +68,9 @@ function NewOrganization() {
     <Panel title="New organization">
       <Form onSubmit={submit} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full">
-          <TextField label="Name" required value={name} error={errors.of('name')} onChange={(event) => setName(event.target.value)} />
+          <TextField label="Name" required {...input('name')} />
         </div>
-        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/v2/organizations', body: { name } }}>
+        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/v2/organizations', body }}>
           Create
         </Submit>
       </Form>
@@ -83,21 +79,19 @@ function NewOrganization() {
 }
 
 function Answer() {
-  const { api } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
+  const { api, refresh } = useApi()
+  const { isBusy, refusal, send, text: body, set, input } = useForm({ token: '' })
   const changed = useSessionChange()
-  const [token, setToken] = useState('')
   const done = async () => {
-    setToken('')
+    set({ token: '' })
     await refresh('organizations')
     await changed()
   }
   const accept = async () => {
-    if ((await send(() => api.acceptInvitation({ body: { token } }), 'You are now a member')) !== undefined) await done()
+    if ((await send(() => api.acceptInvitation({ body }), 'You are now a member')) !== undefined) await done()
   }
   const decline = async () => {
-    if (await send(() => api.declineInvitation({ body: { token } }).then(() => true), 'Declined')) await done()
+    if (await send(() => api.declineInvitation({ body }).then(() => true), 'Declined')) await done()
   }
   return (
     <Panel title="You are invited">
@@ -108,16 +102,14 @@ function Answer() {
             hint="The user who invited you has the token. It works once."
             autoComplete="off"
             required
-            value={token}
-            error={errors.of('token')}
-            onChange={(event) => setToken(event.target.value)}
+            {...input('token')}
           />
         </div>
         <div className="flex flex-wrap gap-2">
           <Button type="submit" kind="primary" isBusy={isBusy}>
             Accept
           </Button>
-          <Button isBusy={isBusy} disabledReason={token === '' ? 'Enter the token first.' : undefined} onClick={() => void decline()}>
+          <Button isBusy={isBusy} disabledReason={body.token === '' ? 'Enter the token first.' : undefined} onClick={() => void decline()}>
             Decline
           </Button>
           {/* The token accepts the invitation, so the copied command has a placeholder. */}

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { WebhookDelivery } from '../../../contract/endpoints/webhooks.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
@@ -14,18 +14,17 @@ import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Command, Empty } from '../../parts/view-state.tsx'
+import { Command } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
 /** Webhook deliveries of the account with their attempts, and the secret that signs them. */
 export function WebhooksPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const [cursor, setCursor] = useUrlState('cursor', '')
   const query = { limit: PAGE, ...(cursor === '' ? {} : { cursor }) }
   const list = useLive(['webhooks', cursor], (client, signal) => client.listWebhookDeliveries({ query }, { signal }))
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const off = may('account:write') ? undefined : 'Your role in this account may not redeliver webhooks.'
   const again = async ({ id }: WebhookDelivery) => {
     await run(() => api.redeliverWebhook({ path: { id } }), 'The delivery is sent again')
@@ -36,9 +35,10 @@ export function WebhooksPage() {
       <LiveTable
         of={list}
         rows={({ deliveries }) => deliveries}
-        empty={
-          <Empty title="No deliveries yet" command={'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\''} />
-        }
+        empty={{
+          title: 'No deliveries yet',
+          command: 'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\'',
+        }}
         caption="Deliveries"
         keyOf={({ id }) => id}
         columns={[

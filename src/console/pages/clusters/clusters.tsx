@@ -6,17 +6,11 @@ import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 import { Members } from './members.tsx'
 
 /** All clusters of the account with the states of their members. */
 export function ClustersPage() {
   const clusters = useLive(['clusters'], (api, signal) => api.listClusters({}, { signal }))
-  const first = (
-    <Empty title="No clusters yet" command="podplane clusters create --help">
-      <p>A cluster is 2 to 250 identical pods in one data center, on a private network of their own.</p>
-    </Empty>
-  )
   return (
     <Page
       title="Clusters"
@@ -29,7 +23,11 @@ export function ClustersPage() {
       <LiveTable
         of={clusters}
         rows={(answer) => answer.clusters}
-        empty={first}
+        empty={{
+          title: 'No clusters yet',
+          command: 'podplane clusters create --help',
+          children: <p>A cluster is 2 to 250 identical pods in one data center, on a private network of their own.</p>,
+        }}
         caption="Clusters"
         keyOf={({ id }) => id}
         columns={[

@@ -1,15 +1,13 @@
-import { useState } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
 import { type FieldErrors, fieldErrors } from '../../hooks/field-errors.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
 import { CheckField, SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, type Input, inputsOf, Options, Refusal, Submit } from '../../parts/form/form.tsx'
+import { type FieldsProps, Form, type Input, inputsOf, Options, Refusal, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
 import { DataCenterField } from '../pods/create/data-center-field.tsx'
@@ -22,12 +20,9 @@ const TYPES = { TRAINING: 'Training', APPLICATION: 'Application', SLURM: 'SLURM'
 
 /** Form that creates a cluster; a dry run shows the placement of its members while the user types. */
 export function NewClusterPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const [text, setText] = useState<ClusterText>(EMPTY_CLUSTER)
-  const set = (part: Partial<ClusterText>) => setText((before) => ({ ...before, ...part }))
+  const { isBusy, errors, refusal, send, text, set, setText } = useForm<ClusterText>(EMPTY_CLUSTER)
   const preview = useClusterPreview(text)
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? fieldErrors(preview.error).of(path) }
   const missing = Object.values(containerProblems(text.container))[0] ?? missingOfCluster(text)
@@ -67,13 +62,7 @@ export function NewClusterPage() {
   )
 }
 
-interface MemberFieldsProps {
-  text: ClusterText
-  onChange: (part: Partial<ClusterText>) => void
-  errors: FieldErrors
-}
-
-function MemberFields({ text, onChange, errors }: MemberFieldsProps) {
+function MemberFields({ text, onChange, errors }: FieldsProps<ClusterText>) {
   const { input, check } = inputsOf(text, onChange, errors)
   const query = { include: 'AVAILABILITY', product: 'CLUSTER' }
   const gpus = useLive(['catalog', 'gpus', query], (api, signal) => api.listGpuTypes({ query }, { signal }), { everyMs: 15_000 })

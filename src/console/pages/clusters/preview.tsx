@@ -1,6 +1,6 @@
 import type { ClusterPlacementPreview, CreateClusterRequest } from '../../../contract/clusters/clusters.ts'
 import type { Live } from '../../hooks/live.ts'
-import { Foretold, InTheWay, Price, useDryRun } from '../../parts/explain/preview.tsx'
+import { Foretold, InTheWay, type PreviewProps, Price, useDryRun } from '../../parts/explain/preview.tsx'
 import { perHour } from '../../parts/format.ts'
 import { type ClusterText, clusterBody, missingOfCluster } from './cluster-form.ts'
 
@@ -11,14 +11,8 @@ export function useClusterPreview(text: ClusterText): Live<ClusterPlacementPrevi
   return useDryRun('cluster-preview', asked, isComplete, (api, body, signal) => api.previewCluster({ body }, { signal }))
 }
 
-interface ClusterPreviewProps {
-  answer: Live<ClusterPlacementPreview>
-  missing: string | undefined
-  onTake: (body: CreateClusterRequest) => void
-}
-
 /** Outcome of creating the cluster, or the options that would fit instead. */
-export function ClusterPreview(props: ClusterPreviewProps) {
+export function ClusterPreview(props: PreviewProps<ClusterPlacementPreview, CreateClusterRequest>) {
   return (
     <Foretold
       {...props}

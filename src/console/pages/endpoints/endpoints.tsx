@@ -6,7 +6,6 @@ import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 import { queueText, Verdict, workersText } from './health.tsx'
 import { useHealth } from './use-endpoint.ts'
 
@@ -30,11 +29,11 @@ export function EndpointsPage() {
       <LiveTable
         of={endpoints}
         rows={({ endpoints }) => endpoints}
-        empty={
-          <Empty title="No endpoints yet" command="podplane endpoints create --help">
-            <p>An endpoint runs a container for jobs or requests, with as many workers as they need.</p>
-          </Empty>
-        }
+        empty={{
+          title: 'No endpoints yet',
+          command: 'podplane endpoints create --help',
+          children: <p>An endpoint runs a container for jobs or requests, with as many workers as they need.</p>,
+        }}
         isEmpty={({ endpoints: { length } }) => length === 0 && cursor === ''}
         caption="Endpoints"
         keyOf={({ id }) => id}

@@ -1,5 +1,5 @@
-import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
+import { type FieldsProps, inputsOf } from '../../parts/form/form.tsx'
 
 export interface ScalerText {
   min: string
@@ -9,38 +9,23 @@ export interface ScalerText {
   scalerValue: string
 }
 
-interface ScalerFieldsProps {
-  text: ScalerText
-  onChange: (part: Partial<ScalerText>) => void
-  errors: FieldErrors
+interface ScalerFieldsProps extends FieldsProps<ScalerText> {
   /** Load balancing scales by the number of requests only. */
   isQueue: boolean
 }
 
 /** Fields for the number of workers and the condition that starts another one. */
 export function ScalerFields({ text, onChange, errors, isQueue }: ScalerFieldsProps) {
+  const { input } = inputsOf(text, onChange, errors)
   const number = (name: 'min' | 'max' | 'idleTimeout' | 'scalerValue', label: string, path: string, hint: string) => (
-    <TextField
-      label={label}
-      hint={hint}
-      inputMode="decimal"
-      autoComplete="off"
-      value={text[name]}
-      error={errors.of(path)}
-      onChange={({ target }) => onChange({ [name]: target.value })}
-    />
+    <TextField label={label} hint={hint} inputMode="decimal" autoComplete="off" {...input(name, path)} />
   )
   const isDelay = text.scaler === 'QUEUE_DELAY'
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       {number('min', 'Minimum workers', 'workers.min', 'They run even without jobs and always cost money.')}
       {number('max', 'Maximum workers', 'workers.max', 'Limits the cost of the endpoint.')}
-      <SelectField
-        label="Scaler"
-        value={text.scaler}
-        error={errors.of('scaling.type')}
-        onChange={({ target }) => onChange({ scaler: target.value === 'QUEUE_DELAY' ? 'QUEUE_DELAY' : 'REQUEST_COUNT' })}
-      >
+      <SelectField label="Scaler" {...input('scaler', 'scaling.type')}>
         {isQueue && <option value="QUEUE_DELAY">By waiting time</option>}
         <option value="REQUEST_COUNT">By number of requests</option>
       </SelectField>

@@ -10,7 +10,6 @@ import { Menu } from '../../parts/over/menu.tsx'
 import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 import { BulkJobs } from './bulk/bulk-jobs.tsx'
 import { JOB_STATES, listQuery } from './bulk/chosen-jobs.ts'
 import { cancelOff, retryOff } from './job-acts.ts'
@@ -50,13 +49,12 @@ export function JobList({ endpointId }: { endpointId: string }) {
         of={jobs}
         rows={({ requests }) => requests}
         empty={
-          isFiltered ? (
-            <Empty title="No matching jobs">
-              <p>No job of this endpoint matches the state, time and id. Results are retained for a while after a job ends.</p>
-            </Empty>
-          ) : (
-            <Empty title="No jobs yet" command={`podplane run ${endpointId} '{"prompt":"hello"}'`} />
-          )
+          isFiltered
+            ? {
+                title: 'No matching jobs',
+                children: <p>No job of this endpoint matches the state, time and id. Results are retained for a while after a job ends.</p>,
+              }
+            : { title: 'No jobs yet', command: `podplane run ${endpointId} '{"prompt":"hello"}'` }
         }
         isEmpty={({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage}
         caption="Jobs"

@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react'
 import type { ApiBody, ApiClient } from '../../../client/client.ts'
 import { claimStream } from '../../hooks/one-stream.ts'
 import { useApi } from '../../hooks/session.ts'
+import { followWhileVisible } from '../../hooks/visible.ts'
 
 /** Answer of the job status operation. */
 export type JobRecord = Awaited<ReturnType<ApiClient['getJobStatus']>>
@@ -39,14 +40,7 @@ export function useJobStream(endpointId: string, jobId: string | null): JobStrea
   useEffect(() => {
     setStream(NOTHING)
     if (jobId === null) return
-    const follower = new JobFollower(api, endpointId, jobId, setStream)
-    const watch = () => (document.hidden ? follower.stop() : follower.start())
-    watch()
-    document.addEventListener('visibilitychange', watch)
-    return () => {
-      document.removeEventListener('visibilitychange', watch)
-      follower.stop()
-    }
+    return followWhileVisible(new JobFollower(api, endpointId, jobId, setStream))
   }, [api, endpointId, jobId])
   return stream
 }

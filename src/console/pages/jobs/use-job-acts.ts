@@ -1,14 +1,12 @@
 import { useAct } from '../../hooks/act.ts'
-import { useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 
 const MAY_NOT = 'Your role in this account may not change jobs.'
 
 /** Cancels and retries a job. */
 export function useJobActs(endpointId: string) {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const done = () => Promise.all([refresh('jobs', endpointId), refresh('job', endpointId)])
   return {
     isBusy,

@@ -1,15 +1,12 @@
-import { useState } from 'react'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { TextField } from '../../parts/form/field.tsx'
-import { Form, Submit } from '../../parts/form/form.tsx'
+import { Form, Submit, useForm } from '../../parts/form/form.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** All users of the plane; organizations are listed under their users. */
 export function AccountsPage() {
@@ -19,7 +16,7 @@ export function AccountsPage() {
       <LiveTable
         of={users}
         rows={(data) => data.users}
-        empty={<Empty title="No users yet" command="npm run admin -- users create ada@example.com" />}
+        empty={{ title: 'No users yet', command: 'npm run admin -- users create ada@example.com' }}
         caption="Users"
         keyOf={({ id }) => id}
         columns={[
@@ -34,29 +31,20 @@ export function AccountsPage() {
 }
 
 function NewUser() {
-  const { api } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
-  const [email, setEmail] = useState('')
+  const { api, refresh } = useApi()
+  const { isBusy, refusal, send, text: body, set, input } = useForm({ email: '' })
   const submit = async () => {
-    if ((await send(() => api.createUser({ body: { email } }), `Created ${email}`)) === undefined) return
-    setEmail('')
+    if ((await send(() => api.createUser({ body }), `Created ${body.email}`)) === undefined) return
+    set({ email: '' })
     await refresh('operator')
   }
   return (
     <Panel title="New user">
       <Form onSubmit={submit} refusal={refusal} className="flex flex-col items-start gap-3">
         <div className="w-full max-w-sm">
-          <TextField
-            label="Email"
-            type="email"
-            required
-            value={email}
-            error={errors.of('email')}
-            onChange={(event) => setEmail(event.target.value)}
-          />
+          <TextField label="Email" type="email" required {...input('email')} />
         </div>
-        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/admin/v1/users', body: { email } }}>
+        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/admin/v1/users', body }}>
           Create user
         </Submit>
       </Form>

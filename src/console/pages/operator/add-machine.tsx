@@ -6,9 +6,8 @@ import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
-import { Form, inputsOf, Submit } from '../../parts/form/form.tsx'
+import { Form, Submit, useForm } from '../../parts/form/form.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Ago } from '../../parts/time.tsx'
@@ -40,10 +39,8 @@ const EMPTY = { name: '', dataCenterId: '', cloud: JOIN_DEFAULTS.cloud }
 
 function NewToken({ onMade }: { onMade: (token: Token) => void }) {
   const { api } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const [text, setText] = useState<{ name: string; dataCenterId: string; cloud: 'SECURE' | 'COMMUNITY' }>(EMPTY)
+  const { isBusy, refusal, send, text, input } = useForm<{ name: string; dataCenterId: string; cloud: 'SECURE' | 'COMMUNITY' }>(EMPTY)
   const { name, dataCenterId, cloud } = text
-  const { input } = inputsOf(text, (part) => setText({ ...text, ...part }), errors)
   const body = { cloud, ...(name === '' ? {} : { name }), ...(dataCenterId === '' ? {} : { dataCenterId }) }
   const submit = async () => {
     const made = await send(() => api.createJoinToken({ body }), 'The token lets one machine join')

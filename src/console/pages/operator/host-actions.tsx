@@ -1,6 +1,5 @@
 import type { Host } from '../../../contract/hosts/hosts.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useRefresh } from '../../hooks/live.ts'
 import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -10,9 +9,8 @@ import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 
 /** Buttons that cordon, drain and remove a host. A cordon loses nothing, so it needs no confirmation. */
 export function HostActions({ of: host }: { of: Host }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const go = useGo()
   const path = { id: host.id }
   const act = async (what: () => Promise<unknown>, done: string) => {

@@ -9,7 +9,6 @@ import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 import { Amount, Gpus } from './amounts.tsx'
 
 const BUTTON = 'bg-fill inline-flex min-h-8 items-center rounded-md px-3 py-1 font-medium text-white hover:brightness-110'
@@ -37,7 +36,7 @@ export function HostsPage() {
       <LiveTable
         of={hosts}
         rows={(data) => data.hosts.filter((host) => isShown(host, shown)).toSorted((a, b) => rank(a) - rank(b))}
-        empty={<Empty title="No machine has joined yet" command="npm run admin -- join-tokens create" />}
+        empty={{ title: 'No machine has joined yet', command: 'npm run admin -- join-tokens create' }}
         isEmpty={(data) => data.hosts.length === 0}
         caption="Hosts"
         keyOf={({ id }) => id}

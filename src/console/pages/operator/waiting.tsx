@@ -7,7 +7,6 @@ import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const PAGE = 50
 
@@ -21,7 +20,7 @@ export function WaitingPage() {
       <LiveTable
         of={list}
         rows={({ waiting }) => waiting}
-        empty={<Empty title="No endpoint waits for capacity" />}
+        empty={{ title: 'No endpoint waits for capacity' }}
         caption="Endpoints that wait for a host"
         keyOf={({ endpointId }) => endpointId}
         columns={[

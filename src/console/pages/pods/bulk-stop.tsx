@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { Pod } from '../../../contract/pods/pods.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { count, perHour } from '../../parts/format.ts'
@@ -11,9 +10,8 @@ import { whyNot } from './pod-acts.ts'
 
 /** Stops the chosen pods after a confirmation that lists the ones that can stop and the saved cost. */
 export function BulkStop({ pods, onDone }: { pods: readonly Pod[]; onDone: () => void }) {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const [isAsked, setIsAsked] = useState(false)
   const able = pods.filter((pod) => whyNot(pod, 'stop', may('pods:write')) === undefined)
   const saved = able.reduce((sum, { cost }) => sum + cost, 0)

@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import type { Pod } from '../../../contract/pods/pods.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Confirm } from '../../parts/over/confirm.tsx'
 import { POD_ACTS, type PodAct } from './pod-acts.ts'
@@ -18,9 +17,8 @@ interface PodActs {
 
 /** Actions of pods: reversible ones run at once, those that lose data need a confirmation. */
 export function usePodActs(onTerminated?: () => void): PodActs {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const [asked, setAsked] = useState<{ pod: ActedPod; act: PodAct } | null>(null)
   const take = async (pod: ActedPod, act: PodAct) => {
     const isDone = await run(() => api.actOnPod({ path: { id: pod.id }, body: { action: act } }), POD_ACTS[act].done)

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { TextField } from '../../parts/form/field.tsx'
@@ -6,7 +5,6 @@ import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 const BLANK = { name: '', host: '', username: '', password: '' }
 const OFF = { autoComplete: 'off', spellCheck: false }
@@ -16,17 +14,16 @@ export function RegistriesPage() {
   const { may } = useApi()
   const noRight = may('registries:write') ? undefined : 'Your role may view credentials but not change them.'
   const registries = useLive(['registries'], (api, signal) => api.listRegistries({}, { signal }), { everyMs: 30_000 })
-  const first = (
-    <Empty title="No credentials yet" command="podplane registries create --help">
-      <p>A credential lets pods and workers pull images that are not public.</p>
-    </Empty>
-  )
   return (
     <Page title="Registries" actions={<NewRegistry noRight={noRight} />}>
       <LiveTable
         of={registries}
         rows={(answer) => answer.registries}
-        empty={first}
+        empty={{
+          title: 'No credentials yet',
+          command: 'podplane registries create --help',
+          children: <p>A credential lets pods and workers pull images that are not public.</p>,
+        }}
         caption="Registry credentials"
         keyOf={({ id }) => id}
         columns={[
@@ -53,25 +50,21 @@ export function RegistriesPage() {
   )
 }
 
+const bodyOf = ({ host, ...rest }: typeof BLANK) => ({ ...rest, ...(host !== '' && { host }) })
+
 function NewRegistry({ noRight }: { noRight: string | undefined }) {
-  const { api } = useApi()
-  const [text, setText] = useState(BLANK)
-  const { host, ...rest } = text
-  const body = { ...rest, ...(host !== '' && { host }) }
   return (
     <FormDialog
       title="New credential"
       verb="Create"
       isPrimary
       noRight={noRight}
-      text={text}
-      onChange={setText}
+      start={BLANK}
       // The copied command has a placeholder instead of the password.
-      call={{ method: 'POST', path: '/v2/registries', body: { ...body, password: '<password>' } }}
-      send={() => api.createRegistry({ body })}
+      call={(text) => ({ method: 'POST', path: '/v2/registries', body: { ...bodyOf(text), password: '<password>' } })}
+      send={(api, text) => api.createRegistry({ body: bodyOf(text) })}
       done="The credential is saved"
       refresh="registries"
-      onOpen={() => setText(BLANK)}
     >
       {(input) => (
         <>

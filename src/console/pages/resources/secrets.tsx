@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { Secret } from '../../../contract/resources/secrets.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -10,24 +9,22 @@ import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** Named secret values for environments. A value can be written and never read. */
 export function SecretsPage() {
   const { may } = useApi()
   const noRight = may('account:write') ? undefined : 'Your role may view secrets but not change them.'
   const secrets = useLive(['secrets'], (api, signal) => api.listSecrets({}, { signal }), { everyMs: 30_000 })
-  const first = (
-    <Empty title="No secrets yet" command="podplane secrets create --help">
-      <p>An environment references a secret as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>
-    </Empty>
-  )
   return (
     <Page title="Secrets" actions={<EditSecret noRight={noRight} />}>
       <LiveTable
         of={secrets}
         rows={(answer) => answer.secrets}
-        empty={first}
+        empty={{
+          title: 'No secrets yet',
+          command: 'podplane secrets create --help',
+          children: <p>An environment references a secret as {'{{ RUNPOD_SECRET_name }}'}; only the container sees its value.</p>,
+        }}
         caption="Secrets"
         keyOf={({ id }) => id}
         columns={[
@@ -65,14 +62,12 @@ export function SecretsPage() {
 
 /** Form that creates a secret, or changes the value or description of one; its name never changes. */
 function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | undefined }) {
-  const { api } = useApi()
-  const blank = { name: secret?.name ?? '', value: '', description: secret?.description ?? '' }
-  const [text, setText] = useState(blank)
-  const { name, value, description } = text
-  const created = { name, value, ...(description !== '' && { description }) }
-  const changed = { ...(value !== '' && { value }), ...(description !== (secret?.description ?? '') && { description }) }
-  // The copied command has a placeholder instead of the value.
-  const hidden = value === '' ? {} : { value: '<value>' }
+  const start = { name: secret?.name ?? '', value: '', description: secret?.description ?? '' }
+  const created = ({ description, ...rest }: typeof start) => ({ ...rest, ...(description !== '' && { description }) })
+  const changed = ({ value, description }: typeof start) => ({
+    ...(value !== '' && { value }),
+    ...(description !== start.description && { description }),
+  })
   return (
     <FormDialog
       title={secret === undefined ? 'New secret' : 'Edit'}
@@ -80,21 +75,22 @@ function EditSecret({ secret, noRight }: { secret?: Secret; noRight: string | un
       verb={secret === undefined ? 'Create' : 'Save'}
       isPrimary={secret === undefined}
       noRight={noRight}
-      text={text}
-      onChange={setText}
-      call={
+      start={start}
+      // The copied command has a placeholder instead of the value.
+      call={(text) =>
         secret === undefined
-          ? { method: 'POST', path: '/v2/account/secrets', body: { ...created, value: '<value>' } }
-          : { method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: { ...changed, ...hidden } }
+          ? { method: 'POST', path: '/v2/account/secrets', body: { ...created(text), value: '<value>' } }
+          : { method: 'PATCH', path: `/v2/account/secrets/${secret.id}`, body: changed({ ...text, value: text.value && '<value>' }) }
       }
-      send={() =>
-        secret === undefined ? api.createSecret({ body: created }) : api.updateSecret({ path: { id: secret.id }, body: changed })
+      send={(api, text) =>
+        secret === undefined
+          ? api.createSecret({ body: created(text) })
+          : api.updateSecret({ path: { id: secret.id }, body: changed(text) })
       }
       done={secret === undefined ? 'The secret is saved' : 'The secret is changed'}
       refresh="secrets"
-      onOpen={() => setText(blank)}
     >
-      {(input) => (
+      {(input, { value }) => (
         <>
           {secret === undefined && <TextField label="Name" required autoComplete="off" spellCheck={false} {...input('name')} />}
           <TextArea

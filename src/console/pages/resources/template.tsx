@@ -1,19 +1,18 @@
 import { useState } from 'react'
 import type { Template } from '../../../contract/resources/templates.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useGo, useParam } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { ContainerFields } from '../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../parts/container/container-form.ts'
 import { CheckField, TextField } from '../../parts/form/field.tsx'
-import { Form, inputsOf, Submit } from '../../parts/form/form.tsx'
+import { Form, Submit, useForm } from '../../parts/form/form.tsx'
 import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
-import { createBody, EMPTY_TEMPLATE, type TemplateText, templateText, updateBody } from './template-form.ts'
+import { createBody, EMPTY_TEMPLATE, templateText, updateBody } from './template-form.ts'
 
 const NO_RIGHT = 'Your role may view templates but not change them.'
 const FLAGS = [
@@ -69,13 +68,10 @@ function KnownTemplate({ id }: { id: string }) {
 }
 
 function TemplateForm({ template }: { template: Template | null }) {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
-  const { isBusy, errors, refusal, send } = useSubmit()
   const [before, setBefore] = useState(() => (template === null ? EMPTY_TEMPLATE : templateText(template)))
-  const [text, setText] = useState<TemplateText>(before)
-  const set = (part: Partial<TemplateText>) => setText({ ...text, ...part })
+  const { isBusy, errors, refusal, send, text, set, setText, input, check } = useForm(before)
   const changes = updateBody(text, before)
   const create = async () => {
     const made = await send(() => api.createTemplate({ body: createBody(text) }), 'The template is created')
@@ -90,7 +86,6 @@ function TemplateForm({ template }: { template: Template | null }) {
   const unread = Object.values(containerProblems(text.container))[0]
   const unchanged = template !== null && Object.keys(changes).length === 0 ? 'There are no changes.' : undefined
   const reason = may('templates:write') ? (unread ?? unchanged) : NO_RIGHT
-  const { input, check } = inputsOf(text, set, errors)
   const submit = async () => {
     if (isBusy || reason !== undefined) return
     await (template === null ? create() : update(template.id))

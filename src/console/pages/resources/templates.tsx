@@ -5,7 +5,6 @@ import { LinkButton } from '../../parts/button.tsx'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** Container configurations stored under a name. */
 export function TemplatesPage() {
@@ -14,11 +13,6 @@ export function TemplatesPage() {
     ['templates', 'page', cursor],
     (api, signal) => api.listTemplates({ query: { limit: 100, ...(cursor !== '' && { cursor }) } }, { signal }),
     { everyMs: 30_000 },
-  )
-  const first = (
-    <Empty title="No templates yet" command="podplane templates create --help">
-      <p>A template has a name and stores an image with its command, ports and environment. You create pods and endpoints from it.</p>
-    </Empty>
   )
   return (
     <Page
@@ -32,7 +26,13 @@ export function TemplatesPage() {
       <LiveTable
         of={templates}
         rows={(answer) => answer.templates}
-        empty={first}
+        empty={{
+          title: 'No templates yet',
+          command: 'podplane templates create --help',
+          children: (
+            <p>A template has a name and stores an image with its command, ports and environment. You create pods and endpoints from it.</p>
+          ),
+        }}
         caption="Templates"
         keyOf={({ id }) => id}
         columns={[

@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import type { GlobalVolume } from '../../../contract/resources/global-volumes.ts'
 import type { NetworkVolume } from '../../../contract/resources/network-volumes.ts'
 import { useDebounced } from '../../hooks/debounced.ts'
@@ -14,7 +13,6 @@ import { Page } from '../../parts/page.tsx'
 import { Plan } from '../../parts/plan/plan.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** The used size of a volume changes slowly. */
 const EVERY_MS = 30_000
@@ -46,11 +44,6 @@ function used({ usedBytes, usedAt }: Pick<GlobalVolume, 'usedBytes' | 'usedAt'>)
 function NetworkVolumes() {
   const volumes = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: EVERY_MS })
   const noRight = useNoRight()
-  const first = (
-    <Empty title="No network volumes yet" command="podplane volumes create --help">
-      <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>
-    </Empty>
-  )
   return (
     <section aria-labelledby="network" className="flex flex-col gap-3">
       <div className="flex items-center justify-between">
@@ -62,7 +55,11 @@ function NetworkVolumes() {
       <LiveTable
         of={volumes}
         rows={({ networkVolumes }) => networkVolumes}
-        empty={first}
+        empty={{
+          title: 'No network volumes yet',
+          command: 'podplane volumes create --help',
+          children: <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>,
+        }}
         caption="Network volumes"
         keyOf={({ id }) => id}
         columns={[
@@ -95,21 +92,21 @@ function NetworkVolumes() {
   )
 }
 
+const BLANK = { name: '', size: '10', dataCenter: '' }
+
 function NewNetworkVolume({ noRight }: { noRight: string | undefined }) {
-  const { api } = useApi()
   const centers = useLive(['catalog', 'data-centers'], (client, signal) => client.listDataCenters({}, { signal }), { everyMs: 0 })
-  const [text, setText] = useState({ name: '', size: '10', dataCenter: '' })
-  const body = { ...text, size: readNumber(text.size) ?? 0 }
+  const bodyOf = (text: typeof BLANK) => ({ ...text, size: readNumber(text.size) ?? 0 })
   return (
     <FormDialog
       title="New network volume"
       verb="Create"
       isPrimary
       noRight={noRight}
-      text={text}
-      onChange={setText}
-      call={{ method: 'POST', path: '/v2/network-volumes', body }}
-      send={() => api.createNetworkVolume({ body })}
+      start={BLANK}
+      isKept
+      call={(text) => ({ method: 'POST', path: '/v2/network-volumes', body: bodyOf(text) })}
+      send={(api, text) => api.createNetworkVolume({ body: bodyOf(text) })}
       done="The volume is created"
       refresh="network-volumes"
     >
@@ -128,48 +125,43 @@ function NewNetworkVolume({ noRight }: { noRight: string | undefined }) {
 }
 
 function EditNetworkVolume({ volume, noRight }: { volume: NetworkVolume; noRight: string | undefined }) {
-  const { api } = useApi()
-  const now = { name: volume.name, size: String(volume.size) }
-  const [text, setText] = useState(now)
-  const { name, size } = text
-  const wanted = readNumber(size)
-  const debounced = readNumber(useDebounced(size))
-  const body = { ...(name !== volume.name && { name }), ...(wanted !== undefined && wanted !== volume.size && { size: wanted }) }
+  const start = { name: volume.name, size: String(volume.size) }
+  const bodyOf = ({ name, size }: typeof start) => {
+    const wanted = readNumber(size)
+    return { ...(name !== volume.name && { name }), ...(wanted !== undefined && wanted !== volume.size && { size: wanted }) }
+  }
   return (
     <FormDialog
       title="Edit"
       name={`Edit ${volume.name}`}
       verb="Save"
       noRight={noRight}
-      text={text}
-      onChange={setText}
-      call={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body }}
-      send={() => api.updateNetworkVolume({ path: { id: volume.id }, body })}
+      start={start}
+      call={(text) => ({ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: bodyOf(text) })}
+      send={(api, text) => api.updateNetworkVolume({ path: { id: volume.id }, body: bodyOf(text) })}
       done="The volume is changed"
       refresh="network-volumes"
-      onOpen={() => setText(now)}
     >
-      {(input) => (
+      {(input, { size }) => (
         <>
           <TextField label="Name" {...input('name')} />
           <TextField label="Size (GB)" inputMode="numeric" hint="It can only grow." {...input('size')} />
-          {debounced !== undefined && debounced !== volume.size && (
-            <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size: debounced } }} />
-          )}
+          <GrowthPlan volume={volume} text={size} />
         </>
       )}
     </FormDialog>
   )
 }
 
+function GrowthPlan({ volume, text }: { volume: NetworkVolume; text: string }) {
+  const size = readNumber(useDebounced(text))
+  if (size === undefined || size === volume.size) return null
+  return <Plan of={{ method: 'PATCH', path: `/v2/network-volumes/${volume.id}`, body: { size } }} />
+}
+
 function GlobalVolumes() {
   const volumes = useLive(['global-volumes'], (api, signal) => api.listGlobalVolumes({}, { signal }), { everyMs: EVERY_MS })
   const noRight = useNoRight()
-  const first = (
-    <Empty title="No global volumes yet" command="podplane global-volumes create --help">
-      <p>A global volume can be mounted in every data center and has no fixed size.</p>
-    </Empty>
-  )
   return (
     <section aria-labelledby="global" className="flex flex-col gap-3">
       <div className="flex items-center justify-between">
@@ -181,7 +173,11 @@ function GlobalVolumes() {
       <LiveTable
         of={volumes}
         rows={({ globalVolumes }) => globalVolumes}
-        empty={first}
+        empty={{
+          title: 'No global volumes yet',
+          command: 'podplane global-volumes create --help',
+          children: <p>A global volume can be mounted in every data center and has no fixed size.</p>,
+        }}
         caption="Global volumes"
         keyOf={({ id }) => id}
         columns={[
@@ -214,25 +210,23 @@ function GlobalVolumes() {
 
 /** The name is the only field of a global volume: one form creates and renames it. */
 function NameGlobalVolume({ volume, noRight }: { volume?: GlobalVolume; noRight: string | undefined }) {
-  const { api } = useApi()
-  const [body, setBody] = useState({ name: volume?.name ?? '' })
   return (
     <FormDialog
       title={volume === undefined ? 'New global volume' : 'Edit'}
       name={volume && `Edit ${volume.name}`}
       verb={volume === undefined ? 'Create' : 'Save'}
       noRight={noRight}
-      text={body}
-      onChange={setBody}
-      call={
+      start={{ name: volume?.name ?? '' }}
+      call={(body) =>
         volume === undefined
           ? { method: 'POST', path: '/v2/global-volumes', body }
           : { method: 'PATCH', path: `/v2/global-volumes/${volume.id}`, body }
       }
-      send={() => (volume === undefined ? api.createGlobalVolume({ body }) : api.updateGlobalVolume({ path: { id: volume.id }, body }))}
+      send={(api, body) =>
+        volume === undefined ? api.createGlobalVolume({ body }) : api.updateGlobalVolume({ path: { id: volume.id }, body })
+      }
       done={volume === undefined ? 'The volume is created' : 'The volume is renamed'}
       refresh="global-volumes"
-      onOpen={() => setBody({ name: volume?.name ?? '' })}
     >
       {(input) => <TextField label="Name" required autoComplete="off" {...input('name')} />}
     </FormDialog>

@@ -1,12 +1,10 @@
-import { useState } from 'react'
 import type { SpendLimits } from '../../../contract/billing/spend.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
-import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { CheckField, TextField } from '../../parts/form/field.tsx'
-import { Form, inputsOf } from '../../parts/form/form.tsx'
+import { Form, useForm } from '../../parts/form/form.tsx'
 import { money } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
@@ -24,12 +22,10 @@ export function SpendLimitsForm() {
 const amount = (text: string) => (text.trim() === '' ? null : Number(text))
 
 function LimitsForm({ of }: { of: SpendLimits }) {
-  const { api, may } = useApi()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const refresh = useRefresh()
+  const { api, may, refresh } = useApi()
   const { perHour, perMonth, stopsPods } = of
-  const [text, setText] = useState({ perHour: String(perHour), perMonth: perMonth === null ? '' : String(perMonth), stopsPods })
-  const { input, check } = inputsOf(text, (part) => setText({ ...text, ...part }), errors)
+  const start = { perHour: String(perHour), perMonth: perMonth === null ? '' : String(perMonth), stopsPods }
+  const { isBusy, refusal, send, text, input, check } = useForm(start)
   const body = { ...text, perHour: amount(text.perHour), perMonth: amount(text.perMonth) }
   const submit = async () => {
     await send(() => api.updateSpendLimits({ body }), 'The limits are set')

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { SpendStopPlan } from '../../../contract/billing/stops.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useSubmit } from '../../hooks/submit.ts'
 import { Button } from '../../parts/button.tsx'
@@ -29,9 +29,8 @@ export function StopSpend() {
 }
 
 function Preview({ onClose }: { onClose: () => void }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const [idleMinutes, setIdleMinutes] = useState('')
   const asked = idleMinutes === '' ? {} : { idleForSeconds: Number(idleMinutes) * 60 }
   const plan = useLive(

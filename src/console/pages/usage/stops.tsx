@@ -1,6 +1,6 @@
 import type { SpendStop } from '../../../contract/billing/stops.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useLive, useRefresh } from '../../hooks/live.ts'
+import { useLive } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
@@ -8,7 +8,6 @@ import { count, perHour } from '../../parts/format.ts'
 import { Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { Empty } from '../../parts/view-state.tsx'
 
 /** Past stops, each with a button that starts the same resources again. */
 export function Stops() {
@@ -18,7 +17,7 @@ export function Stops() {
       <LiveTable
         of={stops}
         rows={(data) => data.stops}
-        empty={<Empty title="No stops yet" />}
+        empty={{ title: 'No stops yet' }}
         caption="Stops"
         keyOf={({ id }) => id}
         columns={[
@@ -53,9 +52,8 @@ function Items({ of: { items } }: { of: SpendStop }) {
 }
 
 function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   if (undoneAt !== null) {
     return (
       <span className="text-soft">

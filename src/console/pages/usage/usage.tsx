@@ -5,7 +5,7 @@ import { Options } from '../../parts/form/form.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Facts, LiveTable } from '../../parts/table.tsx'
-import { Empty, ViewState } from '../../parts/view-state.tsx'
+import { ViewState } from '../../parts/view-state.tsx'
 import { Costs } from './costs.tsx'
 import { SpendLimitsForm } from './spend-limits.tsx'
 import { Stops } from './stops.tsx'
@@ -75,7 +75,7 @@ function Bills() {
         <LiveTable
           of={bills}
           rows={({ records }) => [...records].reverse()}
-          empty={<Empty title="No charges in this period" />}
+          empty={{ title: 'No charges in this period' }}
           caption={`Charges by ${bucketSize}, in USD`}
           keyOf={({ startTime }) => startTime}
           columns={[

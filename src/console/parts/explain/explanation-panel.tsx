@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { WhyEvidence, WhyOption } from '../../../contract/explain/explain.ts'
 import { useAct } from '../../hooks/act.ts'
-import { type Live, useRefresh } from '../../hooks/live.ts'
+import type { Live } from '../../hooks/live.ts'
 import { useGo } from '../../hooks/params.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
@@ -79,10 +79,9 @@ function Evidence({ lines }: { lines: readonly WhyEvidence[] }) {
 }
 
 function Options({ options, mayWrite, refresh }: { options: readonly WhyOption[]; mayWrite: boolean; refresh: string }) {
-  const { api } = useApi()
+  const { api, refresh: again } = useApi()
   const go = useGo()
   const { isBusy, run } = useAct()
-  const again = useRefresh()
   const [asked, setAsked] = useState<WhyOption | null>(null)
   const take = async (option: WhyOption) => {
     const { call } = option

@@ -19,17 +19,21 @@ export function useDryRun<Body, Preview>(key: string, body: Body, isComplete: bo
   return useLive([key, text], (api, signal) => read(api, JSON.parse(text), signal), { everyMs: EVERY_MS, isEnabled: isComplete })
 }
 
-interface ForetoldProps<Preview, Body> {
+/** Props of the preview of one kind of resource. */
+export interface PreviewProps<Preview, Body> {
   answer: Live<Preview>
   /** Reason why no preview can be requested yet. */
   missing: string | undefined
+  /** Applies an option that would fit instead. */
+  onTake: (body: Body) => void
+}
+
+interface ForetoldProps<Preview, Body> extends PreviewProps<Preview, Body> {
   price: (of: Preview) => ReactNode
   /** Text for a request that fits. */
   fitText: (of: Preview) => string
   /** Obstacles of a request that does not fit. */
   obstacles: (of: Preview) => ReactNode
-  /** Applies an option that would fit instead. */
-  onTake: (body: Body) => void
 }
 
 /** Preview of what the button of a form does, updated while the user types. */

@@ -9,78 +9,67 @@ interface FieldProps {
 
 const BOX = 'border-line bg-panel min-h-8.5 w-full rounded-md border px-2.5 py-1.5 aria-invalid:border-bad'
 
-function Frame({ label, hint, error, id, children }: FieldProps & { id: string; children: ReactNode }) {
+type Noted = FieldProps & { id: string }
+
+function Notes({ id, hint, error, className = '' }: Omit<Noted, 'label'> & { className?: string }) {
   return (
-    <div className="flex min-w-0 flex-col gap-1">
-      <label htmlFor={id} className="font-medium">
-        {label}
-      </label>
-      {children}
+    <>
       {hint && (
-        <p id={`${id}-hint`} className="text-soft text-xs">
+        <p id={`${id}-hint`} className={`text-soft text-xs ${className}`}>
           {hint}
         </p>
       )}
       {error !== undefined && (
-        <p id={`${id}-error`} className="text-bad text-xs">
+        <p id={`${id}-error`} className={`text-bad text-xs ${className}`}>
           {error}
         </p>
       )}
-    </div>
+    </>
   )
 }
 
-const marks = (id: string, { hint, error }: FieldProps) => ({
+const marks = ({ id, hint, error }: Noted) => ({
   id,
   'aria-invalid': error !== undefined || undefined,
   'aria-describedby': [hint && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean).join(' ') || undefined,
 })
 
-export function TextField({ label, hint, error, ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
-  const id = useId()
+/** Label above a control, with the notes below it. `control` gets the props that connect it with them. */
+function Frame({ control, ...field }: FieldProps & { control: (props: ReturnType<typeof marks>) => ReactNode }) {
+  const noted = { ...field, id: useId() }
   return (
-    <Frame label={label} hint={hint} error={error} id={id}>
-      <input {...rest} {...marks(id, { label, hint, error })} className={BOX} />
-    </Frame>
+    <div className="flex min-w-0 flex-col gap-1">
+      <label htmlFor={noted.id} className="font-medium">
+        {field.label}
+      </label>
+      {control(marks(noted))}
+      <Notes {...noted} />
+    </div>
   )
+}
+
+export function TextField({ label, hint, error, ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
+  return <Frame label={label} hint={hint} error={error} control={(props) => <input {...rest} {...props} className={BOX} />} />
 }
 
 export function TextArea({ label, hint, error, ...rest }: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
-  const id = useId()
-  return (
-    <Frame label={label} hint={hint} error={error} id={id}>
-      <textarea {...rest} {...marks(id, { label, hint, error })} className={`${BOX} font-mono text-xs`} />
-    </Frame>
-  )
+  const control = (props: ReturnType<typeof marks>) => <textarea {...rest} {...props} className={`${BOX} font-mono text-xs`} />
+  return <Frame label={label} hint={hint} error={error} control={control} />
 }
 
 export function SelectField({ label, hint, error, ...rest }: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
-  const id = useId()
-  return (
-    <Frame label={label} hint={hint} error={error} id={id}>
-      <select {...rest} {...marks(id, { label, hint, error })} className={BOX} />
-    </Frame>
-  )
+  return <Frame label={label} hint={hint} error={error} control={(props) => <select {...rest} {...props} className={BOX} />} />
 }
 
 export function CheckField({ label, hint, error, ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
-  const id = useId()
+  const noted = { label, hint, error, id: useId() }
   return (
     <div className="flex flex-col gap-1">
       <label className="flex items-center gap-2">
-        <input type="checkbox" {...rest} {...marks(id, { label, hint, error })} className="size-4" />
+        <input type="checkbox" {...rest} {...marks(noted)} className="size-4" />
         <span>{label}</span>
       </label>
-      {hint && (
-        <p id={`${id}-hint`} className="text-soft pl-6 text-xs">
-          {hint}
-        </p>
-      )}
-      {error !== undefined && (
-        <p id={`${id}-error`} className="text-bad pl-6 text-xs">
-          {error}
-        </p>
-      )}
+      <Notes {...noted} className="pl-6" />
     </div>
   )
 }

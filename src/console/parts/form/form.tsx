@@ -1,5 +1,6 @@
-import type { FormEvent, ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import type { FieldErrors } from '../../hooks/field-errors.ts'
+import { useSubmit } from '../../hooks/submit.ts'
 import { Button, type ButtonProps } from '../button.tsx'
 import type { CopiedCall } from '../copy/call-texts.ts'
 import { CopyAs } from '../copy/copy-as.tsx'
@@ -73,6 +74,13 @@ export interface Input {
   onChange: (event: { target: { value: string } }) => void
 }
 
+/** Props of a part of a form, which changes members of the form's text. */
+export interface FieldsProps<Text> {
+  text: Text
+  onChange: (part: Partial<Text>) => void
+  errors: FieldErrors
+}
+
 type NamesOf<Text, Value> = { [Name in keyof Text & string]: Text[Name] extends Value ? Name : never }[keyof Text & string]
 
 /**
@@ -94,4 +102,12 @@ export function inputsOf<Text extends object>(text: Text, onChange: (part: Parti
       onChange: ({ target }: { target: { checked: boolean } }) => change(name, target.checked),
     }),
   }
+}
+
+/** A form of a page: its text, the props of its fields, and its submission. `set` changes a part of the text. */
+export function useForm<Text extends object>(initial: Text | (() => Text)) {
+  const submission = useSubmit()
+  const [text, setText] = useState(initial)
+  const set = (part: Partial<Text>) => setText((before) => ({ ...before, ...part }))
+  return { ...submission, text, setText, set, ...inputsOf(text, set, submission.errors) }
 }

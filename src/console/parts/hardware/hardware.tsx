@@ -1,9 +1,8 @@
 import type { ReactNode } from 'react'
 import type { GpuType } from '../../../contract/catalog/catalog.ts'
-import type { FieldErrors } from '../../hooks/field-errors.ts'
 import { useLive } from '../../hooks/live.ts'
 import { SelectField, TextField } from '../form/field.tsx'
-import { inputsOf, Options } from '../form/form.tsx'
+import { type FieldsProps, inputsOf, Options } from '../form/form.tsx'
 import { ViewState } from '../view-state.tsx'
 import { KindChoice } from './kind-choice.tsx'
 import { OfferChoice } from './offer-choice.tsx'
@@ -20,11 +19,8 @@ export interface HardwareText {
   vcpuCount: string
 }
 
-interface HardwareProps {
+interface HardwareProps extends FieldsProps<HardwareText> {
   product: 'POD' | 'SERVERLESS'
-  text: HardwareText
-  onChange: (part: Partial<HardwareText>) => void
-  errors: FieldErrors
   gpu: {
     /** Further query parameters that affect availability, such as the cloud. */
     query?: Record<string, string>

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from 'react'
 import { useApi } from '../../hooks/session.ts'
+import { followWhileVisible } from '../../hooks/visible.ts'
 import { LogFollower } from './reading/follower.ts'
 import type { LogOrigin } from './reading/origins.ts'
 import { pageQuery, sourceOf, type Wanted } from './reading/source.ts'
@@ -12,15 +13,6 @@ export function useFollower(of: LogOrigin, { source, since, text, around }: Want
     const nowMs = Date.now()
     return { query: pageQuery(wanted, of.span, nowMs), follower: new LogFollower(sourceOf(api, of, wanted, nowMs)) }
   }, [api, of, source, since, text, around])
-  useEffect(() => {
-    const { follower } = made
-    const watch = () => (document.hidden ? follower.stop() : follower.start())
-    watch()
-    document.addEventListener('visibilitychange', watch)
-    return () => {
-      document.removeEventListener('visibilitychange', watch)
-      follower.stop()
-    }
-  }, [made])
+  useEffect(() => followWhileVisible(made.follower), [made])
   return made
 }

@@ -2,7 +2,6 @@ import type { QueryKey } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import type { ApiClient } from '../../../client/client.ts'
 import { useAct } from '../../hooks/act.ts'
-import { useRefresh } from '../../hooks/live.ts'
 import { useApi } from '../../hooks/session.ts'
 import { Button, type ButtonProps } from '../button.tsx'
 import { Confirm, type ConfirmProps } from './confirm.tsx'
@@ -34,9 +33,8 @@ export function ConfirmButton({
   onDone,
   ...confirm
 }: ConfirmButtonProps) {
-  const { api } = useApi()
+  const { api, refresh: again } = useApi()
   const { isBusy, run } = useAct()
-  const again = useRefresh()
   const [isAsked, setIsAsked] = useState(false)
   const carryOut = async () => {
     const isDone = await run(() => act(api), done)

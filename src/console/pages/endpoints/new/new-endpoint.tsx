@@ -1,14 +1,12 @@
-import { useState } from 'react'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { ContainerFields } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Form, inputsOf, Options, Refusal, Submit } from '../../../parts/form/form.tsx'
+import { Form, Options, Refusal, Submit, useForm } from '../../../parts/form/form.tsx'
 import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { workerGpus } from '../../../parts/hardware/offers.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
@@ -20,19 +18,15 @@ const MAY_NOT = 'Your role in this account may not create endpoints.'
 
 /** Form that creates an endpoint; each error is shown beside its field. */
 export function NewEndpointPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
-  const { isBusy, errors, refusal, send } = useSubmit()
-  const [text, setText] = useState<EndpointText>(EMPTY_ENDPOINT)
-  const set = (part: Partial<EndpointText>) => setText((before) => ({ ...before, ...part }))
+  const { isBusy, errors, refusal, send, text, set, input } = useForm<EndpointText>(EMPTY_ENDPOINT)
   const { data: templates } = useLive(['templates', 'all'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const body = endpointBody(text)
   const isUnread = Object.keys(containerProblems(text.container)).length > 0
   const missing = isUnread ? 'Some fields are invalid.' : missingOf({ ...text, name: text.name || 'endpoint' })
   const preview = useEndpointPreview(body, missing === undefined && may('serverless:write'))
   const reason = !may('serverless:write') ? MAY_NOT : isUnread ? 'Some fields are invalid.' : missingOf(text)
-  const { input } = inputsOf(text, set, errors)
   const submit = async () => {
     if (isBusy || reason !== undefined) return
     const made = await send(() => api.createEndpoint({ body }), 'The endpoint is created')

@@ -1,7 +1,7 @@
 import type { CreateEndpointRequest } from '../../../../contract/endpoints/endpoints.ts'
 import type { EndpointPlacementPreview } from '../../../../contract/endpoints/placement-preview.ts'
 import type { Live } from '../../../hooks/live.ts'
-import { Foretold, InTheWay, Price, useDryRun } from '../../../parts/explain/preview.tsx'
+import { Foretold, InTheWay, type PreviewProps, Price, useDryRun } from '../../../parts/explain/preview.tsx'
 import { perHour } from '../../../parts/format.ts'
 
 /** Current placement of a worker (DRY-18). */
@@ -11,15 +11,8 @@ export function useEndpointPreview(body: CreateEndpointRequest, isComplete: bool
   return useDryRun('endpoint-preview', asked, isComplete, (api, sent, signal) => api.previewEndpoint({ body: sent }, { signal }))
 }
 
-interface EndpointPreviewProps {
-  answer: Live<EndpointPlacementPreview>
-  /** Reason why no preview can be requested yet. */
-  missing: string | undefined
-  onTake: (body: CreateEndpointRequest) => void
-}
-
 /** Outcome for the first job: a worker with its price, or the obstacles and the options that would fit instead. */
-export function EndpointPreview(props: EndpointPreviewProps) {
+export function EndpointPreview(props: PreviewProps<EndpointPlacementPreview, CreateEndpointRequest>) {
   return (
     <Foretold
       {...props}

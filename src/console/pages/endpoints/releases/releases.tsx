@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import type { Release } from '../../../../contract/endpoints/releases.ts'
 import { useAct } from '../../../hooks/act.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { count } from '../../../parts/format.ts'
@@ -90,9 +90,8 @@ interface DialogProps {
 
 /** A rollback is an ordinary change: it makes a new release with the old values. */
 function GoBackDialog({ endpointId, target, releases, onClose }: DialogProps) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const { body, lost } = rollbackTo(target.version, releases)
   const isEmpty = Object.keys(body).length === 0
   const goBack = async () => {

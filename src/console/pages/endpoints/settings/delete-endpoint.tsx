@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useAct } from '../../../hooks/act.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
@@ -11,9 +10,8 @@ import { Panel } from '../../../parts/page.tsx'
 
 /** Deletion of an endpoint; the dialog states what is deleted with it. */
 export function DeleteEndpoint({ of: endpoint, offReason }: { of: Endpoint; offReason: string | undefined }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const go = useGo()
   const [isOpen, setIsOpen] = useState(false)
   const remove = async () => {

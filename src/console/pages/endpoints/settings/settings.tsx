@@ -1,14 +1,11 @@
-import { useState } from 'react'
 import type { Endpoint } from '../../../../contract/endpoints/endpoints.ts'
 import { useDebounced } from '../../../hooks/debounced.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
 import { EnvFields } from '../../../parts/env/env-fields.tsx'
 import { TextField } from '../../../parts/form/field.tsx'
-import { Form, inputsOf } from '../../../parts/form/form.tsx'
+import { Form, inputsOf, useForm } from '../../../parts/form/form.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { Plan } from '../../../parts/plan/plan.tsx'
 import { Pre } from '../../../parts/pre.tsx'
@@ -20,14 +17,11 @@ const MAY_NOT = 'Your role in this account may not change endpoints.'
 
 /** Form with the changeable settings of an endpoint. It sends only the differences and previews them first. */
 export function Settings({ of: endpoint }: { of: Endpoint }) {
-  const { api, may } = useApi()
-  const refresh = useRefresh()
-  const { isBusy, errors, refusal, send } = useSubmit()
+  const { api, may, refresh } = useApi()
   const before = settingsText(endpoint)
   // Holds only the fields that the user has typed; the others follow the endpoint.
-  const [typed, setTyped] = useState<Partial<SettingsText>>({})
+  const { isBusy, errors, refusal, send, text: typed, set, setText: setTyped } = useForm<Partial<SettingsText>>({})
   const text = { ...before, ...typed }
-  const set = (part: Partial<SettingsText>) => setTyped((previous) => ({ ...previous, ...part }))
   const body = settingsChanges(text, before)
   const isSame = Object.keys(body).length === 0
   const debounced = useDebounced(JSON.stringify(body))

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { useRefresh } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
@@ -20,8 +19,7 @@ const MAY_NOT = 'Your role in this account may not send jobs.'
 
 /** Form that sends a job and shows its progress and result. */
 export function TryJob({ endpointId }: { endpointId: string }) {
-  const { api, may } = useApi()
-  const refresh = useRefresh()
+  const { api, may, refresh } = useApi()
   const { isBusy, errors, refusal, send } = useSubmit()
   const [text, setText] = useState(FIRST)
   const [jobId, setJobId] = useState<string | null>(null)

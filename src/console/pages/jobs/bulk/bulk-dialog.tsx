@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { ApiClient } from '../../../../client/client.ts'
 import type { JobBulk, JobBulkRequest } from '../../../../contract/jobs/bulk.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
@@ -33,8 +33,7 @@ interface Planned {
 
 /** Dialog for a change of many jobs: first the plan, from a dry run of the same request, then the result of each job. */
 export function BulkDialog({ endpointId, chosen, action, onClose }: BulkDialogProps) {
-  const { api } = useApi()
-  const refresh = useRefresh()
+  const { api, refresh } = useApi()
   const { isBusy, refusal, send } = useSubmit()
   const [openedAtMs] = useState(Date.now)
   const [done, setDone] = useState<JobBulk | null>(null)

@@ -2,7 +2,6 @@ import { useLive } from '../../../hooks/live.ts'
 import { State } from '../../../parts/state.tsx'
 import { LiveTable } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Empty } from '../../../parts/view-state.tsx'
 
 /** Webhook deliveries of a job. */
 export function Deliveries({ jobId }: { jobId: string }) {
@@ -11,11 +10,7 @@ export function Deliveries({ jobId }: { jobId: string }) {
     <LiveTable
       of={deliveries}
       rows={(data) => data.deliveries}
-      empty={
-        <Empty title="No deliveries">
-          <p>A job with a webhook sends a POST request to it when the job ends.</p>
-        </Empty>
-      }
+      empty={{ title: 'No deliveries', children: <p>A job with a webhook sends a POST request to it when the job ends.</p> }}
       caption="Webhook deliveries"
       keyOf={({ id }) => id}
       columns={[

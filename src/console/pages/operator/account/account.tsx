@@ -1,5 +1,5 @@
 import { useAct } from '../../../hooks/act.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useParam } from '../../../hooks/params.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -56,9 +56,8 @@ export function AccountPage() {
 }
 
 function Suspend({ id, name, isSuspended }: { id: string; name: string; isSuspended: boolean }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const resume = async () => {
     await run(() => api.resumeUser({ path: { id } }), `${name} is resumed`)
     await refresh('operator')

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import type { AccountLimits, BudgetOverrides } from '../../../../contract/accounts/budgets.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { TextField } from '../../../parts/form/field.tsx'
@@ -22,9 +22,8 @@ export function Budgets({ id, inForce }: BudgetsProps) {
 }
 
 function BudgetsForm({ id, own, inForce }: BudgetsProps & { own: BudgetOverrides }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, refusal, errors, send } = useSubmit()
-  const refresh = useRefresh()
   const [texts, setTexts] = useState(() => boundTexts(own))
   const { body, wrong } = budgetsOf(texts)
   const save = async () => {

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useAct } from '../../../hooks/act.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
@@ -9,13 +9,11 @@ import { SecretOnce } from '../../../parts/over/secret-once.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { LiveTable } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
-import { Empty } from '../../../parts/view-state.tsx'
 
 /** Keys of the account; the operator can create and revoke them. */
 export function Keys({ id }: { id: string }) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const [secret, setSecret] = useState<string | null>(null)
   const keys = useLive(['operator', 'keys', id], (client, signal) => client.listKeys({ path: { id } }, { signal }), { everyMs: 15_000 })
   const make = async () => {
@@ -37,7 +35,7 @@ export function Keys({ id }: { id: string }) {
       <LiveTable
         of={keys}
         rows={(data) => data.keys}
-        empty={<Empty title="No keys" />}
+        empty={{ title: 'No keys' }}
         caption="Keys"
         keyOf={(key) => key.id}
         columns={[

@@ -1,10 +1,8 @@
-import { useState } from 'react'
 import type { LimitsPlan } from '../../../../contract/accounts/plans.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { SelectField } from '../../../parts/form/field.tsx'
-import { Options } from '../../../parts/form/form.tsx'
+import { Options, useForm } from '../../../parts/form/form.tsx'
 import { Facts } from '../../../parts/table.tsx'
 import { ViewState } from '../../../parts/view-state.tsx'
 import { BUDGET_LABELS, BUDGET_NAMES, boundText } from './bounds.ts'
@@ -25,10 +23,9 @@ export function AccountPlan({ id }: { id: string }) {
 }
 
 function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans: readonly LimitsPlan[] }) {
-  const { api } = useApi()
-  const { isBusy, refusal, errors, send } = useSubmit()
-  const refresh = useRefresh()
-  const [name, setName] = useState(plan ?? '')
+  const { api, refresh } = useApi()
+  const { isBusy, refusal, send, text, input } = useForm({ plan: plan ?? '' })
+  const name = text.plan
   const body = { plan: name === '' ? null : name }
   const save = async () => {
     await send(() => api.setUserPlan({ path: { id }, body }), 'The plan is set')
@@ -52,7 +49,7 @@ function PlanForm({ id, plan, plans }: { id: string; plan: string | null; plans:
       disabledReason={name === (plan ?? '') ? 'The account has this plan already.' : undefined}
       save={save}
     >
-      <SelectField label="Plan" value={name} error={errors.of('plan')} onChange={({ target }) => setName(target.value)}>
+      <SelectField label="Plan" {...input('plan')}>
         <option value="">No plan</option>
         <Options of={plans.map((one) => one.name)} />
       </SelectField>

@@ -1,9 +1,7 @@
-import { useState } from 'react'
 import type { UserLimits } from '../../../../contract/accounts/user-limits.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { CheckField, TextField } from '../../../parts/form/field.tsx'
+import { useForm } from '../../../parts/form/form.tsx'
 import { ConfirmButton } from '../../../parts/over/confirm-button.tsx'
 import { LimitsForm } from './limits-form.tsx'
 
@@ -12,13 +10,11 @@ const NAMES = ['minute', 'hour', 'day'] as const
 
 /** Form for the request limits of the account. */
 export function Requests({ id, inForce }: { id: string; inForce: UserLimits['requests'] }) {
-  const { isBusy, refusal, errors, send } = useSubmit()
-  const { api } = useApi()
-  const refresh = useRefresh()
-  const [texts, setTexts] = useState({ minute: `${inForce.minute}`, hour: `${inForce.hour}`, day: `${inForce.day}` })
-  const [exempt, setExempt] = useState(inForce.exempt)
-  const body = { minute: Number(texts.minute), hour: Number(texts.hour), day: Number(texts.day), exempt }
-  const wrong = NAMES.filter((name) => !/^[1-9]\d*$/.test(texts[name].trim()))
+  const { api, refresh } = useApi()
+  const start = { minute: `${inForce.minute}`, hour: `${inForce.hour}`, day: `${inForce.day}`, exempt: inForce.exempt }
+  const { isBusy, refusal, send, text, input, check } = useForm(start)
+  const body = { minute: Number(text.minute), hour: Number(text.hour), day: Number(text.day), exempt: text.exempt }
+  const wrong = NAMES.filter((name) => !/^[1-9]\d*$/.test(text[name].trim()))
   const path = `/admin/v1/users/${id}/quotas`
   const save = async () => {
     await send(() => api.setQuotas({ path: { id }, body }), 'The request limits are set')
@@ -40,12 +36,11 @@ export function Requests({ id, inForce }: { id: string; inForce: UserLimits['req
           key={name}
           label={WINDOWS[name]}
           inputMode="numeric"
-          value={texts[name]}
-          error={wrong.includes(name) ? 'Enter a whole number.' : errors.of(name)}
-          onChange={({ target }) => setTexts({ ...texts, [name]: target.value })}
+          {...input(name)}
+          {...(wrong.includes(name) && { error: 'Enter a whole number.' })}
         />
       ))}
-      <CheckField label="No limit" checked={exempt} onChange={({ target }) => setExempt(target.checked)} />
+      <CheckField label="No limit" {...check('exempt')} />
     </LimitsForm>
   )
 }

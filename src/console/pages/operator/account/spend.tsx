@@ -1,9 +1,8 @@
-import { useState } from 'react'
 import type { SpendCeilings, SpendSummary } from '../../../../contract/billing/spend.ts'
-import { useLive, useRefresh } from '../../../hooks/live.ts'
+import { useLive } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { TextField } from '../../../parts/form/field.tsx'
+import { useForm } from '../../../parts/form/form.tsx'
 import { money, perHour } from '../../../parts/format.ts'
 import { ViewState } from '../../../parts/view-state.tsx'
 import { Share } from '../amounts.tsx'
@@ -25,11 +24,10 @@ export function Spend({ id, inForce }: SpendProps) {
 }
 
 function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & { own: SpendCeilings }) {
-  const { api } = useApi()
-  const { isBusy, refusal, errors, send } = useSubmit()
-  const refresh = useRefresh()
-  const [texts, setTexts] = useState({ perHour: own.perHour?.toString() ?? '', perMonth: own.perMonth?.toString() ?? '' })
-  const { body, wrong } = ceilingsOf(texts)
+  const { api, refresh } = useApi()
+  const start = { perHour: own.perHour?.toString() ?? '', perMonth: own.perMonth?.toString() ?? '' }
+  const { isBusy, refusal, errors, send, text, input } = useForm(start)
+  const { body, wrong } = ceilingsOf(text)
   const save = async () => {
     await send(() => api.setSpendCeilings({ path: { id }, body }), 'The spending limits are set')
     await Promise.all([refresh('operator', 'ceilings', id), refresh('operator', 'limits', id)])
@@ -50,9 +48,8 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
         inputMode="decimal"
         placeholder={own.perHour === undefined ? String(limits.maxPerHour) : 'value of the plane'}
         hint={<Share used={rate.perHour} bound={limits.perHour} label={`${perHour(rate.perHour)} of ${perHour(limits.perHour)} now`} />}
-        value={texts.perHour}
+        {...input('perHour')}
         error={errorOf('perHour')}
-        onChange={({ target }) => setTexts({ ...texts, perHour: target.value })}
       />
       <TextField
         label="Maximum USD per calendar month"
@@ -65,9 +62,8 @@ function SpendForm({ id, own, inForce: { rate, month, limits } }: SpendProps & {
             label={`${money(month.spent)}${limits.perMonth === null ? '' : ` of ${money(limits.perMonth)}`} since the 1st, about ${money(month.estimate)} by its end`}
           />
         }
-        value={texts.perMonth}
+        {...input('perMonth')}
         error={errorOf('perMonth')}
-        onChange={({ target }) => setTexts({ ...texts, perMonth: target.value })}
       />
       <p className="text-soft">The user can set lower limits, currently {limitText(limits)}.</p>
     </LimitsForm>

@@ -8,7 +8,6 @@ import { Page } from '../../../parts/page.tsx'
 import { State } from '../../../parts/state.tsx'
 import { type Column, LiveTable } from '../../../parts/table.tsx'
 import { Tabs } from '../../../parts/tabs.tsx'
-import { Empty } from '../../../parts/view-state.tsx'
 import { Edit } from './edit.tsx'
 import type { CATALOG_FIELDS } from './fields.ts'
 
@@ -114,7 +113,7 @@ function Entries({ of: kind }: { of: Kind }) {
       <LiveTable
         of={list}
         rows={({ entries }) => entries}
-        empty={<Empty title="No entries" />}
+        empty={{ title: 'No entries' }}
         caption={kind.title}
         keyOf={({ id }) => id}
         columns={[

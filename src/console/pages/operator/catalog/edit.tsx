@@ -1,7 +1,6 @@
 import { useState } from 'react'
 import type { ApiClient } from '../../../../client/client.ts'
 import type { CatalogItem } from '../../../../contract/catalog/entries.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { useSubmit } from '../../../hooks/submit.ts'
 import { Button } from '../../../parts/button.tsx'
@@ -19,9 +18,8 @@ interface EditProps {
 
 /** Form for one catalog entry. Before it saves, it shows the accounts that would pay another price or lose an offer (DRY-23). */
 export function Edit({ kind, of, put, onClose }: EditProps) {
-  const { api } = useApi()
+  const { api, refresh } = useApi()
   const { isBusy, refusal, send } = useSubmit()
-  const refresh = useRefresh()
   const fields = fieldsOf(kind, of)
   const [texts, setTexts] = useState(() => textsOf(fields, of.entry))
   const { body, wrong } = entryOf(fields, texts)

@@ -1,19 +1,12 @@
-import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { CheckField, SelectField } from '../../../parts/form/field.tsx'
-import { inputsOf } from '../../../parts/form/form.tsx'
+import { type FieldsProps, inputsOf } from '../../../parts/form/form.tsx'
 import { Hardware } from '../../../parts/hardware/hardware.tsx'
 import { podGpus } from '../../../parts/hardware/offers.ts'
 import { DataCenterField } from './data-center-field.tsx'
 import type { PodText } from './pod-form.ts'
 
-interface HardwareFieldsProps {
-  text: PodText
-  onChange: (part: Partial<PodText>) => void
-  errors: FieldErrors
-}
-
 /** Hardware and location of the pod, with its cloud and CUDA versions. */
-export function HardwareFields({ text, onChange, errors }: HardwareFieldsProps) {
+export function HardwareFields({ text, onChange, errors }: FieldsProps<PodText>) {
   const { input, check } = inputsOf(text, onChange, errors)
   return (
     <div className="flex flex-col gap-4">

@@ -1,16 +1,13 @@
-import { useState } from 'react'
 import type { CreatePodRequest } from '../../../../contract/pods/pods.ts'
 import { type FieldErrors, fieldErrors } from '../../../hooks/field-errors.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
 import { CheckField, SelectField, TextField } from '../../../parts/form/field.tsx'
-import { Form, inputsOf, Options, Refusal, Submit } from '../../../parts/form/form.tsx'
+import { type FieldsProps, Form, inputsOf, Options, Refusal, Submit, useForm } from '../../../parts/form/form.tsx'
 import { duration } from '../../../parts/format.ts'
 import { Page, Panel } from '../../../parts/page.tsx'
 import { HOURS, IDLE_MINUTES } from '../deadline.ts'
@@ -24,13 +21,10 @@ import { TemplateField } from './template-field.tsx'
  * Form that creates a pod; a dry run shows placement and cost while the user types, and nothing is created before the button is pressed.
  */
 export function NewPodPage() {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const go = useGo()
-  const refresh = useRefresh()
-  const { isBusy, errors, refusal, send } = useSubmit()
   const [template] = useUrlState('template', '')
-  const [text, setText] = useState<PodText>({ ...EMPTY_POD, templateId: template })
-  const set = (part: Partial<PodText>) => setText((before) => ({ ...before, ...part }))
+  const { isBusy, errors, refusal, send, text, set, setText } = useForm<PodText>({ ...EMPTY_POD, templateId: template })
   const preview = usePodPreview(text)
   const both: FieldErrors = { ...errors, of: (path) => errors.of(path) ?? fieldErrors(preview.error).of(path) }
   const make = async (body: CreatePodRequest) => {
@@ -83,13 +77,7 @@ export function NewPodPage() {
   )
 }
 
-interface AccessProps {
-  text: PodText
-  onChange: (part: Partial<PodText>) => void
-  errors: FieldErrors
-}
-
-function Access({ text, onChange, errors }: AccessProps) {
+function Access({ text, onChange, errors }: FieldsProps<PodText>) {
   const { input, check } = inputsOf(text, onChange, errors)
   return (
     <div className="flex flex-col gap-4">

@@ -1,6 +1,6 @@
 import type { CreatePodRequest, PodPlacementPreview } from '../../../../contract/pods/pods.ts'
 import type { Live } from '../../../hooks/live.ts'
-import { Foretold, Price, useDryRun } from '../../../parts/explain/preview.tsx'
+import { Foretold, type PreviewProps, Price, useDryRun } from '../../../parts/explain/preview.tsx'
 import { perHour } from '../../../parts/format.ts'
 import { Misfit } from './misfit.tsx'
 import { askedBody, missingOf, type PodText } from './pod-form.ts'
@@ -12,15 +12,8 @@ export function usePodPreview(text: PodText): Live<PodPlacementPreview> {
   )
 }
 
-interface PreviewPanelProps {
-  answer: Live<PodPlacementPreview>
-  /** Reason why no preview can be requested yet. */
-  missing: string | undefined
-  onTake: (body: CreatePodRequest) => void
-}
-
 /** Outcome of creating the pod: placement and cost, or the obstacles and the options that would fit instead. */
-export function PreviewPanel(props: PreviewPanelProps) {
+export function PreviewPanel(props: PreviewProps<PodPlacementPreview, CreatePodRequest>) {
   return (
     <Foretold
       {...props}

@@ -1,17 +1,10 @@
-import type { FieldErrors } from '../../../hooks/field-errors.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { SelectField, TextField } from '../../../parts/form/field.tsx'
-import { inputsOf, Options } from '../../../parts/form/form.tsx'
+import { type FieldsProps, inputsOf, Options } from '../../../parts/form/form.tsx'
 import type { PodText } from './pod-form.ts'
 
-interface StorageFieldsProps {
-  text: PodText
-  onChange: (part: Partial<PodText>) => void
-  errors: FieldErrors
-}
-
 /** Fields for storage that outlives the container: a persistent mount on the host, or volumes. */
-export function StorageFields({ text, onChange, errors }: StorageFieldsProps) {
+export function StorageFields({ text, onChange, errors }: FieldsProps<PodText>) {
   const { input } = inputsOf(text, onChange, errors)
   const network = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: 0 })
   const global = useLive(['global-volumes'], (api, signal) => api.listGlobalVolumes({}, { signal }), { everyMs: 0 })
@@ -35,14 +28,7 @@ export function StorageFields({ text, onChange, errors }: StorageFieldsProps) {
         <option value="">None</option>
         <Options of={(global.data?.globalVolumes ?? []).map(({ id, name }) => [id, name])} />
       </SelectField>
-      {isMounted && (
-        <TextField
-          label="Mounted at"
-          autoComplete="off"
-          value={text.mountPath}
-          onChange={({ target }) => onChange({ mountPath: target.value })}
-        />
-      )}
+      {isMounted && <TextField label="Mounted at" autoComplete="off" {...input('mountPath')} />}
     </div>
   )
 }

@@ -3,7 +3,8 @@ import { SelectField } from '../../../parts/form/field.tsx'
 import { type Input, Options } from '../../../parts/form/form.tsx'
 
 /** Choice of the template, which fills the empty fields of the form. */
-export function TemplateField({ value, onChange, error }: Input) {
+export function TemplateField(input: Input) {
+  const { value } = input
   const own = useLive(['templates'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
   const shared = useLive(['public-templates'], (api, signal) => api.listPublicTemplates({}, { signal }), { everyMs: 0 })
   const forPods = (list: readonly { id: string; name: string; serverless: boolean }[] = []) => list.filter(({ serverless }) => !serverless)
@@ -11,13 +12,7 @@ export function TemplateField({ value, onChange, error }: Input) {
   const others = forPods(shared.data?.templates).filter(({ id }) => !mine.some((one) => one.id === id))
   const isKnown = [...mine, ...others].some(({ id }) => id === value)
   return (
-    <SelectField
-      label="Template"
-      value={value}
-      error={error}
-      hint="Provides the values of fields that are empty below."
-      onChange={onChange}
-    >
+    <SelectField label="Template" hint="Provides the values of fields that are empty below." {...input}>
       <option value="">None</option>
       {!isKnown && value !== '' && <option value={value}>{value}</option>}
       <Options of={[...mine, ...others].map(({ id, name }) => [id, name])} />

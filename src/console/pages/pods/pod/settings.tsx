@@ -1,24 +1,18 @@
 import { useState } from 'react'
 import type { Pod, UpdatePodRequest } from '../../../../contract/pods/pods.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
-import { useSubmit } from '../../../hooks/submit.ts'
 import { ContainerFields, LabelsField } from '../../../parts/container/container-fields.tsx'
 import { CheckField, TextField } from '../../../parts/form/field.tsx'
-import { Form, inputsOf, Submit } from '../../../parts/form/form.tsx'
+import { Form, Submit, useForm } from '../../../parts/form/form.tsx'
 import { Panel } from '../../../parts/page.tsx'
 import { changesOf, needsNewContainer, type SettingsText, settingsProblem, settingsText } from './settings-form.ts'
 
 /** Form with the changeable settings of a pod; it states before saving whether the pod restarts (POD-13). */
 export function Settings({ pod }: { pod: Pod }) {
-  const { api, may } = useApi()
-  const refresh = useRefresh()
-  const { isBusy, errors, refusal, send } = useSubmit()
+  const { api, may, refresh } = useApi()
   const [before, setBefore] = useState(() => settingsText(pod))
-  const [text, setText] = useState(before)
-  const set = (part: Partial<SettingsText>) => setText({ ...text, ...part })
+  const { isBusy, errors, refusal, send, text, set, setText, input, check } = useForm(before)
   const body = changesOf(text, before)
-  const { input, check } = inputsOf(text, set, errors)
   const submit = async () => {
     if (isBusy || Object.keys(body).length === 0) return
     const answer = await send(() => api.updatePod({ path: { id: pod.id }, body }), 'Settings saved')

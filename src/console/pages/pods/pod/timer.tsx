@@ -1,7 +1,6 @@
 import { type ReactNode, useState } from 'react'
 import type { ApiBody } from '../../../../client/client.ts'
 import { useAct } from '../../../hooks/act.ts'
-import { useRefresh } from '../../../hooks/live.ts'
 import { useApi } from '../../../hooks/session.ts'
 import { Button } from '../../../parts/button.tsx'
 import { CopyAs } from '../../../parts/copy/copy-as.tsx'
@@ -28,9 +27,8 @@ interface TimerProps {
 
 /** Form that sets or clears a duration after which the pod ends. */
 export function Timer({ podId, label, noun, choices, initial, unitMs, isSet, change, said, children }: TimerProps) {
-  const { api, may } = useApi()
+  const { api, may, refresh } = useApi()
   const { isBusy, run } = useAct()
-  const refresh = useRefresh()
   const [chosen, setChosen] = useState(String(initial))
   const ms = Number(chosen) * unitMs
   const noRight = may('pods:write') ? undefined : 'Your role may view pods but not change them.'
