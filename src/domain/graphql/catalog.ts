@@ -3,8 +3,9 @@ import type { CpuCatalogQuery, GpuCatalogQuery } from '../../contract/catalog/qu
 import type { Cloud } from '../../contract/enums.ts'
 import type { PodNeeds } from '../availability.ts'
 import { type Catalog, CPU_DISK_GB_PER_VCPU, findListedDataCenter, gpuTypesOfPools } from '../catalog/catalog.ts'
+import { instanceOf } from '../flat/terms.ts'
 import { shownPrice } from '../pod/access.ts'
-import { instanceOf, STOCK } from './values.ts'
+import { STOCK } from './values.ts'
 
 /** A GPU type as GraphQL shows it: the price in a cloud that does not sell it is null, and spot prices are the catalog's prices. */
 export function flatGpuType({ id, name, manufacturer, memory, secure, community, price, maxCount }: GpuType) {

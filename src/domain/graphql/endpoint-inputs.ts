@@ -1,9 +1,10 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
+import { instanceOf, type Mapped } from '../flat/terms.ts'
 import { implicitTemplateId } from './endpoints.ts'
 import { type ContainerInput, containerBody } from './pod-inputs.ts'
 import { argsOfStart, startOfArgs } from './start-script.ts'
-import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './values.ts'
+import { envOf, type FlatEnv, given, itemsOf } from './values.ts'
 
 /** The input of a new or changed endpoint. */
 export interface EndpointInput {
