@@ -1,7 +1,8 @@
-import { and, count, eq, gt, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
 import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
 import { ACCOUNT_SUSPENDED } from '../../domain/pod/pod.ts'
 import type { ApiKeyRow } from '../accounts/api-keys.ts'
+import { isGood } from '../accounts/own-keys.ts'
 import { IS_POD_TO_RUN } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
 import { type NamedRow, named } from '../resources/resource-users.ts'
@@ -86,8 +87,4 @@ export async function listGoodKeys(db: Database, teamId: string, userId: string 
     .where(and(eq(apiKeys.teamId, teamId), userId === null ? undefined : eq(apiKeys.userId, userId), isGood(nowMs)))
     .limit(MAX_NAMED)
   return { first: rows.map(({ row }) => row), total: rows[0]?.total ?? 0 }
-}
-
-function isGood(nowMs: number): SQL | undefined {
-  return and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)))
 }
