@@ -1,4 +1,4 @@
-// What v1 and GraphQL have in common in how they name the fields of v2, and read their values.
+// The names of fields and the readers of values that v1 and GraphQL have in common.
 
 /** Fields whose names in v2 and in another API differ, v2's name first. */
 export type FieldNames = readonly (readonly [v2: string, flat: string])[]

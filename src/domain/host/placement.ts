@@ -2,7 +2,6 @@ import type { Cloud } from '../../contract/enums.ts'
 import type { RuntimeName } from '../../host-protocol/messages.ts'
 import { compareVersions } from '../text/versions.ts'
 import { type DiskUse, diskRoom } from './disk-share.ts'
-import type { Resources } from './resources.ts'
 
 /** Chooses the host of a workload: filters by every constraint, then scores. Pure. */
 
@@ -71,9 +70,12 @@ export interface PlacementRequest extends PlacementNeeds {
 }
 
 /** The compute of one workload. */
-export interface ComputeShape extends Omit<Resources, 'diskGb'> {
+export interface ComputeShape {
   /** The CPU flavor, if it has a price of its own. */
   flavorId?: string
+  gpu: { typeId: string; count: number } | null
+  vcpus: number
+  memoryMb: number
 }
 
 /** A host on which one of the requested shapes fits. */

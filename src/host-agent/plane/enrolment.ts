@@ -4,7 +4,8 @@ import { type EnrolRequest, EnrolResponse } from '../../host-protocol/enrolment.
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { OperatorError } from '../../node/fail.ts'
 import { readIrreplaceableFile, writeJsonFile } from '../../node/json-file.ts'
-import type { AccessTokensOptions } from './access-tokens.ts'
+import type { PlaneClock } from './clock-offset.ts'
+import type { HostKey } from './host-key.ts'
 import { isTransient, type PlaneAnswer, planeUrl, postToPlane } from './http.ts'
 
 /** The identity under which the plane knows this host, as stored in `host.json`. */
@@ -20,11 +21,14 @@ export function readHostIdentity(stateDir: string): HostIdentity | undefined {
   return readIrreplaceableFile(join(stateDir, 'host.json'), HostIdentity, IDENTITY_ADVICE)
 }
 
-export interface EnrolOptions extends Omit<AccessTokensOptions, 'identity'> {
+export interface EnrolOptions {
+  planeUrl: string
   stateDir: string
   joinToken: string
   name: string
+  key: HostKey
   inventory: Inventory
+  clock: PlaneClock
 }
 
 /**

@@ -11,7 +11,7 @@ import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { openHeavyReads } from '../heavy-reads.ts'
-import { readPeriod } from '../history/metrics.ts'
+import { readPeriod } from '../read-period.ts'
 import { readEndpoint } from './endpoints.ts'
 
 /** Maximum number of events in one answer (HIS-22). */

@@ -1,8 +1,7 @@
 import type { MetricSeries, MetricsQuery, MetricsResponse } from '../../contract/metrics.ts'
-import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { METRICS } from '../../domain/history/metrics.ts'
-import { joinSeries, type Series, type Window, type WindowQuery, windowOf } from '../../domain/history/series.ts'
+import { joinSeries, type Series, type Window, windowOf } from '../../domain/history/series.ts'
 import type { Env } from '../../env.ts'
 import type { Owned } from '../../objects/owned.ts'
 import { hostsOf, ownPastPod } from '../../objects/ownership/own.ts'
@@ -10,6 +9,7 @@ import { hostsOfWorker, ownWorker } from '../../objects/ownership/own-worker.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { readEndpoint } from '../endpoints/endpoints.ts'
+import { readPeriod } from '../read-period.ts'
 import { requireScope } from '../require-scope.ts'
 
 const SECOND_MS = 1_000
@@ -47,22 +47,6 @@ export async function getWorkerMetrics(
 /** Returns the window of a query. Throws 422. */
 export function readWindow(query: MetricsQuery, nowMs: number): Window {
   return readPeriod(query, nowMs, windowOf)
-}
-
-/** Returns what `periodOf` makes of the times and the step of a query. Throws 422 where that is null: the period ends before it begins. */
-export function readPeriod<Period>(
-  { from, to, step }: MetricsQuery,
-  nowMs: number,
-  periodOf: (query: WindowQuery, nowMs: number) => Period | null,
-): Period {
-  const requested = {
-    fromMs: from === undefined ? null : Date.parse(from),
-    toMs: to === undefined ? null : Date.parse(to),
-    stepMs: step === undefined ? null : step * SECOND_MS,
-  }
-  const period = periodOf(requested, nowMs)
-  if (period === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
-  return period
 }
 
 /** Returns the history of one track from these hosts, joined. */
