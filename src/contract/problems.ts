@@ -62,6 +62,11 @@ export function badRequest(detail: string, errors?: readonly string[]): Refusal 
   return { key: 'badRequest', detail, ...(errors && { errors }) }
 }
 
+/** The result of a decision that is refused with a 400. */
+export function refused(detail: string): { ok: false; problem: Refusal } {
+  return { ok: false, problem: badRequest(detail) }
+}
+
 /** The only error type that is turned into a response unchanged. Throw it by key; do not build bodies by hand. */
 export class Problem extends Error {
   readonly key: ProblemKey

@@ -2,3 +2,8 @@
 export function formatTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`
 }
+
+/** Formats a time like `formatTime`; null for null. */
+export function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : formatTime(ms)
+}

@@ -2,7 +2,7 @@ import { openDatabase } from '../db/client.ts'
 import { listEndpointNames, listHeldCapacity, listHostsOfTeam } from '../db/hosts/held-capacity.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { PlacementHost, PlacementRequest } from '../domain/host/placement.ts'
-import { describeHolders } from '../domain/preemption/holders-text.ts'
+import { describeHolders, isWorker } from '../domain/preemption/holders-text.ts'
 import { asLeaving, type CapacityOffer } from '../domain/preemption/offers.ts'
 import {
   type CapacitySearch,
@@ -108,8 +108,4 @@ function othersToAsk({ teamId, hosts, allocations }: CapacitySearch): string[] {
 
 function ownersOf(allocations: readonly HeldCapacity[]): string[] {
   return [...new Set(allocations.map(({ ownerId }) => ownerId))]
-}
-
-function isWorker({ kind }: HeldCapacity): boolean {
-  return kind === 'worker'
 }

@@ -82,7 +82,8 @@ function removeLongEnded(db: Database, { teamId, createdAt: nowMs }: ApiKeyRow):
   return db.delete(apiKeys).where(and(eq(apiKeys.teamId, teamId), or(lt(apiKeys.revokedAt, since), lt(apiKeys.expiresAt, since))))
 }
 
-function isGood(nowMs: number): SQL | undefined {
+/** Whether a key is valid at that time. */
+export function isGood(nowMs: number): SQL | undefined {
   return and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)))
 }
 

@@ -1,16 +1,13 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { totalNanos } from '../../domain/money.ts'
+import type { ChargedTime } from '../../domain/worker/timeline.ts'
 import type { Database } from '../client.ts'
 import { isOneOf } from '../one-of.ts'
 import { allocations, usage } from '../schema.ts'
 
 /** A charged interval of a worker. Times in milliseconds since the epoch. */
-export interface WorkerRate {
+export interface WorkerRate extends ChargedTime {
   workerId: string
-  fromMs: number
-  /** Null while the interval is open. */
-  toMs: number | null
-  nanosPerHour: number
 }
 
 /** The charged intervals of some workers of a team, closed and open. */

@@ -2,8 +2,8 @@ import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
 import type { HostStatus } from '../../contract/enums.ts'
 import type { DiskUse } from '../../domain/host/disk-share.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
-import type { Resources } from '../../domain/host/resources.ts'
 import type { Rates } from '../../domain/money.ts'
+import type { HeldCapacity } from '../../domain/preemption/plan-preemption.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
 import { selectRequirements } from '../accounts/isolation.ts'
@@ -23,14 +23,9 @@ import { selectHolders, takesAccount } from './tenancy.ts'
 const DEFAULT_CLASS = 'runc'
 
 /** Capacity that a workload reserves on a host. The id is the workload's own, so a repeated reservation finds the first. */
-export interface Reservation extends Resources {
+export interface Reservation extends HeldCapacity {
   /** Hourly rates that a worker is charged. */
   rates: Rates
-  id: string
-  teamId: string
-  hostId: string
-  kind: 'worker' | 'pod'
-  ownerId: string
   /** Hourly cost, for the spend limits. */
   spend?: SpendDemand
   /** The network volume that it mounts. */

@@ -34,11 +34,8 @@ export function podAllocation(
 }
 
 /** Capacity that a pod could have on its host: the free capacity plus its own. */
-export interface PodCapacity {
+export interface PodCapacity extends Omit<Resources, 'gpu'> {
   gpus: number
-  vcpus: number
-  memoryMb: number
-  diskGb: number
   /** Disk that the account may use on this host besides other accounts (SHR-41), in GB. */
   diskShareGb: number
 }

@@ -1,34 +1,18 @@
-import { and, count, eq, gt, isNull, ne, or, type SQL, sql } from 'drizzle-orm'
+import { and, count, eq, isNull, ne, type SQL, sql } from 'drizzle-orm'
+import type { PlannedHoldings } from '../../domain/plan/account.ts'
 import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
 import { ACCOUNT_SUSPENDED } from '../../domain/pod/pod.ts'
 import type { ApiKeyRow } from '../accounts/api-keys.ts'
+import { isGood } from '../accounts/own-keys.ts'
 import { IS_POD_TO_RUN } from '../billing/spend.ts'
 import type { Database } from '../client.ts'
-import { type NamedRow, named } from '../resources/resource-users.ts'
+import { named } from '../resources/resource-users.ts'
 import { apiKeys, clusters, endpoints, globalVolumes, networkVolumes, pods, registries, secrets, templates } from '../schema.ts'
-
-/** Holdings of a team, for previews that concern whole accounts: the first few with their names, and the total number. */
-export interface Holdings {
-  /** Pods whose desired state is running. */
-  running: Named<NamedRow>
-  /** Pods that a suspension has stopped. */
-  suspended: Named<NamedRow>
-  pods: Named<NamedRow>
-  clusters: Named<NamedRow>
-  endpoints: Named<NamedRow>
-  volumes: Named<NamedRow>
-  /** Numbers of secrets, templates and registry credentials. */
-  secrets: number
-  templates: number
-  registries: number
-  /** Number of valid keys. */
-  keys: number
-}
 
 const TOTAL = sql<number>`COUNT(*) OVER ()`
 
 /** Reads all holdings in one batch. */
-export async function readHoldings(db: Database, teamId: string, nowMs: number): Promise<Holdings> {
+export async function readHoldings(db: Database, teamId: string, nowMs: number): Promise<PlannedHoldings> {
   const podsThat = (condition: SQL) =>
     db
       .select({ id: pods.id, name: pods.name, total: TOTAL })
@@ -86,8 +70,4 @@ export async function listGoodKeys(db: Database, teamId: string, userId: string 
     .where(and(eq(apiKeys.teamId, teamId), userId === null ? undefined : eq(apiKeys.userId, userId), isGood(nowMs)))
     .limit(MAX_NAMED)
   return { first: rows.map(({ row }) => row), total: rows[0]?.total ?? 0 }
-}
-
-function isGood(nowMs: number): SQL | undefined {
-  return and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)))
 }

@@ -1,4 +1,5 @@
 import { and, desc, eq, isNull, ne, sql } from 'drizzle-orm'
+import type { Reader } from '../../domain/plan/resource.ts'
 import { isToRun } from '../../domain/pod/pod.ts'
 import type { Records } from '../client.ts'
 import { openConfig } from '../endpoints/endpoint-config.ts'
@@ -7,10 +8,7 @@ import { openPod } from '../sealed-pod.ts'
 import { toTemplate } from './templates.ts'
 
 /** A resource of a team with environment variables. */
-export interface VariableHolder {
-  kind: 'pod' | 'endpoint' | 'template'
-  id: string
-  name: string
+export interface VariableHolder extends Reader {
   /** For a pod: whether its desired state is running. */
   isRunning: boolean
   env: Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import { formatTime } from '../../contract/timestamps.ts'
+import { timeOrNull } from '../../contract/timestamps.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
 import type { Deadlines } from '../pod/deadlines.ts'
 import type { Labels } from '../pod/labels.ts'
@@ -45,10 +45,6 @@ export function podState(pod: AuditedPod, digest: Digest): AuditState {
     idleStopSeconds: idleStop?.afterSeconds ?? null,
     labels: pod.labels,
   }
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTime(ms)
 }
 
 /** A Serverless endpoint's audited state, with its release number. */

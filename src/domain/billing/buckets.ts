@@ -1,5 +1,5 @@
 import type { BucketSize } from '../../contract/billing/query.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { type Refusal, refused } from '../../contract/problems.ts'
 
 /** The buckets that a bill is divided into (BIL-2). Borders in UTC; weeks begin on Monday. Times in milliseconds. Pure. */
 
@@ -111,8 +111,4 @@ function nextBorder(ms: number, size: BucketSize): number {
 
 function tooMany(size: BucketSize): WindowResult {
   return refused(`more than ${MAX_BUCKETS} buckets of one ${size}; request a shorter time range or a larger bucketSize`)
-}
-
-function refused(detail: string): WindowResult {
-  return { ok: false, problem: badRequest(detail) }
 }

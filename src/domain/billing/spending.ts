@@ -35,12 +35,7 @@ export interface Spent {
 }
 
 /** A resource that costs something. Rates in billionths of a USD per hour, amounts in millionths of a USD. */
-export interface Spending {
-  kind: SpendingKind
-  id: string
-  name: string
-  nanosPerHour: number
-  stoppedNanosPerHour: number
+export interface Spending extends Pick<Spender, 'kind' | 'id' | 'name' | 'nanosPerHour' | 'stoppedNanosPerHour'> {
   /** The number of its pods or workers that run, or are about to. */
   runningCount: number
   /** The start of its longest-running part; null where nothing runs. */

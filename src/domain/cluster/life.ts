@@ -1,7 +1,7 @@
-import type { HostLossPolicy, PodStatus } from '../../contract/enums.ts'
+import type { HostLossPolicy } from '../../contract/enums.ts'
 import type { OverlayReport } from '../../host-protocol/overlays.ts'
 import type { PlacementHost } from '../host/placement.ts'
-import { TO_RUN } from '../pod/pod.ts'
+import { type PodState, TO_RUN } from '../pod/pod.ts'
 
 /**
  * The life cycle of a cluster's members: they are placed and prepared, checked for whether they reach one another, started together, and
@@ -9,21 +9,16 @@ import { TO_RUN } from '../pod/pod.ts'
  */
 
 /** A member as its row states it. Times in milliseconds. */
-export interface Member {
+export interface Member extends Pick<PodState, 'status' | 'statusReason' | 'generation' | 'hostLost' | 'changedAtMs'> {
   id: string
   rank: number
   hostId: string
-  generation: number
-  status: PodStatus
-  hostLost: boolean
   /** Its host is being drained. */
   hostDraining: boolean
   /** The newest of its container generations that may start; 0: none yet. */
   readyGeneration: number
   /** Hosts on which its start failed; null once it has run, or was given up. */
   triedHosts: readonly string[] | null
-  statusReason: string | null
-  changedAtMs: number
 }
 
 /** The facts from which the next steps of a cluster are decided. */

@@ -1,6 +1,6 @@
 import { ENDPOINT_DEFAULTS, RETENTION_DEFAULTS } from '../../contract/defaults.ts'
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { badRequest, type Refusal, refused } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { refuseBuiltin } from '../resources/builtin-image.ts'
@@ -112,10 +112,6 @@ export function patchEndpointConfig(catalog: Catalog, config: EndpointConfig, pa
 }
 
 const CONTRADICTION = 'args and cmd or entrypoint describe different commands; send one form'
-
-function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: badRequest(detail) }
-}
 
 function refuseCreate(catalog: Catalog, body: CreateEndpointRequest): Refusal | null {
   if (body.name === undefined) return { key: 'validationFailed', errors: ["$: missing property 'name'"] }

@@ -1,4 +1,4 @@
-import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { type Refusal, refused } from '../../contract/problems.ts'
 import type { WorkloadMount } from '../../host-protocol/messages.ts'
 import type { EndpointConfig } from './record.ts'
 
@@ -46,8 +46,4 @@ export function workerDataCenters({ dataCenterIds, volumeAt }: Pick<EndpointConf
 export function workerMounts({ volumeAt }: Pick<EndpointConfig, 'volumeAt'>, dataCenterId: string): WorkloadMount[] {
   const id = volumeAt?.[dataCenterId]
   return id === undefined ? [] : [{ kind: 'network', id, path: WORKER_VOLUME_PATH }]
-}
-
-function refused(detail: string): VolumesResult {
-  return { ok: false, problem: badRequest(detail) }
 }

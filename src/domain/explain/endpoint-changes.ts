@@ -2,7 +2,7 @@ import type { UpdateEndpointRequest } from '../../contract/endpoints/endpoints.t
 import { type Catalog, gpuTypesOfPools, isValidVcpuCount } from '../catalog/catalog.ts'
 import type { CpuCompute, EndpointConfig, GpuCompute } from '../endpoint/record.ts'
 import type { PlacementHost } from '../host/placement.ts'
-import { distinct, fewer, lowerSizes } from './rungs.ts'
+import { dataCenterLadder, diskLadder, distinct, fewer } from './rungs.ts'
 import type { Ladder, Rung } from './search.ts'
 
 /** Changes of an endpoint that may make a worker fit (WHY-10). Pure. */
@@ -70,11 +70,7 @@ function cpuOptions({ options }: CpuCompute, { cpuFlavors }: Catalog): PatchLadd
 function dataCenters({ dataCenterIds: asked, networkVolumes }: EndpointConfig, hosts: readonly PlacementHost[]): PatchLadder {
   // Network volumes determine the data centers of workers (END-20).
   if (asked.length === 0 || networkVolumes.length > 0) return { kind: 'DATA_CENTER', rungs: [] }
-  const others = distinct(hosts.map(({ dataCenterId }) => dataCenterId)).filter((id) => !asked.includes(id))
-  const rungs = others.map((id): Rung<Patch> => {
-    return { summary: `allow data center ${id} too`, apply: (patch) => ({ ...patch, dataCenterIds: [...asked, id] }) }
-  })
-  return { kind: 'DATA_CENTER', rungs }
+  return dataCenterLadder(asked, hosts)
 }
 
 function cloud({ cloud: asked = 'SECURE' }: EndpointConfig): PatchLadder {
@@ -83,12 +79,8 @@ function cloud({ cloud: asked = 'SECURE' }: EndpointConfig): PatchLadder {
 }
 
 function disk({ container }: EndpointConfig, hosts: readonly PlacementHost[]): PatchLadder {
-  const sizes = lowerSizes(
+  return diskLadder(
     hosts.map(({ diskGbFree }) => diskGbFree),
     container.diskGb,
   )
-  const rungs = sizes.map((gb): Rung<Patch> => {
-    return { summary: `take ${gb} GB of container disk`, apply: (patch) => ({ ...patch, disk: gb }) }
-  })
-  return { kind: 'DISK', rungs }
 }

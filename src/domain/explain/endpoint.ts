@@ -1,4 +1,5 @@
 import type { Trouble } from '../job/explain.ts'
+import { counted } from '../text/counted.ts'
 import type { DecisionRecord } from '../worker/scaling-record.ts'
 import type { WorkerCounts } from '../worker/worker.ts'
 import { type Fact, fact, type Verdict } from './evidence.ts'
@@ -60,14 +61,14 @@ function withoutRoom({ means }: EndpointFacts, text: string): Cause {
 }
 
 function withoutQueue(counts: WorkerCounts): Cause {
-  if (counts.running > 0) return { code: 'RUNNING', verdict: `${plural(counts.running, 'worker')} busy, and no job waits.` }
+  if (counts.running > 0) return { code: 'RUNNING', verdict: `${counted(counts.running, 'worker')} busy, and no job waits.` }
   if (counts.initializing > 0) return { code: 'WORKER_STARTING', verdict: 'A worker is starting, and no job waits.' }
-  const idle = counts.idle > 0 ? `${plural(counts.idle, 'worker')} idle` : 'the endpoint has no worker'
+  const idle = counts.idle > 0 ? `${counted(counts.idle, 'worker')} idle` : 'the endpoint has no worker'
   return { code: 'IDLE', verdict: `No job waits, and ${idle}.` }
 }
 
 function queuedBehind({ counts, queued, workers, decision }: EndpointFacts): Cause {
-  const waiting = plural(queued.normal + queued.low, 'job')
+  const waiting = counted(queued.normal + queued.low, 'job')
   if (counts.idle > 0) return { code: 'NEXT', verdict: `${waiting} waiting; an idle worker takes the first one with its next poll.` }
   if (queued.normal === 0 && counts.ready + counts.running + counts.initializing === 0) {
     return { code: 'LOW_PRIORITY', verdict: 'Only low priority jobs wait, and these start no worker.' }
@@ -107,8 +108,4 @@ export function scalerFact({ desired, current, max, reason, atMs }: DecisionReco
 function backoffFact(decision: DecisionRecord | null): Fact[] {
   if (!decision || decision.inputs.backoffMs === 0) return []
   return [fact('RETRY', 'starts another worker after the backoff', { atMs: decision.atMs + decision.inputs.backoffMs })]
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -1,5 +1,6 @@
 import type { PlacementHost } from '../host/placement.ts'
 import { type Resources, released } from '../host/resources.ts'
+import type { Needs } from './means.ts'
 import { type Advice, ownOption, priced } from './option.ts'
 import type { Fit } from './search.ts'
 
@@ -24,13 +25,6 @@ interface Room {
   fit: Fit
 }
 
-/** The request against which options are compared. */
-interface Asked {
-  nanosPerHour: number
-  gpus: number
-  pods: number
-}
-
 /** Maximum number of holders that are tried, the first ones, so that a search is bounded (WHY-9). */
 const MAX_TRIED = 100
 /** Maximum number of stops in one answer; those that save the least come first. */
@@ -44,7 +38,7 @@ export function holderAdvice(
   holders: readonly Holder[],
   hosts: readonly PlacementHost[],
   probe: (host: PlacementHost) => Fit | null,
-  asked: Asked,
+  asked: Needs,
 ): Advice[] {
   const byId = new Map(hosts.map((host) => [host.id, host]))
   const rooms = holders.slice(0, MAX_TRIED).flatMap((holder): Room[] => {
@@ -65,7 +59,7 @@ function leaving({ holder }: Room): number {
   return holder.leavesInMs ?? 0
 }
 
-function toStop({ holder, fit }: Room, asked: Asked): Advice {
+function toStop({ holder, fit }: Room, asked: Needs): Advice {
   const { id, name, savesNanosPerHour } = holder
   const call = { method: 'POST' as const, path: `/v2/pods/${id}/action`, body: { action: 'stop' } }
   const one = { kind: 'STOP' as const, summary: `stop your pod ${name}`, nanosPerHour: fit.nanosPerHour }
@@ -77,7 +71,7 @@ function toStop({ holder, fit }: Room, asked: Asked): Advice {
   }
 }
 
-function toWait({ holder, fit }: Room, asked: Asked): Advice {
+function toWait({ holder, fit }: Room, asked: Needs): Advice {
   const option = {
     kind: 'WAIT' as const,
     summary: `wait until an idle worker of your endpoint ${holder.name} stops`,

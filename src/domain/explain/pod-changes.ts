@@ -2,7 +2,7 @@ import type { CreatePodRequest } from '../../contract/pods/pods.ts'
 import { type Catalog, isValidVcpuCount } from '../catalog/catalog.ts'
 import type { PlacementHost } from '../host/placement.ts'
 import type { PodGpu, PodSpec } from '../pod/record.ts'
-import { distinct, fewer, lowerSizes } from './rungs.ts'
+import { dataCenterLadder, diskLadder, fewer, lowerSizes } from './rungs.ts'
 import type { Ladder, Rung } from './search.ts'
 
 /** Changes of a requested pod that may make it fit (WHY-3). Pure. */
@@ -67,11 +67,7 @@ function cpuSizes({ compute }: PodSpec, { cpuFlavors }: Catalog): PodLadder[] {
 function dataCenters({ dataCenterIds: asked, mounts }: PodSpec, hosts: readonly PlacementHost[]): PodLadder {
   // A network volume determines the pod's data center.
   if (asked.length === 0 || mounts.network) return { kind: 'DATA_CENTER', rungs: [] }
-  const others = distinct(hosts.map(({ dataCenterId }) => dataCenterId)).filter((id) => !asked.includes(id))
-  const rungs = others.map((id): Rung<Body> => {
-    return { summary: `allow data center ${id} too`, apply: (body) => ({ ...body, dataCenterIds: [...asked, id] }) }
-  })
-  return { kind: 'DATA_CENTER', rungs }
+  return dataCenterLadder(asked, hosts)
 }
 
 function cloud({ cloud: asked }: PodSpec): PodLadder {
@@ -81,14 +77,10 @@ function cloud({ cloud: asked }: PodSpec): PodLadder {
 
 function disk({ container, mounts }: PodSpec, hosts: readonly PlacementHost[]): PodLadder {
   const beside = mounts.persistent?.sizeGb ?? 0
-  const sizes = lowerSizes(
+  return diskLadder(
     hosts.map(({ diskGbFree }) => diskGbFree - beside),
     container.diskGb,
   )
-  const rungs = sizes.map((gb): Rung<Body> => {
-    return { summary: `take ${gb} GB of container disk`, apply: (body) => ({ ...body, disk: gb }) }
-  })
-  return { kind: 'DISK', rungs }
 }
 
 function volume({ container, mounts }: PodSpec, hosts: readonly PlacementHost[]): PodLadder {

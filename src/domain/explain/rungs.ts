@@ -1,3 +1,6 @@
+import type { PlacementHost } from '../host/placement.ts'
+import type { Ladder, Rung } from './search.ts'
+
 /** Steps of the changes that a search tries. Pure. */
 
 /** Maximum number of sizes on one ladder. Only sizes that hosts offer are tried, because others fit no better. */
@@ -19,4 +22,24 @@ export function lowerSizes(available: readonly number[], asked: number, least = 
 /** Distinct values, sorted. */
 export function distinct<Value extends string | number>(values: readonly Value[]): Value[] {
   return [...new Set(values)].sort((a, b) => (a < b ? -1 : 1))
+}
+
+/** Other data centers of these hosts, each beside those asked for. */
+export function dataCenterLadder<Asked extends { dataCenterIds?: string[] | undefined }>(
+  asked: readonly string[],
+  hosts: readonly PlacementHost[],
+): Ladder<Asked> {
+  const others = distinct(hosts.map(({ dataCenterId }) => dataCenterId)).filter((id) => !asked.includes(id))
+  const rungs = others.map((id): Rung<Asked> => {
+    return { summary: `allow data center ${id} too`, apply: (body) => ({ ...body, dataCenterIds: [...asked, id] }) }
+  })
+  return { kind: 'DATA_CENTER', rungs }
+}
+
+/** Smaller container disks, down to what these free sizes hold, GB. */
+export function diskLadder<Asked extends { disk?: number | undefined }>(available: readonly number[], askedGb: number): Ladder<Asked> {
+  const rungs = lowerSizes(available, askedGb).map((gb): Rung<Asked> => {
+    return { summary: `take ${gb} GB of container disk`, apply: (body) => ({ ...body, disk: gb }) }
+  })
+  return { kind: 'DISK', rungs }
 }

@@ -50,11 +50,7 @@ export function searchOptions<Asked>(
   return cheapest(singles.length > 0 ? singles : ladderPairs(ladders).flatMap((pair) => search.first(pairsOf(asked, pair))))
 }
 
-interface Attempt<Asked> {
-  kind: WhyOptionKind
-  summary: string
-  asked: Asked
-}
+type Attempt<Asked> = Omit<Found<Asked>, keyof Fit>
 
 class Search<Asked> {
   private left: number

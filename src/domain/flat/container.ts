@@ -1,5 +1,7 @@
 import { PROPOSED } from '../../contract/defaults.ts'
 import type { FlatPodPatch } from '../../contract/flat/bodies.ts'
+import type { CreatePodRequest, Pod } from '../../contract/pods/pods.ts'
+import { type FieldNames, inTermsOf, SHARED_NAMES } from './terms.ts'
 
 /** Container fields by their flat and their v2 names (LEG-5). */
 const RENAMED = [
@@ -15,28 +17,10 @@ const RENAMED = [
 type FlatContainer = Pick<FlatPodPatch, (typeof RENAMED)[number][0]>
 
 /** Container fields of a v2 request. */
-export interface ContainerPart {
-  image?: string
-  /** GB. */
-  disk?: number
-  registry?: string
-  entrypoint?: string[]
-  cmd?: string[]
-  env?: Record<string, string>
-  ports?: string[]
-}
+export type ContainerPart = Pick<CreatePodRequest, (typeof RENAMED)[number][1]>
 
 /** Container fields of a v2 response. */
-export interface ShownContainer {
-  image: string
-  /** GB. */
-  disk: number
-  registry: string | null
-  entrypoint: string[]
-  cmd: string[]
-  env: Record<string, string>
-  ports: string[]
-}
+export type ShownContainer = Pick<Pod, (typeof RENAMED)[number][1]>
 
 /** Default path of a mount that v1 requests; v2 needs a path. */
 export const DEFAULT_MOUNT_PATH: string = PROPOSED.mountPath
@@ -67,34 +51,17 @@ export function persistentOf(sizeGb: number, path = DEFAULT_MOUNT_PATH): { size:
 }
 
 /** Fields with different names in v2 and v1, v2's name first, so that an error names the field that the client sent. */
-const NAMES: readonly (readonly [string, string])[] = [
+const NAMES: FieldNames = [
   ...RENAMED.map(([v1, v2]) => [v2, v1] as const),
-  ['mounts.persistent.size', 'volumeInGb'],
-  ['mounts.persistent.path', 'volumeMountPath'],
-  ['mounts.network[0].path', 'volumeMountPath'],
-  ['mounts.network[0].volumeId', 'networkVolumeId'],
-  ['gpu.count', 'gpuCount'],
+  ...SHARED_NAMES,
   ['gpu.id', 'gpuTypeIds'],
-  ['gpu.allowedCudaVersions', 'allowedCudaVersions'],
-  ['gpu.minCudaVersion', 'minCudaVersion'],
   ['gpu.minRamPerGpu', 'minRAMPerGPU'],
   ['gpu.minVcpuCountPerGpu', 'minVCPUPerGPU'],
   ['cpu.vcpuCount', 'vcpuCount'],
   ['cpu.id', 'cpuFlavorIds'],
-  ['workers.min', 'workersMin'],
-  ['workers.max', 'workersMax'],
-  ['workers.idleTimeout', 'idleTimeout'],
-  ['scaling.queueDelay', 'scalerValue'],
-  ['scaling.requestCount', 'scalerValue'],
-  ['timeout', 'executionTimeoutMs'],
-  ['networkVolumes', 'networkVolumeIds'],
-  ['dataCenter', 'dataCenterId'],
-  ['public', 'isPublic'],
-  ['serverless', 'isServerless'],
 ]
 
 /** A validation error of v2 with its path in v1's terms. */
 export function inV1Terms(error: string): string {
-  const found = NAMES.find(([v2]) => error.startsWith(`$.${v2}`) && !/^\w/.test(error.slice(v2.length + 2)))
-  return found ? `$.${found[1]}${error.slice(found[0].length + 2)}` : error
+  return inTermsOf(NAMES, error)
 }

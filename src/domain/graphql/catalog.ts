@@ -3,8 +3,10 @@ import type { CpuCatalogQuery, GpuCatalogQuery } from '../../contract/catalog/qu
 import type { Cloud } from '../../contract/enums.ts'
 import type { PodNeeds } from '../availability.ts'
 import { type Catalog, CPU_DISK_GB_PER_VCPU, findListedDataCenter, gpuTypesOfPools } from '../catalog/catalog.ts'
+import { instanceOf } from '../flat/terms.ts'
 import { shownPrice } from '../pod/access.ts'
-import { instanceOf, STOCK } from './values.ts'
+import type { DeployInput } from './pod-inputs.ts'
+import { STOCK } from './values.ts'
 
 /** A GPU type as GraphQL shows it: the price in a cloud that does not sell it is null, and spot prices are the catalog's prices. */
 export function flatGpuType({ id, name, manufacturer, memory, secure, community, price, maxCount }: GpuType) {
@@ -28,19 +30,22 @@ export function flatGpuType({ id, name, manufacturer, memory, secure, community,
 export type FlatGpuType = ReturnType<typeof flatGpuType>
 
 /** The GPUs, pod and place that a lowest price is asked for. */
-export interface LowestPriceInput {
-  gpuCount?: number | null
-  minMemoryInGb?: number | null
-  minVcpuCount?: number | null
+export interface LowestPriceInput
+  extends Pick<
+    DeployInput,
+    | 'allowedCudaVersions'
+    | 'minCudaVersion'
+    | 'gpuCount'
+    | 'minMemoryInGb'
+    | 'minVcpuCount'
+    | 'dataCenterId'
+    | 'countryCode'
+    | 'globalNetwork'
+    | 'compliance'
+  > {
   secureCloud?: boolean | null
-  dataCenterId?: string | null
-  countryCode?: string | null
-  allowedCudaVersions?: readonly (string | null)[] | null
-  minCudaVersion?: string | null
   /** GB. */
   totalDisk?: number | null
-  globalNetwork?: boolean | null
-  compliance?: readonly (string | null)[] | null
 }
 
 /** A REST query for GPU types, with the two filters that REST does not have (GQL-44). */

@@ -1,19 +1,16 @@
 import type { Cluster } from '../../contract/clusters/clusters.ts'
 import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
-import { type ContainerInput, containerBody } from './pod-inputs.ts'
+import { type ContainerInput, containerBody, type DeployInput } from './pod-inputs.ts'
 import { given } from './values.ts'
 
 /** The input of a new cluster. */
-export interface ClusterInput extends Omit<ContainerInput, 'name' | 'containerRegistryAuthId'> {
+export interface ClusterInput
+  extends Omit<ContainerInput, 'name' | 'containerRegistryAuthId'>,
+    Pick<DeployInput, 'gpuTypeId' | 'templateId' | 'networkVolumeId' | 'dataCenterIds' | 'startSsh'> {
   clusterName?: string | null
-  gpuTypeId?: string | null
   podCount?: number | null
   gpuCountPerPod?: number | null
   type?: string | null
-  templateId?: string | null
-  networkVolumeId?: string | null
-  dataCenterIds?: readonly (string | null)[] | null
-  startSsh?: boolean | null
 }
 
 /** The v2 body of a new cluster (GQL-41). The caller checks it as v2 does. */

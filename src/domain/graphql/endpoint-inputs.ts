@@ -1,20 +1,18 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import type { EndpointConfig } from '../endpoint/record.ts'
+import { instanceOf, type Mapped } from '../flat/terms.ts'
 import { implicitTemplateId } from './endpoints.ts'
-import { type ContainerInput, containerBody } from './pod-inputs.ts'
+import { type ContainerInput, containerBody, type DeployInput } from './pod-inputs.ts'
 import { argsOfStart, startOfArgs } from './start-script.ts'
-import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './values.ts'
+import { envOf, type FlatEnv, given, itemsOf } from './values.ts'
 
 /** The input of a new or changed endpoint. */
-export interface EndpointInput {
+export interface EndpointInput extends Pick<DeployInput, 'templateId' | 'gpuCount' | 'networkVolumeId' | 'minCudaVersion'> {
   id?: string | null
   name?: string | null
-  templateId?: string | null
   template?: (ContainerInput & { startScript?: string | null }) | null
   gpuIds?: string | null
-  gpuCount?: number | null
   instanceIds?: readonly (string | null)[] | null
-  networkVolumeId?: string | null
   networkVolumeIds?: readonly ({ networkVolumeId?: string | null } | null)[] | null
   locations?: string | null
   /** Seconds. */
@@ -27,7 +25,6 @@ export interface EndpointInput {
   flashBootType?: string | null
   executionTimeoutMs?: number | null
   allowedCudaVersions?: string | null
-  minCudaVersion?: string | null
   env?: FlatEnv
 }
 

@@ -3,7 +3,8 @@ import type { Pod, UpdatePodRequest } from '../../contract/pods/pods.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { DEFAULT_MOUNT_PATH, persistentOf } from '../flat/container.ts'
 import { podPatch } from '../flat/pod-patch.ts'
-import { envOf, type FlatEnv, given, instanceOf, itemsOf, type Mapped } from './values.ts'
+import { instanceOf, type Mapped } from '../flat/terms.ts'
+import { envOf, type FlatEnv, given, itemsOf } from './values.ts'
 
 /** The container fields of an input. Empty strings, nulls and missing fields are ignored (GQL-17). */
 export interface ContainerInput {

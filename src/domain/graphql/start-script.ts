@@ -1,5 +1,5 @@
+import type { Mapped } from '../flat/terms.ts'
 import { type Command, decodeArgs, encodeArgs } from '../resources/container.ts'
-import type { Mapped } from './values.ts'
 
 // A start script is a command that a shell runs, so v1, v2, pods and endpoints show it as that command (GQL-43). Its `$0` marks it.
 

@@ -1,10 +1,11 @@
 import type { TemplateCategory } from '../../contract/enums.ts'
 import type { Template } from '../../contract/resources/templates.ts'
 import { needsMount, templateCreate, templatePatch } from '../flat/templates.ts'
+import type { Mapped } from '../flat/terms.ts'
 import type { TemplateNotes } from '../resources/record.ts'
 import { type ContainerInput, flatPatch } from './pod-inputs.ts'
 import { argsOfStart, type Start, startOfArgs } from './start-script.ts'
-import { envPairs, itemsOf, type Mapped } from './values.ts'
+import { envPairs, itemsOf } from './values.ts'
 
 /** The input of a new or changed template. */
 export interface TemplateInput extends ContainerInput {

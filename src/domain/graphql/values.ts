@@ -1,24 +1,20 @@
+import { type FieldNames, inTermsOf, SHARED_NAMES } from '../flat/terms.ts'
+
 // The flat names of GraphQL, and the conversion between its strings and the lists and maps of v2 (GQL-13, GQL-17), for all mappings.
 
 /** Fields whose names in GraphQL and v2 differ, v2's name first: an error names the field that the client sent. */
-const NAMES: readonly (readonly [v2: string, flat: string])[] = [
+const NAMES: FieldNames = [
+  ...SHARED_NAMES,
   ['image', 'imageName'],
   ['args', 'dockerArgs'],
   ['disk', 'containerDiskInGb'],
   ['registry', 'containerRegistryAuthId'],
-  ['mounts.persistent.size', 'volumeInGb'],
-  ['mounts.persistent.path', 'volumeMountPath'],
-  ['mounts.network[0].volumeId', 'networkVolumeId'],
-  ['mounts.network[0].path', 'volumeMountPath'],
   ['mounts.global[0].volumeId', 'objectMounts[0].objectStoreId'],
   ['mounts.global[0].path', 'objectMounts[0].mountPath'],
   ['mounts.global', 'objectMounts'],
   ['gpu.id', 'gpuTypeId'],
-  ['gpu.count', 'gpuCount'],
   ['gpu.pools', 'gpuIds'],
   ['gpu.excludedTypes', 'gpuIds'],
-  ['gpu.allowedCudaVersions', 'allowedCudaVersions'],
-  ['gpu.minCudaVersion', 'minCudaVersion'],
   ['gpu.minRamPerGpu', 'minMemoryInGb'],
   ['gpu.minVcpuCountPerGpu', 'minVcpuCount'],
   ['compute.gpuTypeId', 'gpuTypeId'],
@@ -29,31 +25,16 @@ const NAMES: readonly (readonly [v2: string, flat: string])[] = [
   ['cpu.vcpuCount', 'instanceId'],
   ['cpu.memory', 'instanceId'],
   ['cloud', 'cloudType'],
-  ['workers.min', 'workersMin'],
-  ['workers.max', 'workersMax'],
-  ['workers.idleTimeout', 'idleTimeout'],
   ['scaling.type', 'scalerType'],
-  ['scaling.queueDelay', 'scalerValue'],
-  ['scaling.requestCount', 'scalerValue'],
-  ['timeout', 'executionTimeoutMs'],
   ['flashboot', 'flashBootType'],
-  ['dataCenter', 'dataCenterId'],
   ['dataCenterIds', 'locations'],
-  ['networkVolumes', 'networkVolumeIds'],
-  ['public', 'isPublic'],
-  ['serverless', 'isServerless'],
   ['portNames', 'portsConfig'],
 ]
 
 /** An error of the v2 check with the GraphQL name of its field. */
 export function inFlatTerms(error: string): string {
-  const fits = NAMES.filter(([v2]) => error.startsWith(`$.${v2}`) && !/^\w/.test(error.slice(v2.length + 2)))
-  const [best] = fits.toSorted(([a], [b]) => b.length - a.length)
-  return best ? `$.${best[1]}${error.slice(best[0].length + 2)}` : error
+  return inTermsOf(NAMES, error)
 }
-
-/** A v2 body, or the reason why an input cannot be mapped to one. */
-export type Mapped<Body> = { ok: true; body: Body } | { ok: false; detail: string }
 
 /** Variables as clients send them. */
 export type FlatEnv = readonly ({ key?: string | null; value?: string | null } | null)[] | null
@@ -85,15 +66,6 @@ export function itemsOf(text: string | null | undefined): string[] {
 /** Returns undefined for an empty string and for null. */
 export function given(text: string | null | undefined): string | undefined {
   return text || undefined
-}
-
-/** `<flavor>-<vCPUs>-<GB>` (SEED-3). */
-const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
-
-/** Parses the name of a CPU machine, whose memory is in GB; null for other text. */
-export function instanceOf(text: string): { id: string; vcpuCount: number; memory: number } | null {
-  const [, id, vcpus, memory] = INSTANCE.exec(text) ?? []
-  return id === undefined ? null : { id, vcpuCount: Number(vcpus), memory: Number(memory) }
 }
 
 /** The text of each level of availability. */

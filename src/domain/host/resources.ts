@@ -1,10 +1,7 @@
-import type { PlacementHost } from './placement.ts'
+import type { ComputeShape, PlacementHost } from './placement.ts'
 
 /** Capacity that a workload takes from its host. The disk of a pod is the sum of the container's and the persistent volume's. */
-export interface Resources {
-  gpu: { typeId: string; count: number } | null
-  vcpus: number
-  memoryMb: number
+export interface Resources extends Omit<ComputeShape, 'flavorId'> {
   diskGb: number
 }
 

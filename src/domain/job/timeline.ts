@@ -1,3 +1,4 @@
+import type { Worker } from '../worker/worker.ts'
 import { isEnded, type Job } from './job.ts'
 
 /**
@@ -22,20 +23,13 @@ export interface PastAttempt {
 }
 
 /** The known life of a worker, also after it has left. */
-export interface WorkerLife {
-  id: string
-  createdAtMs: number
+export interface WorkerLife extends Pick<Worker, 'id' | 'createdAtMs' | 'startedAtMs' | 'gpuTypeId' | 'gpuCount' | 'dataCenterId'> {
   /** When it was placed on a host. */
   placedAtMs: number | null
-  /** When its container started: the image was pulled. */
-  startedAtMs: number | null
   /** When it first asked for work. */
   readyAtMs: number | null
   /** When it left; null while it exists. */
   leftAtMs: number | null
-  gpuTypeId: string | null
-  gpuCount: number
-  dataCenterId: string | null
 }
 
 export const PHASES = ['QUEUED', 'PLACING', 'IMAGE', 'START', 'RUNNING'] as const
@@ -49,13 +43,9 @@ export interface PhaseSpan {
 }
 
 /** One attempt of a job and its times. */
-export interface AttemptSpan {
-  attempt: number
-  workerId: string
-  startedAtMs: number
+export interface AttemptSpan extends Pick<PastAttempt, 'attempt' | 'workerId' | 'startedAtMs' | 'reason'> {
   endedAtMs: number | null
   outcome: PastOutcome | 'RUNNING' | 'COMPLETED' | 'CANCELLED'
-  reason: string | null
   phases: PhaseSpan[]
 }
 

@@ -106,15 +106,19 @@ type Things = Named<Thing>
 
 /** Resources of an account that its deletion or suspension affects. */
 export interface PlannedHoldings {
+  /** Pods whose desired state is running. */
   running: Things
+  /** Pods that a suspension has stopped. */
   suspended: Things
   pods: Things
   clusters: Things
   endpoints: Things
   volumes: Things
+  /** Numbers of secrets, templates and registry credentials. */
   secrets: number
   templates: number
   registries: number
+  /** Number of valid keys. */
   keys: number
 }
 

@@ -23,10 +23,7 @@ export interface LeavingPod {
 export type StoppedPod = Pick<LeavingPod, 'id' | 'name' | 'teamId'>
 
 /** An endpoint with workers on the host. */
-export interface LeavingEndpoint {
-  id: string
-  name: string
-  teamId: string
+export interface LeavingEndpoint extends Pick<LeavingPod, 'id' | 'name' | 'teamId'> {
   request: PlacementRequest
   /** The endpoint's workers on the host; `held`: number of jobs or requests that each one has. */
   workers: readonly { id: string; held: number }[]

@@ -1,23 +1,17 @@
 import type { ChangedResource, ChangeEffect } from '../../contract/change-plan.ts'
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
-import type { Labels } from '../pod/labels.ts'
 import { isToRun, type PodState } from '../pod/pod.ts'
 import { runningNanos } from '../pod/rates.ts'
-import type { PodSpec } from '../pod/record.ts'
+import type { PatchedPod } from '../pod/request/patch.ts'
 import { sameValue } from '../same-value.ts'
 import { effect, rateEffect } from './effect.ts'
 
 // Plans for transitions of a pod. Pure: computed from the stored row and the row that the transition would write.
 
 /** Fields of a pod's row that a plan reads. */
-export interface PlannedPod extends PodState {
+export interface PlannedPod extends PodState, Pick<PatchedPod, 'name' | 'spec' | 'stopAfterMs' | 'terminateAfterMs' | 'labels'> {
   id: string
-  name: string
-  spec: PodSpec
   pricePerHour: number
-  stopAfterMs: number | null
-  terminateAfterMs: number | null
-  labels: Labels
 }
 
 /** `entrypoint`, `cmd` and `templateId` are other ways to set the fields of the container. */

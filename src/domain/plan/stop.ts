@@ -31,12 +31,9 @@ export interface WorkerBounds {
 }
 
 /** An endpoint that has workers, or that the request names. */
-export interface StoppableEndpoint {
-  id: string
-  name: string
+export interface StoppableEndpoint extends Pick<StoppablePod, 'id' | 'name' | 'nanosPerHour'> {
   revision: number
   workers: WorkerBounds
-  nanosPerHour: number
   impact: EndpointImpact
 }
 

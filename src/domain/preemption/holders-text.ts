@@ -1,6 +1,6 @@
-import type { PlacementRequest } from '../host/placement.ts'
+import { counted } from '../text/counted.ts'
 import { type CapacityHolder, type CapacityOffer, mayGo } from './offers.ts'
-import type { HeldCapacity } from './plan-preemption.ts'
+import type { CapacitySearch, HeldCapacity } from './plan-preemption.ts'
 
 /**
  * Describes the workloads that hold the capacity an account needs: its own endpoints by name, those of others only counted (PREEMPT-6).
@@ -8,14 +8,9 @@ import type { HeldCapacity } from './plan-preemption.ts'
  */
 
 /** The facts from which the holders of capacity are described. */
-export interface HoldersView {
-  teamId: string
+export interface HoldersView extends Pick<CapacitySearch, 'teamId' | 'request' | 'allocations' | 'offers'> {
   /** The endpoint that needs capacity. */
   endpointId: string
-  request: PlacementRequest
-  allocations: readonly HeldCapacity[]
-  /** The answers of the account's own endpoints that were asked. */
-  offers: ReadonlyMap<string, CapacityOffer>
   /** Names of the account's endpoints. */
   names: ReadonlyMap<string, string>
 }
@@ -33,7 +28,7 @@ export function describeHolders(view: HoldersView): string | null {
   const parts = [
     ...byEndpoint.slice(0, MAX_NAMED).map(([id, held]) => heldBy(view, held, endpointText(view, id, held))),
     ...moreEndpoints(view, byEndpoint.slice(MAX_NAMED)),
-    ...(pods.length > 0 ? [heldBy(view, pods, `${count(pods.length, 'pod')} of yours`)] : []),
+    ...(pods.length > 0 ? [heldBy(view, pods, `${counted(pods.length, 'pod')} of yours`)] : []),
   ]
   if (others.length > 0) parts.push(othersText(others, parts.length > 0))
   return parts.length === 0 ? null : parts.join('; ')
@@ -42,13 +37,13 @@ export function describeHolders(view: HoldersView): string | null {
 function heldBy({ request }: HoldersView, held: readonly HeldCapacity[], holder: string): string {
   const wantsGpu = request.shapes.some(({ gpu }) => gpu !== null)
   const amount = held.reduce((sum, { gpu, vcpus }) => sum + (wantsGpu ? (gpu?.count ?? 0) : vcpus), 0)
-  return `${count(amount, wantsGpu ? 'GPU' : 'vCPU')} ${amount === 1 ? 'is' : 'are'} held by ${holder}`
+  return `${counted(amount, wantsGpu ? 'GPU' : 'vCPU')} ${amount === 1 ? 'is' : 'are'} held by ${holder}`
 }
 
 function endpointText({ endpointId, names, offers }: HoldersView, id: string, held: readonly HeldCapacity[]): string {
   const offer = offers.get(id)
   const name = id === endpointId ? 'this endpoint' : `your endpoint "${names.get(id) ?? id}"`
-  return `${name} (${offer ? usesText(offer, held) : count(held.length, 'worker')})`
+  return `${name} (${offer ? usesText(offer, held) : counted(held.length, 'worker')})`
 }
 
 function usesText(offer: CapacityOffer, held: readonly HeldCapacity[]): string {
@@ -57,7 +52,7 @@ function usesText(offer: CapacityOffer, held: readonly HeldCapacity[]): string {
   const idle = holders.filter(({ use }) => use === 'idle').sort((a, b) => b.idleMs - a.idleMs)
   const used = (use: CapacityHolder['use'], text: string) => {
     const some = holders.filter((holder) => holder.use === use).length
-    return some === 0 ? [] : [`${count(some, 'worker')} ${text}`]
+    return some === 0 ? [] : [`${counted(some, 'worker')} ${text}`]
   }
   const kept = idle.length - Math.min(idle.length, offer.spare)
   const texts = [
@@ -66,10 +61,10 @@ function usesText(offer: CapacityOffer, held: readonly HeldCapacity[]): string {
     ...used('leaving', 'leaving'),
     ...used('stuck', 'that did not stop in time'),
     ...spareText(offer, idle.slice(0, offer.spare)),
-    ...(kept > 0 ? [`${count(kept, 'idle worker')} kept for ${offer.keptFor}`] : []),
+    ...(kept > 0 ? [`${counted(kept, 'idle worker')} kept for ${offer.keptFor}`] : []),
   ]
   // Workers that have left since the allocations were read are not among the holders.
-  return texts.join(', ') || count(held.length, 'worker')
+  return texts.join(', ') || counted(held.length, 'worker')
 }
 
 function spareText(offer: CapacityOffer, spare: readonly CapacityHolder[]): string[] {
@@ -77,28 +72,25 @@ function spareText(offer: CapacityOffer, spare: readonly CapacityHolder[]): stri
   const useless = spare.length - waiting.length
   const waitMs = Math.max(0, ...waiting.map(({ idleMs }) => offer.pauseMs - idleMs))
   return [
-    ...(waiting.length > 0 ? [`${count(waiting.length, 'idle worker')}, can be preempted in ${Math.ceil(waitMs / 1000)} s`] : []),
-    ...(useless > 0 ? [`${count(useless, 'idle worker')} with too little capacity`] : []),
+    ...(waiting.length > 0 ? [`${counted(waiting.length, 'idle worker')}, can be preempted in ${Math.ceil(waitMs / 1000)} s`] : []),
+    ...(useless > 0 ? [`${counted(useless, 'idle worker')} with too little capacity`] : []),
   ]
 }
 
 function moreEndpoints(view: HoldersView, more: readonly (readonly [string, HeldCapacity[]])[]): string[] {
   if (more.length === 0) return []
   const held = more.flatMap(([, some]) => some)
-  return [heldBy(view, held, `${count(more.length, 'more endpoint')} of yours`)]
+  return [heldBy(view, held, `${counted(more.length, 'more endpoint')} of yours`)]
 }
 
 function othersText(others: readonly HeldCapacity[], isRest: boolean): string {
   const workers = others.filter(isWorker).length
   const pods = others.length - workers
-  const holders = [...(workers > 0 ? [count(workers, 'worker')] : []), ...(pods > 0 ? [count(pods, 'pod')] : [])].join(' and ')
+  const holders = [...(workers > 0 ? [counted(workers, 'worker')] : []), ...(pods > 0 ? [counted(pods, 'pod')] : [])].join(' and ')
   return `${isRest ? 'the rest' : 'the room'} is held by ${holders} of other accounts`
 }
 
-function isWorker({ kind }: HeldCapacity): boolean {
+/** Whether capacity is held by a worker. */
+export function isWorker({ kind }: HeldCapacity): boolean {
   return kind === 'worker'
-}
-
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }

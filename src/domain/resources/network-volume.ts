@@ -1,5 +1,5 @@
 import type { VolumeType } from '../../contract/enums.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { type Refusal, refused } from '../../contract/problems.ts'
 import type { CreateNetworkVolumeRequest, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import type { DataCenter } from '../catalog/data-centers.ts'
 
@@ -36,8 +36,4 @@ export function patchNetworkVolume(volume: NetworkVolumeRecord, patch: UpdateNet
   const sizeGb = patch.size ?? volume.sizeGb
   if (sizeGb < volume.sizeGb) return refused(`size: a network volume cannot shrink; it has ${volume.sizeGb} GB`)
   return { ok: true, volume: { ...volume, name: patch.name ?? volume.name, sizeGb } }
-}
-
-function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: badRequest(detail) }
 }

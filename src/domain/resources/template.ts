@@ -1,5 +1,5 @@
 import { TEMPLATE_DEFAULTS } from '../../contract/defaults.ts'
-import { badRequest, type Refusal } from '../../contract/problems.ts'
+import { type Refusal, refused } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
 import { mergeArgs } from './container.ts'
 import type { TemplateConfig, TemplateNotesPatch } from './record.ts'
@@ -84,8 +84,4 @@ export function registryIdOf(asked: NonNullable<UpdateTemplateRequest['registry'
 
 function persistentOf({ persistent }: NonNullable<UpdateTemplateRequest['mounts']>): TemplateConfig['persistent'] {
   return persistent ? { sizeGb: persistent.size, path: persistent.path } : null
-}
-
-function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: badRequest(detail) }
 }

@@ -1,13 +1,7 @@
+import type { BillingInterval } from '../../contract/billing/bills.ts'
+
 /** Fields of one interval of a v2 record that a v1 bill uses. */
-interface Interval {
-  workloadId: string
-  startTime: string
-  endTime: string | null
-  gpuTypeId: string | null
-  diskGb: number
-  /** USD. */
-  totalAmount: number
-}
+type Interval = Pick<BillingInterval, 'workloadId' | 'startTime' | 'endTime' | 'gpuTypeId' | 'diskGb' | 'totalAmount'>
 
 /** Charges of one resource in one bucket. */
 export interface BillRecord {

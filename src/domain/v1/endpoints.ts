@@ -3,16 +3,13 @@ import type { EndpointWorker } from '../../contract/endpoints/workers.ts'
 import type { V1CreateEndpoint, V1UpdateEndpoint } from '../../contract/v1/bodies.ts'
 import { type Catalog, gpuTypesOfPools } from '../catalog/catalog.ts'
 import { flatContainer } from '../flat/container.ts'
+import { instanceOf, type Mapped } from '../flat/terms.ts'
 import { poolsOf } from './gpu-pools.ts'
 
 /** Defaults of a v1 create (LEG-9). */
 const DEFAULTS = { scalerType: 'QUEUE_DELAY', scalerValue: 4, idleTimeout: 5, vcpuCount: 2, gpuCount: 1 } as const
-/** `<flavor>-<vCPUs>-<GB>` (SEED-3). */
-const INSTANCE = /^([a-z0-9]+)-(\d{1,3})-(\d{1,4})$/
 
 type Scaling = Endpoint['scaling']
-/** A v2 body, or why v2 has none for the v1 body. */
-export type Mapped<Body> = { ok: true; body: Body } | { ok: false; detail: string }
 
 /** v2 body for a v1 create (LEG-9). */
 export function endpointCreate(body: V1CreateEndpoint, catalog: Catalog): Mapped<CreateEndpointRequest> {
@@ -105,11 +102,6 @@ function cpuOf({
   if (known.length < options.length) return { ok: false, detail: '$.instanceIds: want <flavor>-<vCPUs>-<GB>, such as cpu3g-4-16' }
   if (known.length === 0) return { ok: false, detail: '$.instanceIds: list the CPU machines in order of preference, such as cpu3g-4-16' }
   return { ok: true, body: { cpu: known } }
-}
-
-function instanceOf(text: string) {
-  const [, id, vcpus, memory] = INSTANCE.exec(text) ?? []
-  return id === undefined ? null : { id, vcpuCount: Number(vcpus), memory: Number(memory) }
 }
 
 /** An endpoint as v1 shows it (LEG-7). */

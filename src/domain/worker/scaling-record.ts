@@ -2,14 +2,11 @@ import type { ScalingDecision, ScalingInputs } from './scaling.ts'
 import { isThrottled } from './worker.ts'
 
 /** A scaling decision with its inputs, as stored and shown. */
-export interface DecisionRecord {
+export interface DecisionRecord extends Pick<ScalingDecision, 'desired' | 'current' | 'reason'> {
   atMs: number
-  desired: number
-  current: number
   max: number
   started: number
   stopped: number
-  reason: string
   inputs: DecisionInputs
 }
 

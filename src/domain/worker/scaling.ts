@@ -1,4 +1,5 @@
 import type { EndpointConfig } from '../endpoint/record.ts'
+import { counted } from '../text/counted.ts'
 import { isLive, type Worker } from './worker.ts'
 
 /** Inputs of a scaling decision. Pure: the same inputs lead to the same decision. */
@@ -105,7 +106,7 @@ export function desiredByQueueDelay(
   const nextAtMs = dueAtMs.slice(load.free).find((atMs) => nowMs < atMs) ?? null
   const added = Math.max(0, overdue - load.free)
   if (load.available === 0 && added <= 1) return { workers: load.current + 1, reason: 'a job waits and no worker is available', nextAtMs }
-  const reason = `${count(overdue, 'job')} waiting for ${queueDelayMs / 1000} s or longer, ${count(load.free, 'worker')} free or starting`
+  const reason = `${counted(overdue, 'job')} waiting for ${queueDelayMs / 1000} s or longer, ${counted(load.free, 'worker')} free or starting`
   return { workers: load.current + added, reason, nextAtMs }
 }
 
@@ -116,7 +117,7 @@ export function desiredByRequestCount(
   noun = 'queued or running job',
 ): Demand {
   const workers = Math.ceil(load.requests / requestCount) + load.unavailable
-  return { workers, reason: `${count(load.requests, noun)} at ${requestCount} a worker`, nextAtMs: null }
+  return { workers, reason: `${counted(load.requests, noun)} at ${requestCount} a worker`, nextAtMs: null }
 }
 
 /** Number of first queued jobs whose age a decision needs: no more than could start workers at present. */
@@ -218,10 +219,6 @@ function surplusWorkers(inputs: ScalingInputs, current: readonly Worker[], kept:
 function idleSinceMs(worker: Worker): number {
   if (worker.phase === 'PLACING') return worker.createdAtMs
   return worker.phase === 'READY' ? (worker.idleSinceMs ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
-}
-
-function count(n: number, noun: string): string {
-  return `${n} ${noun}${n === 1 ? '' : 's'}`
 }
 
 function earliest(...timesMs: (number | null)[]): number | null {

@@ -1,3 +1,4 @@
+import type { WindowQuery } from '../history/series.ts'
 import { isThrottled, type Worker, type WorkerPhase } from './worker.ts'
 
 /** The counts of an endpoint at an instant, and the maxima since the sample before (HIS-20). */
@@ -89,7 +90,7 @@ const KEPT_MS = 30 * 86_400_000
 const DEFAULT_SPAN_MS = 86_400_000
 
 /** The time steps for a query (HIS-21); null: the time ends before it begins. */
-export function stepsOf(query: { fromMs: number | null; toMs: number | null; stepMs: number | null }, nowMs: number): Steps | null {
+export function stepsOf(query: WindowQuery, nowMs: number): Steps | null {
   const toMs = Math.min(query.toMs ?? nowMs, nowMs)
   const fromMs = Math.max(query.fromMs ?? toMs - DEFAULT_SPAN_MS, nowMs - KEPT_MS)
   if ((query.fromMs ?? fromMs) >= (query.toMs ?? nowMs)) return null

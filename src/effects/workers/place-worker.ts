@@ -29,15 +29,12 @@ import { noteUnknownSecrets } from '../pods/pod-notes.ts'
 import { preemptFor } from '../preempt.ts'
 import { type PullLogin, pullWith } from '../registry-login.ts'
 import { fillEnv } from '../secret-env.ts'
-import { workerWorkload } from './worker-spec.ts'
+import { type WorkerIdentity, workerWorkload } from './worker-spec.ts'
 import { issueWorkerToken } from './worker-token.ts'
 
 /** A worker that needs a host. */
-export interface WorkerPlacement {
+export interface WorkerPlacement extends Pick<WorkerIdentity, 'workerId' | 'boot' | 'pingIntervalMs'> {
   config: EndpointConfig
-  workerId: string
-  boot: string
-  pingIntervalMs: number
   /** A job waits for this worker, so idle workers of others may be preempted (PREEMPT-2). */
   isForJob: boolean
   /** Workers of the endpoint whose capacity will be free soon. */

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { BuiltinName } from '../../host-protocol/builtin-images.ts'
@@ -5,7 +6,6 @@ import { dropRefusedOutput } from '../../node/file-output.ts'
 import { setOomScore } from '../machine/oom.ts'
 import { boundOutput } from './bound-output.ts'
 import { echo } from './echo.ts'
-import { runIdle } from './idle.ts'
 import { runWorker } from './worker-client.ts'
 import { readWorkerSettings } from './worker-settings.ts'
 
@@ -45,4 +45,19 @@ const programs: Record<BuiltinName, () => Promise<void>> = {
   // Imported on demand: the input schema of `probe` doubles the start-up time, and an echo worker does not need it.
   probe: async () => runWorker(readWorkerSettings(process.env), (await import('./probe.ts')).probe),
   idle: runIdle,
+}
+
+const KEEP_ALIVE_MS = 60_000
+
+/** `builtin/idle`: the smallest pod; runs until SIGTERM and opens no connection. */
+async function runIdle(): Promise<void> {
+  const ended = Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+  // A reader of this line may send a signal at once, so the signal handlers are installed before.
+  console.log('idle: running until SIGTERM')
+  // A pending signal listener alone does not keep the process alive.
+  const timer = setInterval(() => {}, KEEP_ALIVE_MS)
+  await ended
+  clearInterval(timer)
+  console.log('idle: stopped')
+  process.exit(0)
 }

@@ -1,11 +1,10 @@
 import { BUILTIN_PREFIX } from '../../host-protocol/builtin-images.ts'
 import type { Workload } from '../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
-import type { ContainerFacts, DockerEngine, ListedContainer, RetainedDisk } from '../engine/engine.ts'
+import type { ContainerFacts, ListedContainer, RetainedDisk } from '../engine/engine.ts'
 import { engineText, ignoring } from '../engine/engine-errors.ts'
 import { GPUS_LABEL, HOST_LABEL, PORTS_LABEL, RELAY_KEY_LABEL, WORKLOAD_LABEL } from '../engine/labels.ts'
 import { chooseGpus, type HostGpus } from '../gpus/allocation.ts'
-import type { Log } from '../log.ts'
 import { readCpuWaitNanos } from '../machine/cpu-waiting.ts'
 import { type MountDrivers, provideMounts } from '../mounts/mount-driver.ts'
 import type { HostNetwork } from '../network/host-network.ts'
@@ -25,12 +24,11 @@ import {
   type WorkloadExit,
 } from '../runtime.ts'
 import { ContainerDisks } from './container/container-disk.ts'
-import { ContainerImages, type ImagePolicy } from './container/container-image.ts'
+import { ContainerImages, type ContainerImagesDeps } from './container/container-image.ts'
 import type { Sandbox } from './container/container-spec.ts'
-import { accountOf, containerName, type HostContext, payerByLabels } from './container/container-spec.ts'
-import { ContainerStarter } from './container/container-start.ts'
+import { accountOf, containerName, payerByLabels } from './container/container-spec.ts'
+import { ContainerStarter, type ContainerStarterDeps } from './container/container-start.ts'
 import { isEnded, watchContainer } from './container/container-watch.ts'
-import type { HostPorts } from './ports/host-ports.ts'
 import { readPorts } from './ports/ports-label.ts'
 import type { Sandboxes } from './sandboxes.ts'
 import { ContainerExecs } from './streams/exec.ts'
@@ -41,14 +39,11 @@ const OUTPUT_RETRY_BASE_MS = 20
 
 const UNSEEN = 'the container engine does not say how this container is'
 
-export interface DockerRuntimeOptions extends HostContext {
-  engine: DockerEngine
+export interface DockerRuntimeOptions extends ContainerStarterDeps, Pick<ContainerImagesDeps, 'images' | 'stateDir'> {
   gpus: HostGpus
-  ports: HostPorts
   mounts: MountDrivers
   probe: Pick<EngineProbe, 'find'>
   network: Pick<HostNetwork, 'within'>
-  images: ImagePolicy
   /**
    * Containers have addresses that this machine reaches; otherwise it reaches only their published ports (an engine in a virtual machine).
    */
@@ -56,8 +51,6 @@ export interface DockerRuntimeOptions extends HostContext {
   callers: RelayCallers
   /** Private networks across hosts; undefined: this host supports none. */
   sandboxes?: Sandboxes | undefined
-  stateDir: string
-  log: Log
 }
 
 /** Runs workloads as containers of the machine's Docker engine; affects only containers with this host's label. */

@@ -1,7 +1,7 @@
 import type { GpuProblem } from '../../host-protocol/messages.ts'
 import type { Log } from '../log.ts'
 import { findGpuProblems, type GpuReading, isHot } from './health.ts'
-import { readKernelLog } from './kernel-log.ts'
+import { runTool } from './run-tool.ts'
 import type { GpuHealth, GpuVendor } from './vendor.ts'
 
 const INTERVAL_MS = 60_000
@@ -91,4 +91,21 @@ class VendorCheck {
     this.hot = new Set((current ?? []).filter((reading) => isHot(reading, this.hot)).map(({ uuid }) => uuid))
     return this.problems
   }
+}
+
+const TIMEOUT_MS = 20_000
+/** Programs that print the kernel log; the first that succeeds is used, because both need rights that an agent may lack. */
+const PROGRAMS: readonly (readonly [string, readonly string[]])[] = [
+  ['journalctl', ['--dmesg', '--boot', '--quiet', '--no-pager', '--output=short']],
+  ['dmesg', []],
+]
+
+/** Returns the kernel log of this boot; empty where it cannot be read. */
+async function readKernelLog(): Promise<string> {
+  for (const [program, args] of PROGRAMS) {
+    const { stdout, error } = await runTool(program, args, TIMEOUT_MS)
+    // Without the right to read the kernel log, journalctl may succeed with empty output.
+    if (error === null && stdout.trim() !== '') return stdout
+  }
+  return ''
 }

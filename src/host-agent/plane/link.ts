@@ -12,15 +12,12 @@ import type { Overlay } from '../../host-protocol/overlays.ts'
 import { backoffMs, sleep } from '../../node/backoff.ts'
 import { errorText } from '../../node/fail.ts'
 import { parseJson } from '../../node/json-file.ts'
-import type { Log } from '../log.ts'
-import { type AccessTokens, IdentityRefused } from './access-tokens.ts'
+import { IdentityRefused } from './access-tokens.ts'
 import { DesiredParts } from './desired-parts.ts'
 import { planeUrl } from './http.ts'
+import type { SenderDeps } from './senders.ts'
 
-export interface LinkDeps {
-  planeUrl: string
-  tokens: AccessTokens
-  log: Log
+export interface LinkDeps extends Omit<SenderDeps, 'clock'> {
   hello(): Extract<AgentMessage, { type: 'hello' }>
   /** Returns the state for a beat. `first`: the first beat of a link, which must contain what later ones omit. */
   beat(first: boolean): Pick<Extract<AgentMessage, { type: 'beat' }>, 'workloads' | 'stats' | 'machine' | 'gpuHealth' | 'transports'>

@@ -1,15 +1,11 @@
 import type { ContainerCreateOptions } from 'dockerode'
 import type { Workload } from '../../host-protocol/messages.ts'
+import type { KernelFacts } from './kernel-facts.ts'
 
 /** Facts about the machine that determine, together with the workload, the limits of a container. */
-export interface ProfileFacts {
+export interface ProfileFacts extends Omit<KernelFacts, 'inotifyMax'> {
   /** The engine's name for the runtime; undefined: its default. */
   engineRuntime: string | undefined
-  /** Whether the kernel has control-group namespaces. */
-  cgroupNamespaces: boolean
-  /** Maximum number of processes of the machine, and of open files of one process. */
-  pidMax: number
-  openFilesMax: number
   realVcpus: number
   /** Whether the engine may raise limits above its own; an engine that itself runs in a container may not. */
   raisesLimits: boolean

@@ -3,7 +3,9 @@ import { readTextFile } from '../../node/text-file.ts'
 
 /** Limits and features of the machine's kernel. */
 export interface KernelFacts {
+  /** Whether the kernel has control-group namespaces. */
   cgroupNamespaces: boolean
+  /** Maximum number of processes of the machine, and of open files of one process. */
   pidMax: number
   openFilesMax: number
   /** Inotify instances of one user; the kernel counts those of all containers for the user that created them, even with user namespaces. */

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { OUTPUT_MAX_BYTES, OutputText } from './output-text.ts'
 
 /** A command that ended in time. */
 export interface Ended {
@@ -48,4 +47,28 @@ export async function missingTool(tools: readonly string[], packages: string): P
     if (found?.code !== 0) return `${tool} is not installed (packages ${packages})`
   }
   return null
+}
+
+/** Maximum output of a command that is retained: the names of some ten thousand volumes. */
+const OUTPUT_MAX_BYTES = 4 * 2 ** 20
+
+/** Collects the beginning of a stream, up to `maxBytes`. */
+class OutputText {
+  private readonly chunks: Buffer[] = []
+  private readonly maxBytes: number
+  private bytes = 0
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  add(chunk: Buffer): void {
+    const part = chunk.subarray(0, this.maxBytes - this.bytes)
+    this.bytes += part.length
+    if (part.length > 0) this.chunks.push(part)
+  }
+
+  text(): string {
+    return Buffer.concat(this.chunks).toString('utf8')
+  }
 }

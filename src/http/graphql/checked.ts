@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { Problem } from '../../contract/problems.ts'
 import { describeIssues } from '../../contract/validation-errors.ts'
-import { inFlatTerms, type Mapped } from '../../domain/graphql/values.ts'
+import type { Mapped } from '../../domain/flat/terms.ts'
+import { inFlatTerms } from '../../domain/graphql/values.ts'
 
 /** Validates a body against the schema of v2. Throws 422 with paths in the names of GraphQL. */
 export function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.infer<Schema> {

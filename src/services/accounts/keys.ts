@@ -1,7 +1,7 @@
 import type { CreateKeyRequest, Key } from '../../contract/accounts/keys.ts'
 import { KEY_DEFAULTS } from '../../contract/defaults.ts'
 import { Problem } from '../../contract/problems.ts'
-import { formatTime } from '../../contract/timestamps.ts'
+import { formatTime, timeOrNull } from '../../contract/timestamps.ts'
 import * as keys from '../../db/accounts/api-keys.ts'
 import { openDatabase } from '../../db/client.ts'
 import { formatApiKey, parseApiKey, SECRET_BYTES } from '../../domain/key-text.ts'
@@ -95,8 +95,4 @@ export function toKey(row: keys.ApiKeyRow): Key {
     revokedAt: timeOrNull(row.revokedAt),
     lastUsedAt: timeOrNull(row.lastUsedAt),
   }
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTime(ms)
 }

@@ -4,20 +4,16 @@ import type { Gang } from '../../domain/cluster/gang.ts'
 import { clusterOptions } from '../../domain/explain/cluster-options.ts'
 import { refuseMeans } from '../../domain/explain/means.ts'
 import { type Advice, ownOption } from '../../domain/explain/option.ts'
-import type { PlacementHost } from '../../domain/host/placement.ts'
-import type { PodReferences } from '../../domain/pod/request/request.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
 import { soundOptions } from '../../effects/explain/answer.ts'
 import { readMeans } from '../../effects/explain/means.ts'
 import { readSettings } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
+import type { RefusedPod } from '../pods/nearest-pod.ts'
 
 /** A create whose members do not fit together. */
-interface Refused {
+interface Refused extends Omit<RefusedPod, 'body'> {
   body: CreateClusterRequest
-  references: PodReferences
-  hosts: readonly PlacementHost[]
-  nanosPerHour: number
   gang: Extract<Gang, { ok: false }>
 }
 

@@ -3,11 +3,13 @@ import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import * as table from '../../db/endpoints/endpoints.ts'
+import { findNetworkVolumes } from '../../db/resources/network-volumes.ts'
 import { hasScope } from '../../domain/access.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint/config.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
+import { placeVolumes } from '../../domain/endpoint/volumes.ts'
 import type { SecretGrants } from '../../domain/resources/container.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
@@ -34,7 +36,6 @@ import { requireDataCenters } from '../resources/data-centers.ts'
 import { claimRegistry, requireRegistryScope } from '../resources/registries.ts'
 import { granted } from '../resources/secret-grants.ts'
 import { assertMergedSize, requireTemplateScope, useTemplate } from '../resources/templates.ts'
-import { withVolumes } from './endpoint-volumes.ts'
 
 const LIST_BINDING = 'listEndpoints'
 
@@ -256,4 +257,15 @@ function release(ctx: VerbContext, config: EndpointConfig, diff: ReleaseDiff[]):
     diff: hideVariables(diff, digestOf(ctx.env, config.id)),
     createdAt: ctx.nowMs,
   }
+}
+
+/**
+ * Returns a configuration with its network volumes resolved (END-20, END-21). A volume of another account counts as missing. Throws 400.
+ */
+async function withVolumes(ctx: VerbContext, config: EndpointConfig): Promise<EndpointConfig> {
+  const ids = config.networkVolumes
+  const found = ids.length === 0 ? [] : await findNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId, ids)
+  const result = placeVolumes(config, found)
+  if (!result.ok) throw problemOf(result.problem)
+  return result.config
 }

@@ -1,5 +1,4 @@
 import type { EndpointTimeline, TimelineEvent, TimelineQuery } from '../../contract/endpoints/timeline.ts'
-import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { readEndpointCharges } from '../../db/billing/endpoint-charges.ts'
 import { openDatabase } from '../../db/client.ts'
@@ -12,6 +11,7 @@ import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { openHeavyReads } from '../heavy-reads.ts'
+import { readPeriod } from '../read-period.ts'
 import { readEndpoint } from './endpoints.ts'
 
 /** Maximum number of events in one answer (HIS-22). */
@@ -32,7 +32,7 @@ interface Placed {
  */
 export async function getTimeline(ctx: VerbContext, id: string, query: TimelineQuery): Promise<EndpointTimeline> {
   const endpoint = await readEndpoint(ctx, id)
-  const steps = readSteps(query, ctx.nowMs)
+  const steps = readPeriod(query, ctx.nowMs, stepsOf)
   const binding = `getEndpointTimeline ${id} ${query.from ?? ''} ${query.to ?? ''}`
   const after = decodeCursor(binding, query.cursor)
   const endMs = steps.fromMs + steps.count * steps.stepMs
@@ -58,17 +58,6 @@ export async function getTimeline(ctx: VerbContext, id: string, query: TimelineQ
     events: shown.map(({ event }) => event),
     pagination,
   }
-}
-
-function readSteps({ from, to, step }: TimelineQuery, nowMs: number): Steps {
-  const requested = {
-    fromMs: from === undefined ? null : Date.parse(from),
-    toMs: to === undefined ? null : Date.parse(to),
-    stepMs: step === undefined ? null : step * 1000,
-  }
-  const steps = stepsOf(requested, nowMs)
-  if (steps === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
-  return steps
 }
 
 async function readSpend(ctx: VerbContext, { id }: OwnEndpoint, steps: Steps): Promise<(number | null)[]> {

@@ -1,5 +1,4 @@
 import type { MetricSeries, MetricsQuery, MetricsResponse } from '../../contract/metrics.ts'
-import { Problem } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
 import { METRICS } from '../../domain/history/metrics.ts'
 import { joinSeries, type Series, type Window, windowOf } from '../../domain/history/series.ts'
@@ -10,6 +9,7 @@ import { hostsOfWorker, ownWorker } from '../../objects/ownership/own-worker.ts'
 import { hostStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { readEndpoint } from '../endpoints/endpoints.ts'
+import { readPeriod } from '../read-period.ts'
 import { requireScope } from '../require-scope.ts'
 
 const SECOND_MS = 1_000
@@ -45,15 +45,8 @@ export async function getWorkerMetrics(
 }
 
 /** Returns the window of a query. Throws 422. */
-export function readWindow({ from, to, step }: MetricsQuery, nowMs: number): Window {
-  const requested = {
-    fromMs: from === undefined ? null : Date.parse(from),
-    toMs: to === undefined ? null : Date.parse(to),
-    stepMs: step === undefined ? null : step * SECOND_MS,
-  }
-  const window = windowOf(requested, nowMs)
-  if (window === null) throw new Problem('validationFailed', { errors: ['$.from: want an instant before `to`'] })
-  return window
+export function readWindow(query: MetricsQuery, nowMs: number): Window {
+  return readPeriod(query, nowMs, windowOf)
 }
 
 /** Returns the history of one track from these hosts, joined. */

@@ -22,11 +22,8 @@ const AT_ONCE = 8
 const GRACE_MS = 60_000
 const BEGINNING: LinePlace = { atMs: 0, workerId: '-', n: 0 }
 
-interface Reading {
-  direction: Direction
+interface Reading extends Omit<LineQuery, 'fromN'> {
   after: LinePlace | null
-  filter: LineFilter
-  limit: number
 }
 
 /**

@@ -2,12 +2,15 @@ import type { PodAction } from '../../contract/enums.ts'
 import type { UpdatePodRequest } from '../../contract/pods/pods.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase } from '../../db/client.ts'
+import { findPlacementHost } from '../../db/hosts/capacity.ts'
+import { listHeldCapacity } from '../../db/hosts/held-capacity.ts'
 import { findHostState } from '../../db/hosts/host-views.ts'
 import { readPodCapacity } from '../../db/hosts/pod-capacity.ts'
 import { isAddressTaken } from '../../db/overlays/account-overlay.ts'
 import type { PlaceRefusal, PodRow } from '../../db/pods/pods.ts'
 import { podCapability } from '../../domain/access.ts'
 import { withDiskRates } from '../../domain/pod/disk-charge.ts'
+import { withGpuCount } from '../../domain/pod/place/gpu-count.ts'
 import { podDiskGb } from '../../domain/pod/place/placement.ts'
 import { refuseStart } from '../../domain/pod/place/refusal.ts'
 import { decideAction, decideRecreate, decideReset, isToRun, type PodChange } from '../../domain/pod/pod.ts'
@@ -30,7 +33,6 @@ import { granted } from '../resources/secret-grants.ts'
 import { globalIpAfter } from './global-address.ts'
 import { loadPatchReferences } from './pod-references.ts'
 import { showPod, type TaggedPod } from './pods.ts'
-import { countedForStart } from './resume-count.ts'
 
 /**
  * Runs an action on a pod (POD-14 to POD-18). Returns null after `terminate`. `gpuCount`: the number of GPUs for `start` (GQL-37). Throws
@@ -207,4 +209,23 @@ function describeAbsence(host: Awaited<ReturnType<typeof findHostState>>): strin
   if (!host) return 'The host machine of this pod is gone; terminate the pod and create another.'
   if (host.status !== 'ONLINE') return 'The host machine of this pod is offline; start the pod when it is back.'
   return 'The host machine of this pod takes no work at the moment; start the pod later.'
+}
+
+/**
+ * Returns the pod as it would start with this many GPUs (GQL-37). Another number changes the cost, so the pod's own key may not ask for it.
+ * Throws 400 and 403.
+ */
+async function countedForStart({ env, principal }: VerbContext, before: PodRow, count: number | undefined): Promise<PodRow> {
+  const { compute } = before.spec
+  if (count === undefined || compute.kind === 'cpu' || compute.count === count) return before
+  requireScope(principal, 'pods:write')
+  const db = openDatabase(env.DB)
+  const [catalog, host, allocations] = await Promise.all([
+    loadCatalog(env),
+    findPlacementHost(db, before.hostId),
+    listHeldCapacity(db, [before.hostId]),
+  ])
+  const counted = withGpuCount(before, count, { catalog, host, held: allocations.find(({ id }) => id === before.id) })
+  if (!counted.ok) throw problemOf(counted.problem)
+  return counted.pod
 }

@@ -14,7 +14,7 @@ import { readSettings } from '../../env.ts'
 import type { VerbContext } from '../context.ts'
 
 /** A create that fits on no host. */
-interface Refused {
+export interface RefusedPod {
   body: CreatePodRequest
   references: PodReferences
   hosts: readonly PlacementHost[]
@@ -22,7 +22,7 @@ interface Refused {
 }
 
 /** Returns the smallest changes of a create that would succeed at present (WHY-12), each as a complete body. */
-export async function nearestPods({ env, principal, nowMs }: VerbContext, refused: Refused): Promise<WhyOption[]> {
+export async function nearestPods({ env, principal, nowMs }: VerbContext, refused: RefusedPod): Promise<WhyOption[]> {
   const { body, references, hosts, nanosPerHour } = refused
   const { teamId } = principal
   const [catalog, means, holders] = await Promise.all([loadCatalog(env), readMeans(env, teamId, nowMs), readHolders(env, teamId, nowMs)])

@@ -1,6 +1,6 @@
 import type { PodRuntime } from '../../contract/pods/pod-parts.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
-import { formatTime } from '../../contract/timestamps.ts'
+import { formatTime, timeOrNull } from '../../contract/timestamps.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { roleOf } from '../../domain/cluster/roles.ts'
 import { internalName } from '../../domain/overlay/networks-on-host.ts'
@@ -89,8 +89,4 @@ function runtimeView(pod: PodRow, nowMs: number, live: LivePod | undefined): Pod
     ...(stats && pod.spec.idleStop && { idleStopAt: timeOrNull(idleStopDueMs(pod, idleSinceMs)) }),
     ports: portsView(pod),
   }
-}
-
-function timeOrNull(ms: number | null): string | null {
-  return ms === null ? null : formatTime(ms)
 }

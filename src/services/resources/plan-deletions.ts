@@ -1,5 +1,4 @@
 import type { ChangedResource, ChangeEffect, ChangePlan } from '../../contract/change-plan.ts'
-import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
 import { listDelegations } from '../../db/resources/delegations.ts'
 import { findGlobalVolume } from '../../db/resources/global-volumes.ts'
@@ -14,6 +13,7 @@ import { ecrHost } from '../../domain/resources/ecr.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { planChange } from '../change-plan.ts'
 import type { VerbContext } from '../context.ts'
+import { orNotFound } from '../or-not-found.ts'
 import { requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { tagOfGlobalVolume } from './global-volumes.ts'
@@ -28,7 +28,7 @@ import { tagOfSecret } from './secrets.ts'
 /** Returns the plan of deleting a network volume. Throws 403 and 404. */
 export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'volumes:write')
-  const volume = found(await findNetworkVolume(db, teamId, id))
+  const volume = orNotFound(await findNetworkVolume(db, teamId, id))
   const resource = { kind: 'network-volume' as const, id, name: volume.name }
   const who = users.usersOfNetworkVolume(teamId, id)
   return planUnused(ctx, tagOfVolume(ctx, volume), 'network-volumes.delete', resource, who, `network volume ${id}`, async () =>
@@ -39,7 +39,7 @@ export async function planDeleteNetworkVolume(ctx: VerbContext, id: string): Pro
 /** Returns the plan of deleting a global volume. Throws 403 and 404. */
 export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'volumes:write')
-  const volume = found(await findGlobalVolume(db, teamId, id))
+  const volume = orNotFound(await findGlobalVolume(db, teamId, id))
   const resource = { kind: 'global-volume' as const, id, name: volume.name }
   const who = users.usersOfGlobalVolume(teamId, id)
   return planUnused(ctx, tagOfGlobalVolume(ctx, volume), 'global-volumes.delete', resource, who, `global volume ${id}`, async () =>
@@ -50,7 +50,7 @@ export async function planDeleteGlobalVolume(ctx: VerbContext, id: string): Prom
 /** Returns the plan of deleting a template. Throws 403 and 404. */
 export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { teamId } = await allowed(ctx, 'templates:write')
-  const { template, revision } = found(await findOwnTemplate(openRecords(ctx.env), teamId, id))
+  const { template, revision } = orNotFound(await findOwnTemplate(openRecords(ctx.env), teamId, id))
   const resource = { kind: 'template' as const, id, name: template.name }
   const tag = etagOf(revision)
   return planUnused(ctx, tag, 'templates.delete', resource, users.usersOfTemplate(teamId, id), `template ${id}`, async () =>
@@ -61,7 +61,7 @@ export async function planDeleteTemplate(ctx: VerbContext, id: string): Promise<
 /** Returns the plan of deleting a registry credential. Throws 403 and 404. */
 export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'registries:write')
-  const row = found(await findSealedRegistry(db, teamId, id))
+  const row = orNotFound(await findSealedRegistry(db, teamId, id))
   const { name } = row
   const resource = { kind: 'registry' as const, id, name }
   const who = users.usersOfRegistry(teamId, id)
@@ -73,7 +73,7 @@ export async function planDeleteRegistry(ctx: VerbContext, id: string): Promise<
 /** Returns the plan of deleting a secret. Throws 403 and 404. */
 export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'account:write')
-  const row = found(await findSecret(db, teamId, id))
+  const row = orNotFound(await findSecret(db, teamId, id))
   const { name } = row
   const resource = { kind: 'secret' as const, id, name }
   return planChange('secrets.delete', resource, async () => {
@@ -87,7 +87,7 @@ export async function planDeleteSecret(ctx: VerbContext, id: string): Promise<Ch
 export async function planRevokeDelegation(ctx: VerbContext, id: string): Promise<ChangePlan> {
   const { db, teamId } = await allowed(ctx, 'registries:write')
   const all = await listDelegations(db, teamId)
-  const { awsUser, awsRegion, repository, name } = found(all.find((one) => one.id === id))
+  const { awsUser, awsRegion, repository, name } = orNotFound(all.find((one) => one.id === id))
   const resource = { kind: 'delegation' as const, id, name: name ?? repository }
   return planChange('delegations.revoke', resource, async () => {
     const images = `${ecrHost({ account: awsUser, region: awsRegion })}/${repository}`
@@ -133,9 +133,4 @@ function asResources({ pods, endpoints }: users.ListedUsers): { kind: 'pod' | 'e
 async function allowed({ env, principal }: VerbContext, scope: Scope) {
   requireScope(principal, scope)
   return { db: openDatabase(env.DB), teamId: principal.teamId }
-}
-
-function found<Row>(row: Row | undefined): Row {
-  if (row === undefined) throw new Problem('notFound')
-  return row
 }

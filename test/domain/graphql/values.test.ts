@@ -1,6 +1,7 @@
 import { graphqlError } from '../../../src/contract/problem-body.ts'
 import { PROBLEMS, Problem, type ProblemKey } from '../../../src/contract/problems.ts'
-import { envOf, envPairs, envTexts, given, inFlatTerms, instanceOf, itemsOf } from '../../../src/domain/graphql/values.ts'
+import { instanceOf } from '../../../src/domain/flat/terms.ts'
+import { envOf, envPairs, envTexts, given, inFlatTerms, itemsOf } from '../../../src/domain/graphql/values.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
 describe('texts', () => {

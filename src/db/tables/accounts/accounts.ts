@@ -41,6 +41,13 @@ export const teams = sqliteTable(
   ],
 )
 
+/** The column of the team that a row belongs to. */
+export function teamId() {
+  return text('team_id')
+    .notNull()
+    .references(() => teams.id)
+}
+
 export const users = sqliteTable(
   'users',
   {
@@ -58,15 +65,20 @@ export const users = sqliteTable(
   (t) => [uniqueIndex('users_email').on(t.email), index('users_personal_team').on(t.personalTeamId)],
 )
 
+/** The column of the user that a row belongs to. */
+export function userId() {
+  return text('user_id')
+    .notNull()
+    .references(() => users.id)
+}
+
 /** Identities of users at identity providers: one row per subject that has signed in. */
 export const identities = sqliteTable(
   'identities',
   {
     issuer: text('issuer').notNull(),
     subject: text('subject').notNull(),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    userId: userId(),
     createdAt: integer('created_at').notNull(),
   },
   (t) => [primaryKey({ columns: [t.issuer, t.subject] }), index('identities_user').on(t.userId)],
@@ -75,12 +87,8 @@ export const identities = sqliteTable(
 export const memberships = sqliteTable(
   'memberships',
   {
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    teamId: teamId(),
+    userId: userId(),
     role: text('role', { enum: ROLES }).notNull(),
     createdAt: integer('created_at').notNull(),
   },
@@ -108,12 +116,8 @@ export const apiKeys = sqliteTable(
   'api_keys',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
-    userId: text('user_id')
-      .notNull()
-      .references(() => users.id),
+    teamId: teamId(),
+    userId: userId(),
     name: text('name').notNull(),
     permission: text('permission', { enum: PERMISSIONS }).notNull(),
     /** Scope names of AUT-3 when `permission` is RESTRICTED, else empty. */

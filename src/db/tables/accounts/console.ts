@@ -2,7 +2,7 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { PERMISSIONS } from '../../../contract/enums.ts'
 import { SIGN_IN_WAYS } from '../../../domain/session/console.ts'
 import { DECISIONS } from '../../../domain/session/device-login.ts'
-import { teams, users } from './accounts.ts'
+import { teams, userId, users } from './accounts.ts'
 
 /** Sessions of the console (SESSION-1). Only the browser has the secret; the id is a hash of it. */
 export const consoleSessions = sqliteTable(
@@ -33,9 +33,7 @@ export const consoleSessions = sqliteTable(
 /** Links that open a session once (SESSION-15); the row is deleted on use. */
 export const signInLinks = sqliteTable('sign_in_links', {
   id: text('id').primaryKey(),
-  userId: text('user_id')
-    .notNull()
-    .references(() => users.id),
+  userId: userId(),
   isOperator: integer('is_operator', { mode: 'boolean' }).notNull(),
   createdAt: integer('created_at').notNull(),
   expiresAt: integer('expires_at').notNull(),

@@ -1,13 +1,11 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { teams } from './accounts.ts'
+import { teamId } from './accounts.ts'
 
 /** Requests with an `Idempotency-Key` (POD-22). A row without a response is the claim of a running request. */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
   {
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     /** The requested operation; the same key may be used once for each. */
     operation: text('operation').notNull(),
     key: text('key').notNull(),

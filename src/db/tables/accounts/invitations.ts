@@ -1,15 +1,13 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { ROLES } from '../../../domain/access.ts'
-import { teams, users } from './accounts.ts'
+import { teamId, users } from './accounts.ts'
 
 /** Invitations to organizations. The link's token itself is never stored, only its keyed digest. */
 export const invitations = sqliteTable(
   'invitations',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     email: text('email').notNull(),
     role: text('role', { enum: ROLES }).notNull(),
     tokenHash: text('token_hash').notNull(),

@@ -1,15 +1,13 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { StoppedItem } from '../../../contract/billing/stops.ts'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /** Resources that users have stopped to save money, retained for restarting them. */
 export const spendStops = sqliteTable(
   'spend_stops',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     createdAtMs: integer('created_at').notNull(),
     savedNanosPerHour: integer('saved_nanos_per_hour').notNull(),
     items: text('items', { mode: 'json' }).$type<StoppedItem[]>().notNull(),

@@ -1,14 +1,12 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /** Elastic Container Registry repositories that their owner allows this plane to pull from. */
 export const delegations = sqliteTable(
   'delegations',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name'),
     delegatorUserId: text('delegator_user_id').notNull(),
     /** The twelve digits of the AWS account. */

@@ -1,5 +1,5 @@
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /**
  * Credentials for private images. User name and password are sealed (src/services/resources/registries.ts), so the table alone reveals
@@ -9,9 +9,7 @@ export const registries = sqliteTable(
   'registries',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     usernameSealed: text('username_sealed').notNull(),
     passwordSealed: text('password_sealed').notNull(),

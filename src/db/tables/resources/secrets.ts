@@ -1,14 +1,12 @@
 import { integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /** Named values that the env of workloads refers to. The values are in `secret_parts`. */
 export const secrets = sqliteTable(
   'secrets',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     description: text('description'),
     /** Version of the current value; a rotation writes the next value before it points to it. */

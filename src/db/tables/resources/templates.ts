@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { TemplateConfig } from '../../../domain/resources/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 import { registries } from './registries.ts'
 
 /** Templates of pods and endpoints (TPL-1). */
@@ -10,9 +10,7 @@ export const templates = sqliteTable(
   'templates',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     isPublic: integer('is_public', { mode: 'boolean' }).notNull(),
     /**

@@ -1,16 +1,14 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { VOLUME_TYPES } from '../../../contract/enums.ts'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /** Volumes in one data center (VOL-1). */
 export const networkVolumes = sqliteTable(
   'network_volumes',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     sizeGb: integer('size_gb').notNull(),
     dataCenterId: text('data_center_id').notNull(),
@@ -35,9 +33,7 @@ export const globalVolumes = sqliteTable(
   'global_volumes',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     createdAt: integer('created_at').notNull(),
     usedBytes: integer('used_bytes'),

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { check, index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { CLUSTER_TYPES, HOST_LOSS_POLICIES } from '../../../contract/enums.ts'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /**
  * Clusters. The specs of their members are in the members' own rows; the cluster's object decides the steps of the members, serially. A
@@ -11,9 +11,7 @@ export const clusters = sqliteTable(
   'clusters',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     type: text('type', { enum: CLUSTER_TYPES }).notNull(),
     gpuTypeId: text('gpu_type_id').notNull(),
@@ -47,9 +45,7 @@ export const overlays = sqliteTable(
   'overlays',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     kind: text('kind', { enum: ['cluster', 'account'] }).notNull(),
     /** The cluster or account of the network. */
     ownerId: text('owner_id').notNull(),

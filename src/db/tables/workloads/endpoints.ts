@@ -1,16 +1,14 @@
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /** Configuration of Serverless endpoints; each queue lives in its own endpoint object. */
 export const endpoints = sqliteTable(
   'endpoints',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     config: text('config', { mode: 'json' }).$type<Sealed<EndpointConfig>>().notNull(),
     /** Copy of `config.revision`, for guarded updates: `UPDATE … WHERE id = ? AND revision = ?`. */

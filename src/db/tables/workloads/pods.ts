@@ -4,7 +4,7 @@ import { POD_STATUSES } from '../../../contract/enums.ts'
 import type { Labels } from '../../../domain/pod/labels.ts'
 import type { PodSpec } from '../../../domain/pod/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
-import { teams } from '../accounts/accounts.ts'
+import { teamId } from '../accounts/accounts.ts'
 
 /** A stored spec. `accessEnv` is present in rows of a release without sealing. */
 export type SealedPodSpec = Sealed<PodSpec> & { sealedAccessEnv?: string }
@@ -17,9 +17,7 @@ export const pods = sqliteTable(
   'pods',
   {
     id: text('id').primaryKey(),
-    teamId: text('team_id')
-      .notNull()
-      .references(() => teams.id),
+    teamId: teamId(),
     name: text('name').notNull(),
     status: text('status', { enum: POD_STATUSES }).notNull(),
     /** Rises with every change. */

@@ -1,4 +1,5 @@
 import {
+  type Candidate,
   type ComputeShape,
   failedConstraints,
   leftOver,
@@ -13,10 +14,7 @@ import { runtimeOfImage } from '../../worker/shape.ts'
 import type { PodGpu, PodSpec } from '../record.ts'
 
 /** A host that a pod fits on, with the shape that it would be allocated there. */
-export interface PodCandidate {
-  hostId: string
-  dataCenterId: string
-  shape: ComputeShape
+export interface PodCandidate extends Candidate {
   cudaVersion: string | null
   publicIp: string | null
 }

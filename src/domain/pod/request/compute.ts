@@ -1,6 +1,6 @@
 import type { Cloud } from '../../../contract/enums.ts'
 import type { PodCpuRequest, PodGpuRequest } from '../../../contract/pods/pod-parts.ts'
-import { badRequest, type Refusal } from '../../../contract/problems.ts'
+import { badRequest, type Refusal, refused } from '../../../contract/problems.ts'
 import {
   type Catalog,
   CPU_DISK_GB_PER_VCPU,
@@ -60,8 +60,4 @@ export function refuseDisk(compute: PodGpu | PodCpu, diskGb: number): Refusal | 
   if (compute.kind === 'gpu') return null
   const mostGb = compute.vcpuCount * CPU_DISK_GB_PER_VCPU
   return diskGb > mostGb ? badRequest(`disk ${diskGb} is above ${mostGb} GB, the most for ${compute.vcpuCount} vCPUs`) : null
-}
-
-function refused(detail: string): { ok: false; problem: Refusal } {
-  return { ok: false, problem: badRequest(detail) }
 }

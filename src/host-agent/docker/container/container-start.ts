@@ -1,6 +1,6 @@
 import type { Workload } from '../../../host-protocol/messages.ts'
 import { backoffMs, sleep } from '../../../node/backoff.ts'
-import type { DockerEngine, EngineMount, RetainedDisk } from '../../engine/engine.ts'
+import type { DockerEngine } from '../../engine/engine.ts'
 import { engineText } from '../../engine/engine-errors.ts'
 import { HOST_LABEL, WORKLOAD_LABEL } from '../../engine/labels.ts'
 import type { Log } from '../../log.ts'
@@ -24,13 +24,9 @@ export interface ContainerStarterDeps extends HostContext {
 }
 
 /** Resources that the caller has prepared for one container. */
-export interface Prepared {
-  gpuIds: readonly string[]
-  mounts: readonly EngineMount[]
-  network: string
+export interface Prepared extends Pick<SpecContext, 'gpuIds' | 'mounts' | 'network' | 'disk'> {
   /** The sandbox that owns its network; undefined: the container gets its own. */
   sandbox?: Sandbox | undefined
-  disk: RetainedDisk | undefined
   abilities: EngineAbilities
 }
 
