@@ -6,6 +6,7 @@ import { CreateRegistryRequest, ListRegistriesResponse, Registry } from '../../c
 import * as delegations from '../../services/resources/delegations.ts'
 import { planDeleteRegistry, planRevokeDelegation } from '../../services/resources/plan-deletions.ts'
 import * as registries from '../../services/resources/registries.ts'
+import { createOnce } from '../answers/create-once.ts'
 import { endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { endedOrPlan, idParams, json, ok } from '../openapi/rest-components.ts'
@@ -83,14 +84,10 @@ const deleteRoute = route('delete', ITEM_PATH, 'registries:write', {
 /** Registers `/v2/registries` (REG-1 to REG-3). The delegations come first, because `{id}` would match their word as an id. */
 export function registerRegistries(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listDelegationsRoute, async (c) => c.json({ delegations: await delegations.listDelegations(verbContext(c)) }, 200))
-  app.openapi(createDelegationRoute, async (c) =>
-    c.json(await delegations.createDelegation(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createDelegationRoute, (c) => createOnce(c, delegations.createDelegation))
   app.openapi(revokeRoute, (c) => endOrPlan(c, verbContext(c), planRevokeDelegation, delegations.revokeDelegation))
   app.openapi(listRegistriesRoute, async (c) => c.json({ registries: await registries.listRegistries(verbContext(c)) }, 200))
-  app.openapi(createRegistryRoute, async (c) =>
-    c.json(await registries.createRegistry(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createRegistryRoute, (c) => createOnce(c, registries.createRegistry))
   app.openapi(getRoute, async (c) => c.json(await registries.getRegistry(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteRegistry, registries.deleteRegistry))
 }

@@ -18,6 +18,7 @@ import * as globalVolumes from '../../services/resources/global-volumes.ts'
 import * as networkVolumes from '../../services/resources/network-volumes.ts'
 import { planUpdateNetworkVolume } from '../../services/resources/plan-changes.ts'
 import { planDeleteGlobalVolume, planDeleteNetworkVolume } from '../../services/resources/plan-deletions.ts'
+import { createOnce } from '../answers/create-once.ts'
 import { changeOrPlan, endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { endedOrPlan, idParams, json, ok, okOrPlan } from '../openapi/rest-components.ts'
@@ -128,16 +129,12 @@ const deleteGlobalVolumeRoute = route('delete', GLOBAL_ITEM_PATH, 'volumes:write
 /** Registers `/v2/network-volumes` (VOL-1 to VOL-3) and `/v2/global-volumes` (GLV-1, GLV-2). */
 export function registerVolumes(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listNetworkVolumesRoute, async (c) => c.json({ networkVolumes: await networkVolumes.listVolumes(verbContext(c)) }, 200))
-  app.openapi(createNetworkVolumeRoute, async (c) =>
-    c.json(await networkVolumes.createVolume(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createNetworkVolumeRoute, (c) => createOnce(c, networkVolumes.createVolume))
   app.openapi(getNetworkVolumeRoute, async (c) => c.json(await networkVolumes.getVolume(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateNetworkVolumeRoute, (c) => changeOrPlan(c, verbContext(c), planUpdateNetworkVolume, networkVolumes.updateVolume))
   app.openapi(deleteNetworkVolumeRoute, (c) => endOrPlan(c, verbContext(c), planDeleteNetworkVolume, networkVolumes.deleteVolume))
   app.openapi(listGlobalVolumesRoute, async (c) => c.json({ globalVolumes: await globalVolumes.listGlobalVolumes(verbContext(c)) }, 200))
-  app.openapi(createGlobalVolumeRoute, async (c) =>
-    c.json(await globalVolumes.createGlobalVolume(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createGlobalVolumeRoute, (c) => createOnce(c, globalVolumes.createGlobalVolume))
   app.openapi(getGlobalVolumeRoute, async (c) => c.json(await globalVolumes.getGlobalVolume(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateGlobalVolumeRoute, async (c) =>
     c.json(await globalVolumes.renameGlobalVolume(verbContext(c), c.req.valid('param').id, c.req.valid('json').name), 200),

@@ -10,6 +10,7 @@ import {
 } from '../../../contract/organizations/organizations.ts'
 import * as organizations from '../../../services/organizations/organizations.ts'
 import { planDeleteOrganization } from '../../../services/organizations/plan-members.ts'
+import { createOnce } from '../../answers/create-once.ts'
 import { endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { endedOrPlan, json, ok } from '../../openapi/rest-components.ts'
@@ -63,9 +64,7 @@ const deleteRoute = route('delete', ITEM_PATH, 'account:write', {
 /** Registers `/v2/organizations` (ORG-1, ORG-2, TEAM-3, TEAM-13). */
 export function registerOrganizations(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ organizations: await organizations.listOrganizations(verbContext(c)) }, 200))
-  app.openapi(createOrganizationRoute, async (c) =>
-    c.json(await organizations.createOrganization(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createOrganizationRoute, (c) => createOnce(c, organizations.createOrganization))
   app.openapi(getRoute, async (c) => c.json(await organizations.getOrganization(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(renameRoute, async (c) =>
     c.json(await organizations.renameOrganization(verbContext(c), c.req.valid('param').id, c.req.valid('json')), 200),
