@@ -21,11 +21,8 @@ import { registerCatalog } from './routes/catalog/catalog.ts'
 import { registerClusters } from './routes/clusters.ts'
 import { registerEndpointWorkers } from './routes/endpoints/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints/endpoints.ts'
-import { registerWorkerLogs } from './routes/endpoints/worker-logs.ts'
 import { registerExplanations } from './routes/explanations.ts'
 import { registerHistory } from './routes/history/history.ts'
-import { registerInvitations } from './routes/organizations/invitations.ts'
-import { registerOrganizationMembers } from './routes/organizations/members.ts'
 import { registerOrganizations } from './routes/organizations/organizations.ts'
 import { registerPodExec } from './routes/pods/pod-exec.ts'
 import { registerPodLogs } from './routes/pods/pod-logs.ts'
@@ -62,7 +59,6 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerServerless(app)
   registerWebhooks(app)
   registerEndpointWorkers(app)
-  registerWorkerLogs(app)
   registerPodExec(app)
   registerExplanations(app)
   registerPodLogs(app)
@@ -77,8 +73,6 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerSecrets(app)
   registerAccount(app)
   registerSpend(app)
-  registerInvitations(app)
-  registerOrganizationMembers(app)
   registerOrganizations(app)
   registerAccountKeys(app)
   registerUser(app)
