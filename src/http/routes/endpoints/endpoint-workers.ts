@@ -80,8 +80,8 @@ const mergedRoute = route('get', '/v2/serverless/{id}/logs/lines', 'serverless:r
 })
 
 /**
- * Registers the workers, releases, builds and scaling decisions of an endpoint (END-13 to END-15), and the logs of its workers (SCALE-8, LOG-1
- * to LOG-6).
+ * Registers the workers, releases, builds and scaling decisions of an endpoint (END-13 to END-15), and the logs of its workers (SCALE-8,
+ * LOG-1 to LOG-6).
  */
 export function registerEndpointWorkers(app: OpenAPIHono<AppEnv>): void {
   app.openapi(workersRoute, async (c) => c.json(await endpointWorkers.listWorkers(verbContext(c), c.req.valid('param').id), 200))
