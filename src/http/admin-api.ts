@@ -10,25 +10,14 @@ import { openApiDocument } from './openapi/document.ts'
 import { openApiApp } from './openapi/openapi-app.ts'
 import { registerSecurity } from './openapi/rest-components.ts'
 import { ADMIN_TAGS } from './openapi/tags.ts'
-import { registerAdminSpend } from './routes/billing/admin-spend.ts'
 import { registerAdminCatalog } from './routes/catalog/admin-catalog.ts'
-import { registerHostMetrics } from './routes/history/admin-host-metrics.ts'
 import { registerAdminAccounts } from './routes/operator/admin-accounts.ts'
 import { registerAdminAudit } from './routes/operator/admin-audit.ts'
-import { registerAdminBudgets } from './routes/operator/admin-budgets.ts'
-import { registerDeletedVolumes } from './routes/operator/admin-deleted-volumes.ts'
 import { registerAdminHosts } from './routes/operator/admin-hosts.ts'
-import { registerAdminIdentities } from './routes/operator/admin-identities.ts'
-import { registerAdminIsolation } from './routes/operator/admin-isolation.ts'
-import { registerJoinTokens } from './routes/operator/admin-join-tokens.ts'
-import { registerAdminLimits } from './routes/operator/admin-limits.ts'
-import { registerAdminOffboarding } from './routes/operator/admin-offboarding.ts'
-import { registerPlane } from './routes/operator/admin-plane.ts'
+import { registerAdminLimits, registerAdminSpend } from './routes/operator/admin-limits.ts'
+import { registerAdminPlane } from './routes/operator/admin-plane.ts'
 import { registerAdminPlans } from './routes/operator/admin-plans.ts'
-import { registerAdminSecrets } from './routes/operator/admin-secrets.ts'
-import { registerAdminSessions } from './routes/operator/admin-sessions.ts'
-import { registerAdminSuspension } from './routes/operator/admin-suspension.ts'
-import { registerWaiting } from './routes/operator/admin-waiting.ts'
+import { registerAdminUsers } from './routes/operator/admin-users.ts'
 
 const DOCUMENT_PATH = '/admin/v1/openapi.json'
 const INFO = {
@@ -45,24 +34,14 @@ export function adminApi(): OpenAPIHono<AppEnv> {
   app.get(DOCUMENT_PATH, (c) => c.body(adminDocumentText(), 200, { 'Content-Type': 'application/json' }))
   app.use('/admin/v1/*', limitBody, requireOperator)
   registerAdminAccounts(app)
-  registerAdminSuspension(app)
-  registerAdminIdentities(app)
-  registerAdminSessions(app)
-  registerAdminIsolation(app)
-  registerAdminOffboarding(app)
-  registerAdminBudgets(app)
+  registerAdminUsers(app)
   registerAdminLimits(app)
   registerAdminPlans(app)
   registerAdminSpend(app)
   registerAdminAudit(app)
   registerAdminCatalog(app)
-  registerJoinTokens(app)
   registerAdminHosts(app)
-  registerWaiting(app)
-  registerHostMetrics(app)
-  registerAdminSecrets(app)
-  registerPlane(app)
-  registerDeletedVolumes(app)
+  registerAdminPlane(app)
   app.all('/admin/v1/*', unmatched(app, DOCUMENT_PATH))
   return app
 }

@@ -29,5 +29,10 @@ export function verbContext(c: AppContext): VerbContext {
 
 /** Builds the context of an operator's verb. */
 export function operatorContext(c: AppContext): OperatorContext {
-  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId, operator: c.var.operator }
+  return { ...callerlessContext(c), operator: c.var.operator }
+}
+
+/** Builds the part of a context that needs no caller. */
+export function callerlessContext(c: AppContext) {
+  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
 }

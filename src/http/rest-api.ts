@@ -11,37 +11,25 @@ import { openApiDocument } from './openapi/document.ts'
 import { openApiApp } from './openapi/openapi-app.ts'
 import { registerRateHeaders, registerSecurity } from './openapi/rest-components.ts'
 import { REST_TAGS } from './openapi/tags.ts'
+import { registerAccount, registerUser } from './routes/accounts/account.ts'
 import { registerAccountKeys } from './routes/accounts/account-keys.ts'
-import { registerAccountLimits } from './routes/accounts/account-limits.ts'
-import { registerAudit } from './routes/accounts/audit.ts'
 import { registerSecrets } from './routes/accounts/secrets.ts'
 import { registerSshKeys } from './routes/accounts/ssh-keys.ts'
-import { registerUser } from './routes/accounts/user.ts'
 import { registerBilling } from './routes/billing/billing.ts'
 import { registerSpend } from './routes/billing/spend.ts'
-import { registerSpending } from './routes/billing/spending.ts'
-import { registerSpendStops } from './routes/billing/stops.ts'
 import { registerCatalog } from './routes/catalog/catalog.ts'
-import { registerClusterExplanation } from './routes/cluster-explanation.ts'
 import { registerClusters } from './routes/clusters.ts'
-import { registerDelegations } from './routes/delegations.ts'
-import { registerEndpointExplanation } from './routes/endpoints/endpoint-explanation.ts'
 import { registerEndpointWorkers } from './routes/endpoints/endpoint-workers.ts'
 import { registerServerless } from './routes/endpoints/endpoints.ts'
-import { registerWorkerLogs } from './routes/endpoints/worker-logs.ts'
-import { registerGlobalVolumes } from './routes/global-volumes.ts'
-import { registerEndpointHistory } from './routes/history/endpoint-timeline.ts'
-import { registerPodMetrics } from './routes/history/pod-metrics.ts'
-import { registerNetworkVolumes } from './routes/network-volumes.ts'
-import { registerInvitations } from './routes/organizations/invitations.ts'
-import { registerOrganizationMembers } from './routes/organizations/members.ts'
+import { registerExplanations } from './routes/explanations.ts'
+import { registerHistory } from './routes/history/history.ts'
 import { registerOrganizations } from './routes/organizations/organizations.ts'
 import { registerPodExec } from './routes/pods/pod-exec.ts'
-import { registerPodExplanation } from './routes/pods/pod-explanation.ts'
 import { registerPodLogs } from './routes/pods/pod-logs.ts'
 import { registerPods } from './routes/pods/pods.ts'
 import { registerRegistries } from './routes/registries.ts'
 import { registerTemplates } from './routes/templates.ts'
+import { registerVolumes } from './routes/volumes.ts'
 import { registerWebhooks } from './routes/webhooks.ts'
 
 const DOCUMENT_PATH = '/v2/openapi.json'
@@ -71,31 +59,20 @@ export function restApi(): OpenAPIHono<AppEnv> {
   registerServerless(app)
   registerWebhooks(app)
   registerEndpointWorkers(app)
-  registerWorkerLogs(app)
   registerPodExec(app)
-  registerEndpointExplanation(app)
-  registerClusterExplanation(app)
-  registerPodExplanation(app)
+  registerExplanations(app)
   registerPodLogs(app)
-  registerPodMetrics(app)
-  registerEndpointHistory(app)
+  registerHistory(app)
   registerPods(app)
   registerClusters(app)
   registerCatalog(app)
   registerTemplates(app)
-  registerNetworkVolumes(app)
-  registerGlobalVolumes(app)
-  registerDelegations(app)
+  registerVolumes(app)
   registerRegistries(app)
   registerSshKeys(app)
   registerSecrets(app)
-  registerAccountLimits(app)
-  registerAudit(app)
+  registerAccount(app)
   registerSpend(app)
-  registerSpending(app)
-  registerSpendStops(app)
-  registerInvitations(app)
-  registerOrganizationMembers(app)
   registerOrganizations(app)
   registerAccountKeys(app)
   registerUser(app)

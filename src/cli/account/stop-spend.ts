@@ -48,11 +48,10 @@ export async function undoStop(session: Session, id: string): Promise<number> {
 export async function listStops({ api, out }: Session): Promise<void> {
   const answer = await api.listSpendStops()
   const shown: Column<Stop>[] = [
-    ...columns<Stop>('id'),
-    { name: 'createdAt', of: ({ createdAt }) => createdAt, as: 'time' },
+    ...columns<Stop>('id', 'createdAt'),
     { name: 'things', of: ({ items }) => items.length },
     { name: 'saved', of: ({ savedPerHour }) => savedPerHour, as: 'usdPerHour' },
-    { name: 'undoneAt', of: ({ undoneAt }) => undoneAt, as: 'time' },
+    ...columns<Stop>('undoneAt'),
   ]
   out.list(answer, answer.stops, { columns: shown, idOf: ({ id }) => id, empty: 'no stops' })
 }

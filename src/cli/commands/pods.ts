@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { PROPOSED } from '../../contract/defaults.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
-import type { Column } from '../output/columns.ts'
+import { type Column, columns } from '../output/columns.ts'
 import { act, actLater, collect, confirmed, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
@@ -12,14 +12,11 @@ import { addLogs } from './logs.ts'
 type Pod = Answer<'getPod'>
 
 export const POD_COLUMNS: readonly Column<Pod>[] = [
-  { name: 'id', of: ({ id }) => id },
-  { name: 'name', of: ({ name }) => name },
-  { name: 'status', of: ({ status }) => status, as: 'status' },
+  ...columns<Pod>('id', 'name', 'status'),
   { name: 'compute', of: ({ gpu, cpu }) => (gpu ? `${gpu.count} x ${gpu.id}` : cpu ? `${cpu.vcpuCount} vCPU ${cpu.id}` : '') },
   { name: 'cost', of: ({ cost }) => cost, as: 'usdPerHour' },
   { name: 'dataCenter', of: ({ dataCenterId }) => dataCenterId },
-  { name: 'createdAt', of: ({ createdAt }) => createdAt, as: 'time' },
-  { name: 'image', of: ({ image }) => image },
+  ...columns<Pod>('createdAt', 'image'),
   {
     name: 'labels',
     // A plane of an older release sends none.

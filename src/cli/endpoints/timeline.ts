@@ -1,14 +1,12 @@
-import { parseInstant } from '../core/durations.ts'
-import { usage } from '../core/failure.ts'
-import type { Column } from '../output/columns.ts'
+import { instantOf } from '../core/instants.ts'
+import { type Column, columns } from '../output/columns.ts'
 import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 
 type Event = Answer<'getEndpointTimeline'>['events'][number]
 
 const COLUMNS: readonly Column<Event>[] = [
-  { name: 'at', of: ({ at }) => at, as: 'time' },
-  { name: 'kind', of: ({ kind }) => kind },
+  ...columns<Event>('at', 'kind'),
   { name: 'what', of: whatOf },
   { name: 'reason', of: ({ reason, decision }) => reason ?? decision?.reason },
 ]
@@ -20,8 +18,7 @@ function whatOf({ workerId, phase, release, decision }: Event): string {
 
 /** Prints the events of an endpoint, newest first: workers, scaler decisions, releases. */
 export async function printTimeline(session: Session, id: string, { since }: { since: string }): Promise<void> {
-  const from = parseInstant(since, session.io.nowMs())
-  if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  const from = instantOf('--since', since, session.io.nowMs())
   const answer = await session.api.getEndpointTimeline({ path: { id }, query: { from } })
   session.out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ at }) => at, empty: 'no entries' })
 }

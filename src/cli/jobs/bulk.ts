@@ -1,8 +1,8 @@
 import type { ApiBody } from '../../client/client.ts'
 import { given } from '../core/body.ts'
-import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { usage } from '../core/failure.ts'
+import { instantOf } from '../core/instants.ts'
 import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 import { untilDone } from '../session/wait.ts'
@@ -92,16 +92,9 @@ function bodyOf(session: Session, jobIds: readonly string[], { status, since, un
   const members = given({
     ids: jobIds.length === 0 ? undefined : [...jobIds],
     status: states,
-    from: instantOf(session, '--since', since),
-    to: instantOf(session, '--until', until),
+    from: instantOf('--since', since, session.io.nowMs()),
+    to: instantOf('--until', until, session.io.nowMs()),
   })
   // The API checks the states; its error lists the valid ones.
   return members as ApiBody<'cancelJobs'>
-}
-
-function instantOf({ io }: Session, flag: string, text: string | undefined): string | undefined {
-  if (text === undefined) return undefined
-  const instant = parseInstant(text, io.nowMs())
-  if (instant === undefined) throw usage(`${flag} ${text}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
-  return instant
 }

@@ -1,5 +1,4 @@
-import { parseInstant } from '../core/durations.ts'
-import { usage } from '../core/failure.ts'
+import { instantOf } from '../core/instants.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
@@ -13,9 +12,7 @@ export interface JobListFlags {
 
 /** Lists jobs of an endpoint by state, time and id. */
 export async function listJobs(session: Session, endpointId: string, { all, status, since, id }: JobListFlags): Promise<void> {
-  const from = since === undefined ? undefined : parseInstant(since, session.io.nowMs())
-  if (since !== undefined && from === undefined)
-    throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  const from = instantOf('--since', since, session.io.nowMs())
   const { api, out } = session
   const answer = await readPages(session, (query) => api.listRequests({ path: { endpointId }, query: { ...query, status, from, id } }), all)
   const shown = columns<(typeof answer.requests)[number]>('id', 'status', 'createdAt', 'delayTime', 'executionTime', 'workerId', 'error')

@@ -1,8 +1,8 @@
 import { ApiError } from '../../client/client.ts'
 import { pause } from '../../client/transport.ts'
-import { parseInstant } from '../core/durations.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
+import { instantOf } from '../core/instants.ts'
 import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 
@@ -95,13 +95,6 @@ function queryOf({ since, until, grep, source }: LogFlags, nowMs: number): Omit<
     ...(grep !== undefined && { q: grep }),
     ...(source !== undefined && { source }),
   }
-}
-
-function instantOf(flag: string, text: string | undefined, nowMs: number): string | undefined {
-  if (text === undefined) return undefined
-  const instant = parseInstant(text, nowMs)
-  if (instant === undefined) throw usage(`${flag} ${text}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
-  return instant
 }
 
 /** Logs of an id: of a pod, or of the workers of an endpoint. */

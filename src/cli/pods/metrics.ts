@@ -1,5 +1,4 @@
-import { parseInstant } from '../core/durations.ts'
-import { usage } from '../core/failure.ts'
+import { instantOf } from '../core/instants.ts'
 import type { Column } from '../output/columns.ts'
 import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
@@ -26,8 +25,7 @@ export function sparkline(points: readonly (number | null)[], width = WIDTH): st
 
 /** Prints the resource usage of a pod: a line of bars on a terminal, else each point with its time. */
 export async function printMetrics(session: Session, id: string, { since }: { since: string }): Promise<void> {
-  const from = parseInstant(since, session.io.nowMs())
-  if (from === undefined) throw usage(`--since ${since}: it must be a duration such as 1h, or a time such as 2026-06-01T12:00:00Z`)
+  const from = instantOf('--since', since, session.io.nowMs())
   const answer = await session.api.getPodMetrics({ path: { id }, query: { from } })
   const { out } = session
   if (out.isTerminal || out.isJson) out.list(answer, answer.series, { columns: COLUMNS, idOf: nameOf, empty: 'no samples of that time' })

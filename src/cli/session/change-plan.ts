@@ -1,5 +1,5 @@
 import { EXIT } from '../core/exit-codes.ts'
-import type { Column } from '../output/columns.ts'
+import { columns } from '../output/columns.ts'
 import type { Output } from '../output/output.ts'
 import type { Answer } from './pages.ts'
 import type { Session } from './session.ts'
@@ -12,12 +12,7 @@ interface Row {
   what: string
 }
 
-const COLUMNS: readonly Column<Row>[] = [
-  { name: 'severity', of: ({ severity }) => severity },
-  { name: 'kind', of: ({ kind }) => kind },
-  { name: 'id', of: ({ id }) => id },
-  { name: 'what', of: ({ what }) => what },
-]
+const COLUMNS = columns<Row>('severity', 'kind', 'id', 'what')
 
 /**
  * Prints the plans of an operation for each id. The type of an operation with two answers names the one without `dryRun`, hence the cast.

@@ -30,3 +30,14 @@ export async function changeOrPlan<Ctx, Body, Changed extends object>(
   const body = c.req.valid('json')
   return c.json(await (c.req.valid('query').dryRun ? plan(ctx, id, body) : change(ctx, id, body)), 200)
 }
+
+/** Acts on the resource of a path and answers with the result, or with `dryRun` the plan of it (DRY-5). */
+export async function actOrPlan<Ctx, Done extends object>(
+  c: Call<object>,
+  ctx: Ctx,
+  plan: (ctx: Ctx, id: string) => Promise<Plan>,
+  act: (ctx: Ctx, id: string) => Promise<Done>,
+) {
+  const { id } = c.req.valid('param')
+  return c.json(await (c.req.valid('query').dryRun ? plan(ctx, id) : act(ctx, id)), 200)
+}

@@ -19,7 +19,7 @@ import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { authenticate } from '../../services/authenticate.ts'
 import { consoleSessionId } from '../../services/sessions/console-callers.ts'
 import * as devices from '../../services/sessions/device-logins.ts'
-import { type AppContext, type AppEnv, verbContext } from '../app-env.ts'
+import { type AppContext, type AppEnv, callerlessContext, verbContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { clientSource } from '../callers/client-address.ts'
 import { credentialOf, ownCookie, publicUrl } from '../callers/console-credential.ts'
@@ -152,7 +152,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
     countIn(starts, c.req.raw, MAX_STARTS, `this address started more than ${MAX_STARTS} device logins in a minute`)
     const { name } = c.req.valid('json')
-    const { deviceCode, userCode, nameProof, expiresInSeconds, intervalSeconds } = devices.startDeviceLogin(where(c), name)
+    const { deviceCode, userCode, nameProof, expiresInSeconds, intervalSeconds } = devices.startDeviceLogin(callerlessContext(c), name)
     const page = publicUrl(c.req.raw, PATH, readSettings(c.env).baseUrl)
     const body = {
       device_code: deviceCode,
@@ -166,7 +166,7 @@ export function registerConsoleDevices(app: OpenAPIHono<AppEnv>): void {
   })
   app.openapi(tokenRoute, async (c) => {
     countIn(polls, c.req.raw, MAX_POLLS, `devices at this address polled more than ${MAX_POLLS} times in a minute`)
-    const polled = await devices.pollDevice(where(c), c.req.valid('json').device_code)
+    const polled = await devices.pollDevice(callerlessContext(c), c.req.valid('json').device_code)
     return 'refusal' in polled ? c.json(errorOf(polled), 400) : c.json(polled, 200)
   })
   app.openapi(readRoute, async (c) =>
@@ -208,8 +208,4 @@ function countIn(windows: ExpiringCache<Window>, request: Request, most: number,
   if (window.count <= most) return
   const waitSeconds = Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000))
   throw new Problem('rateLimited', { detail, headers: { 'Retry-After': String(waitSeconds) } })
-}
-
-function where(c: AppContext) {
-  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
 }

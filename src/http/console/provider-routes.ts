@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { SIGN_IN_TTL_MS, type SignInFailure } from '../../domain/session/code-flow.ts'
 import { readSettings } from '../../env.ts'
 import { beginSignIn, completeSignIn } from '../../services/sessions/code-flow.ts'
-import type { AppContext, AppEnv } from '../app-env.ts'
+import { type AppContext, type AppEnv, callerlessContext } from '../app-env.ts'
 import { ownCookie, publicUrl, setOwnCookie } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
 import { problemResponses } from '../openapi/openapi-app.ts'
@@ -54,7 +54,7 @@ const callbackRoute = createRoute({
 /** Registers the sign-in at the identity provider (SESSION-22 to SESSION-25). */
 export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
   app.openapi(startRoute, async (c) => {
-    const begun = await beginSignIn(where(c), { redirectUri: redirectUri(c), asked: c.req.query('return') ?? null })
+    const begun = await beginSignIn(callerlessContext(c), { redirectUri: redirectUri(c), asked: c.req.query('return') ?? null })
     if ('failure' in begun) return lead(c, failed(begun.failure))
     c.header('Set-Cookie', setOwnCookie(c.req.raw, 'signIn', begun.sealed, SIGN_IN_TTL_MS / 1000), { append: true })
     return lead(c, begun.location)
@@ -62,7 +62,7 @@ export function registerConsoleProvider(app: OpenAPIHono<AppEnv>): void {
   app.openapi(callbackRoute, async (c) => {
     const query = new URL(c.req.url).searchParams
     const back = { query, sealed: ownCookie(c.req.raw, 'signIn'), redirectUri: redirectUri(c) }
-    const done = await completeSignIn(where(c), back, visitOf(c.req.raw, c.executionCtx))
+    const done = await completeSignIn(callerlessContext(c), back, visitOf(c.req.raw, c.executionCtx))
     c.header('Set-Cookie', setOwnCookie(c.req.raw, 'signIn', '', 0), { append: true })
     if ('failure' in done) return lead(c, failed(done.failure))
     await endPrevious(c)
@@ -84,8 +84,4 @@ function failed(failure: SignInFailure): string {
 
 function redirectUri(c: AppContext): string {
   return publicUrl(c.req.raw, CALLBACK, readSettings(c.env).baseUrl)
-}
-
-function where(c: AppContext) {
-  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
 }

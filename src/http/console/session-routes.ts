@@ -6,7 +6,7 @@ import { readSettings } from '../../env.ts'
 import type { Refused } from '../../services/credentials/authentication.ts'
 import { describeSession, type Opened, signInWithKey, signOut } from '../../services/sessions/console-sessions.ts'
 import { describeLink, signInWithLink } from '../../services/sessions/sign-in-links.ts'
-import type { AppContext, AppEnv } from '../app-env.ts'
+import { type AppContext, type AppEnv, callerlessContext } from '../app-env.ts'
 import { authenticationProblem } from '../callers/authentication-problem.ts'
 import { ownCookie, setOwnCookie } from '../callers/console-credential.ts'
 import { visitOf } from '../callers/session-headers.ts'
@@ -74,11 +74,13 @@ export function registerConsoleSession(app: OpenAPIHono<AppEnv>): void {
   app.openapi(signInRoute, async (c) => {
     const { key = '', link } = c.req.valid('json')
     const visit = visitOf(c.req.raw, c.executionCtx)
-    const opened = await (link === undefined ? signInWithKey(where(c), key, visit) : signInWithLink(where(c), link, visit))
+    const opened = await (link === undefined
+      ? signInWithKey(callerlessContext(c), key, visit)
+      : signInWithLink(callerlessContext(c), link, visit))
     return c.json(await begin(c, opened), 201)
   })
   app.openapi(linkRoute, async (c) => {
-    const described = await describeLink(where(c), c.req.valid('json').link, visitOf(c.req.raw, c.executionCtx))
+    const described = await describeLink(callerlessContext(c), c.req.valid('json').link, visitOf(c.req.raw, c.executionCtx))
     if ('problem' in described) throw authenticationProblem(described)
     return c.json(described, 200)
   })
@@ -106,7 +108,7 @@ export function setSession(c: AppContext, { secret, rateLimit }: Opened): void {
 /** Ends the session that the browser has, if any. */
 export async function endPrevious(c: AppContext): Promise<void> {
   const previous = ownCookie(c.req.raw, 'session')
-  if (previous !== null) await signOut(where(c), { secret: previous, fault: null }, visitOf(c.req.raw, c.executionCtx))
+  if (previous !== null) await signOut(callerlessContext(c), { secret: previous, fault: null }, visitOf(c.req.raw, c.executionCtx))
 }
 
 async function stateOf(c: AppContext, secret: string | null): Promise<ConsoleState> {
@@ -117,8 +119,4 @@ async function stateOf(c: AppContext, secret: string | null): Promise<ConsoleSta
   const oidc = console.client !== null && sessions !== null && !('fault' in sessions)
   const ways = { oidc, key: true }
   return session === null ? { signedIn: false, ways } : { ...session, ways, podProxyDomain }
-}
-
-function where(c: AppContext) {
-  return { env: c.env, nowMs: Date.now(), requestId: c.var.requestId }
 }

@@ -13,7 +13,8 @@ import { planUpdateTemplate } from '../../services/resources/plan-changes.ts'
 import { planDeleteTemplate } from '../../services/resources/plan-deletions.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
 import * as templates from '../../services/resources/templates.ts'
-import { endOrPlan } from '../answers/or-plan.ts'
+import { createOnce } from '../answers/create-once.ts'
+import { changeOrPlan, endOrPlan } from '../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../app-env.ts'
 import { scopedByVerb } from '../middleware/scope.ts'
 import { endedOrPlan, idParams, json, ok, okOrPlan } from '../openapi/rest-components.ts'
@@ -77,15 +78,10 @@ export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
     const page = await templates.listTemplates(verbContext(c), c.req.valid('query'))
     return c.json({ templates: page.templates.map(toTemplate), pagination: page.pagination }, 200)
   })
-  app.openapi(createTemplateRoute, async (c) =>
-    c.json(toTemplate(await templates.createTemplate(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key'])), 201),
-  )
+  app.openapi(createTemplateRoute, (c) => createOnce(c, async (...given) => toTemplate(await templates.createTemplate(...given))))
   app.openapi(getRoute, async (c) => c.json(toTemplate(await templates.getTemplate(verbContext(c), c.req.valid('param').id)), 200))
-  app.openapi(updateRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    const body = c.req.valid('json')
-    if (c.req.valid('query').dryRun) return c.json(await planUpdateTemplate(verbContext(c), id, body), 200)
-    return c.json(toTemplate(await templates.updateTemplate(verbContext(c), id, body)), 200)
-  })
+  app.openapi(updateRoute, (c) =>
+    changeOrPlan(c, verbContext(c), planUpdateTemplate, async (...given) => toTemplate(await templates.updateTemplate(...given))),
+  )
   app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteTemplate, templates.deleteTemplate))
 }

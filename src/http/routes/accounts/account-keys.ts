@@ -4,6 +4,7 @@ import { ChangePlan, DryRunQuery } from '../../../contract/change-plan.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
 import { planRevokeOwnKey, planRotateOwnKey } from '../../../services/accounts/dry-runs/plan-keys.ts'
 import * as keys from '../../../services/accounts/own-keys.ts'
+import { createOnce } from '../../answers/create-once.ts'
 import { endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { ENDS } from '../../middleware/ending.ts'
@@ -58,9 +59,7 @@ const revokeRoute = route('delete', `${PATH}/{id}`, WRITE, {
 /** Registers `/v2/account/keys` (TEAM-20 to TEAM-22). */
 export function registerAccountKeys(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ keys: await keys.listOwnKeys(verbContext(c)) }, 200))
-  app.openapi(createKeyRoute, async (c) =>
-    c.json(await keys.createOwnKey(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createKeyRoute, (c) => createOnce(c, keys.createOwnKey))
   app.openapi(rotateRoute, async (c) => {
     const { id } = c.req.valid('param')
     const body = c.req.valid('json')

@@ -12,6 +12,7 @@ import {
 import { planUpdateSecret } from '../../../services/resources/plan-changes.ts'
 import { planDeleteSecret } from '../../../services/resources/plan-deletions.ts'
 import * as secrets from '../../../services/resources/secrets.ts'
+import { createOnce } from '../../answers/create-once.ts'
 import { changeOrPlan, endOrPlan } from '../../answers/or-plan.ts'
 import { type AppEnv, verbContext } from '../../app-env.ts'
 import { secretBody } from '../../middleware/secret-body.ts'
@@ -74,9 +75,7 @@ const deleteRoute = route('delete', ITEM_PATH, 'account:write', {
 /** Registers `/v2/account/secrets` (ACC-2 to ACC-5). */
 export function registerSecrets(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => c.json({ secrets: await secrets.listSecrets(verbContext(c), c.req.valid('query').name) }, 200))
-  app.openapi(createSecretRoute, async (c) =>
-    c.json(await secrets.createSecret(verbContext(c), c.req.valid('json'), c.req.valid('header')['Idempotency-Key']), 201),
-  )
+  app.openapi(createSecretRoute, (c) => createOnce(c, secrets.createSecret))
   app.openapi(getRoute, async (c) => c.json(await secrets.getSecret(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateRoute, (c) => changeOrPlan(c, verbContext(c), planUpdateSecret, secrets.updateSecret))
   app.openapi(deleteRoute, (c) => endOrPlan(c, verbContext(c), planDeleteSecret, secrets.deleteSecret))
