@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin'
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { answerSimulation } from './test/sim/answer.ts'
 import { answerPlans } from './test/support/plans/collect.ts'
 import { LongFirst } from './test/support/runner/long-first.ts'
 import { keepStorageInMemory } from './test/support/runner/memory-disk.ts'
@@ -60,7 +61,7 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
           // No request leaves the machine: this function answers all calls of the plane.
           outboundService: answerOutside,
           // Provides the expected plans, and receives the statements that each file makes (DEV-9).
-          serviceBindings: { STATEMENTS: answerPlans },
+          serviceBindings: { STATEMENTS: answerPlans, SIMULATION: answerSimulation },
         },
       })),
     ],

@@ -1,9 +1,14 @@
 import { isEnded, type Job } from '../../src/domain/job/job.ts'
 import type { QueueState } from '../../src/queue/state.ts'
-import type { World } from './world.ts'
 
 /** A worker that runs a job of another live worker for longer has not been stopped by the plane. */
 const OVERLAP_LIMIT_MS = 180_000
+
+/** The clock and the trace of a simulation. */
+export interface Watched {
+  readonly nowMs: number
+  readonly trace: { tail(): string }
+}
 
 /** A violated invariant, with the end of its history. */
 export class Violation extends Error {}
@@ -23,7 +28,7 @@ interface Run {
 
 /** Invariants of the plane, checked after every commit and by whole scans. */
 export class Checks {
-  private readonly world: World
+  private readonly world: Watched
   private readonly accepted = new Map<string, Accepted>()
   private readonly jobOfKey = new Map<string, string>()
   private readonly posted = new Set<string>()
@@ -33,7 +38,7 @@ export class Checks {
   readonly reached = new Map<string, number>()
   readonly ends = { COMPLETED: 0, FAILED: 0, CANCELLED: 0, TIMED_OUT: 0 } as Record<string, number>
 
-  constructor(world: World) {
+  constructor(world: Watched) {
     this.world = world
   }
 
@@ -49,7 +54,7 @@ export class Checks {
     throw new Violation(`${problem}\nafter:\n${this.world.trace.tail()}`)
   }
 
-  /** A client was told that this is its job: from now on it must not be lost. One key has one job. */
+  /** A client has received this as its job, which must not be lost from now on. One key has one job. */
   acknowledged(endpoint: string, key: string, id: string, seq: number): void {
     const known = this.jobOfKey.get(key)
     if (known !== undefined && known !== id) this.fail(`the key ${key} has two jobs, ${known} and ${id}`)

@@ -142,7 +142,7 @@ export class EndpointNode {
     return this.state.jobs.queuedLow > 0 && this.state.jobs.queuedNormal === 0 && this.state.workers.all().length === 0
   }
 
-  /** What keeps the object from sleeping; empty: nothing. */
+  /** The reasons why the object cannot sleep; empty: it can. */
   restless(): string[] {
     const { jobs, workers, meta } = this.state
     const left = [`${jobs.queuedNormal + jobs.queuedLow} queued`, `${jobs.running().length} running`, `${workers.all().length} workers`]

@@ -1,9 +1,9 @@
+import type { HostEvent } from '../../src/domain/host/event.ts'
 import { type PlacementHost, type PlacementRequest, rankHosts } from '../../src/domain/host/placement.ts'
 import { judgePresence, type PresenceStage } from '../../src/domain/host/presence.ts'
 import type { Worker } from '../../src/domain/worker/worker.ts'
 import type { Workload, WorkloadReport } from '../../src/host-protocol/messages.ts'
 import type { Placement } from '../../src/queue/workers/outside-calls.ts'
-import type { EndpointNode } from './endpoint-node.ts'
 import type { World } from './world.ts'
 
 const LOST_AFTER_MS = 300_000
@@ -12,14 +12,21 @@ export const SILENCE_MAX_MS = 600_000
 const CHECK_EVERY_MS = 5_000
 const GPU_TYPE = 'NVIDIA L4'
 
+/** An endpoint whose workers run on hosts. Both calls return whether it has stored the message. */
+export interface WorkerOwner {
+  readonly id: string
+  report(report: WorkloadReport): boolean
+  hostChanged(workerIds: readonly string[], event: HostEvent): boolean
+}
+
 interface Allocation {
-  endpoint: EndpointNode
+  endpoint: WorkerOwner
   workerId: string
   host: HostNode
   gpus: number
 }
 
-/** What the plane knows of one host: its object, which survives. */
+/** The object of a host in the plane; its state survives. */
 export class HostNode {
   readonly id: string
   readonly gpus: number
@@ -115,15 +122,15 @@ export class Fleet {
     this.allocations.delete(workloadId)
   }
 
-  workersOn(host: HostNode): Map<EndpointNode, string[]> {
-    const found = new Map<EndpointNode, string[]>()
+  workersOn(host: HostNode): Map<WorkerOwner, string[]> {
+    const found = new Map<WorkerOwner, string[]>()
     for (const { endpoint, workerId, host: on } of this.allocations.values())
       if (on === host) found.set(endpoint, [...(found.get(endpoint) ?? []), workerId])
     return found
   }
 
   /** Reserves a place and asks the host to start the worker. A repeated call finds the place of the first. */
-  place(endpoint: EndpointNode, worker: Worker): Placement {
+  place(endpoint: WorkerOwner, worker: Worker): Placement {
     const id = workloadId(endpoint, worker.id)
     const known = this.allocations.get(id)
     if (known) {
@@ -146,7 +153,7 @@ export class Fleet {
   }
 
   /** Asks the host to stop a worker; `none`: nothing is left of it. */
-  remove(endpoint: EndpointNode, workerId: string, graceMs: number): 'none' | 'requested' {
+  remove(endpoint: WorkerOwner, workerId: string, graceMs: number): 'none' | 'requested' {
     const id = workloadId(endpoint, workerId)
     const known = this.allocations.get(id)
     if (!known) return 'none'
@@ -181,7 +188,7 @@ export class Fleet {
   }
 }
 
-function workloadId(endpoint: EndpointNode, workerId: string): string {
+function workloadId(endpoint: WorkerOwner, workerId: string): string {
   return `${endpoint.id}.${workerId}`
 }
 
@@ -189,7 +196,7 @@ function placedOn(host: HostNode): Placement {
   return { ok: true, hostId: host.id, gpuTypeId: GPU_TYPE, dataCenterId: 'LOCAL-1' }
 }
 
-function request(endpoint: EndpointNode): PlacementRequest {
+function request(endpoint: WorkerOwner): PlacementRequest {
   const needs = { dataCenterIds: [], cloud: 'ALL' as const, diskGb: 5, allowedCudaVersions: [], minCudaVersion: null }
   const shapes = [{ gpu: { typeId: GPU_TYPE, count: 1 }, vcpus: 1, memoryMb: 1_000 }]
   return { teamId: `team of ${endpoint.id}`, runtime: 'docker', ...needs, shapes }

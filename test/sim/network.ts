@@ -14,7 +14,7 @@ export const QUIET_NETWORK: NetworkFaults = { drop: 0, duplicate: 0, slow: 0 }
 /** Carries messages between the plane and the parties outside it. */
 export class Network {
   faults: NetworkFaults = QUIET_NETWORK
-  /** Parties that reach nobody at present. */
+  /** Parties whose messages all get lost at present. */
   readonly cut = new Set<string>()
   readonly counts = { sent: 0, dropped: 0, duplicated: 0, slow: 0, cut: 0 }
   private readonly scheduler: Scheduler

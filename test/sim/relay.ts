@@ -4,7 +4,7 @@ import type { World } from './world.ts'
 
 const POST_MS = 10_000
 const TAKE_MS = 40_000
-/** A worker learns at once that the relay is down. */
+/** A relay that is down refuses a connection at once. */
 const REFUSED_MS = 1_000
 
 interface SpooledPost {

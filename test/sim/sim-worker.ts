@@ -15,7 +15,7 @@ export interface SimWorkerDeps {
   exited: (code: number) => void
 }
 
-/** The worker of an SDK in a container: takes one job at a time, pings, and stops jobs as it is told. */
+/** The worker of an SDK in a container: takes one job at a time, pings, and obeys stop orders. */
 export class SimWorker {
   job: string | null = null
   /** When it got the job, by the clock of its machine. */

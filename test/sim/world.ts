@@ -20,7 +20,7 @@ export interface Faults {
 
 export const NO_FAULTS: Faults = { crash: 0, database: 0, workerExit: 0, workerFreeze: 0 }
 
-/** What all parts of a simulation share: clock, randomness, network, trace and checks. */
+/** The common parts of a simulation: clock, randomness, network, trace and checks. */
 export class World {
   readonly random: Random
   readonly scheduler = new Scheduler(START_MS)
