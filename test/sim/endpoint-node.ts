@@ -28,6 +28,8 @@ import type { World } from './world.ts'
 
 const HOLD_MS = 25_000
 const DRAINING_HOLD_MS = 1_000
+/** How much more often an object ends after a call outside than in a commit. */
+const CRASH_AFTER_CALL = 15
 const WELL = { sdkVersion: null, unhealthy: null }
 
 /** Thrown to a caller whose endpoint object is not there, or ends during the call: it gets no answer. */
@@ -215,6 +217,8 @@ export class EndpointNode {
         this.inFlight.delete(worker.id)
         const failed = { ok: false, reason: 'placement failed; it is tried again' } as const
         this.serve(() => {
+          // Between the call and its result, where a repetition must find what the first one did.
+          if (random.chance(CRASH_AFTER_CALL * faults.crash)) this.crash('before')
           this.commit((tx) =>
             call.kind === 'place' ? applyPlacement(tx, worker.id, placed ?? failed, false) : applyRemoval(tx, worker.id, removed),
           )

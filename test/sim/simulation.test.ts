@@ -37,7 +37,7 @@ describe('the simulated plane', () => {
         throw error
       }
     }
-    // The length of the default run is chosen so that a run without one of them is less likely than one in thousands.
+    // Each occurs in three of four histories, so less than one run in ten thousand lacks one.
     expect(RARE.filter((state) => !reached.has(state))).toEqual([])
   })
 

@@ -150,7 +150,7 @@ class Simulation {
 
   private disturbLater(): void {
     const { random, network, checks } = this.world
-    this.world.after(random.between(10_000, 240_000), () => {
+    this.world.after(random.between(10_000, 120_000), () => {
       if (this.isHealed) return
       const machine = random.pick(this.machines)
       const host = this.fleet.hosts[machine ? this.machines.indexOf(machine) : 0]
