@@ -15,36 +15,36 @@ const leased = (one: QueuedJob) => leaseJob(one, { workerId: 'w', boot: 'b' }, 1
 
 function world(): World {
   const made = new World(1)
-  made.checks.acknowledged('e', 'key', 'job 1', 1)
+  made.checks.acknowledged({ endpoint: 'e', key: 'key', id: 'job 1', seq: 1, hasWebhook: true })
   return made
 }
 
 // Each check is shown to find the violation that it is for.
 describe('[DEV-20] the checks of a simulation find', () => {
   it('an accepted job without a row', () => {
-    expect(() => world().checks.saw('e', 'job 1', null, undefined)).toThrow('job 1 is lost')
+    expect(() => world().checks.saw('job 1', null, undefined)).toThrow('job 1 is lost')
   })
 
   it('a job that changes after its end', () => {
     const { checks } = world()
     const failed: EndedJob = finishJob(leased(job(1)), 'FAILED', 2, 'it failed')
-    checks.saw('e', 'job 1', failed, undefined)
-    checks.saw('e', 'job 1', null, undefined)
-    expect(() => checks.saw('e', 'job 1', { ...failed, finishedAtMs: 3 }, undefined)).toThrow('and then as')
-    expect(() => checks.saw('e', 'job 1', leased(job(1)), undefined)).toThrow('is IN_PROGRESS now')
+    checks.saw('job 1', failed, undefined)
+    checks.saw('job 1', null, undefined)
+    expect(() => checks.saw('job 1', { ...failed, finishedAtMs: 3 }, undefined)).toThrow('and then as')
+    expect(() => checks.saw('job 1', leased(job(1)), undefined)).toThrow('is IN_PROGRESS now')
   })
 
   it('a result that no worker has posted', () => {
     const { checks } = world()
     const done = finishJob(leased(job(1)), 'COMPLETED', 2, null)
-    expect(() => checks.saw('e', 'job 1', done, '"forged"')).toThrow('no worker has posted')
+    expect(() => checks.saw('job 1', done, '"forged"')).toThrow('no worker has posted')
     const other = world()
     other.checks.result('job 1', '"real"')
-    other.checks.saw('e', 'job 1', done, '"real"')
+    other.checks.saw('job 1', done, '"real"')
   })
 
   it('two jobs of one key', () => {
-    expect(() => world().checks.acknowledged('e', 'key', 'job 2', 2)).toThrow('has two jobs')
+    expect(() => world().checks.acknowledged({ endpoint: 'e', key: 'key', id: 'job 2', seq: 2, hasWebhook: true })).toThrow('has two jobs')
   })
 
   it('a job that belongs to no submit', () => {
@@ -53,6 +53,18 @@ describe('[DEV-20] the checks of a simulation find', () => {
     checks.scanBegun()
     checks.begins('job 2', 'a')
     expect(() => checks.scanBegun()).toThrow('no client was told')
+  })
+
+  it('an end that was never notified, and a notification before the end', () => {
+    const { checks } = world()
+    expect(() => checks.notified('job 1')).toThrow('has not ended')
+    checks.scanNotified()
+    checks.saw('job 1', finishJob(leased(job(1)), 'FAILED', 2, 'it failed'), undefined)
+    const other = world()
+    other.checks.saw('job 1', finishJob(leased(job(1)), 'FAILED', 2, 'it failed'), undefined)
+    expect(() => other.checks.scanNotified()).toThrow('never notified')
+    other.checks.notified('job 1')
+    other.checks.scanNotified()
   })
 
   it('a job that overtakes an older one', () => {

@@ -13,10 +13,21 @@ export interface Watched {
 /** A violated invariant, with the end of its history. */
 export class Violation extends Error {}
 
-interface Accepted {
+/** The name of a job in a simulation: two endpoints may have jobs with one id. */
+export function nameOf(endpoint: string, jobId: string): string {
+  return `${endpoint}/${jobId}`
+}
+
+/** A job that a client was given; `id` is its name. */
+export interface Acknowledged {
   endpoint: string
-  seq: number
+  key: string
   id: string
+  seq: number
+  hasWebhook: boolean
+}
+
+interface Accepted extends Acknowledged {
   /** The end of the job, once seen: it never changes again. */
   end: string | null
 }
@@ -34,6 +45,7 @@ export class Checks {
   private readonly posted = new Set<string>()
   private readonly runs = new Map<string, Run[]>()
   private readonly begun = new Set<string>()
+  private readonly notifications = new Set<string>()
   /** Rare states that a history has reached, with their numbers. */
   readonly reached = new Map<string, number>()
   readonly ends = { COMPLETED: 0, FAILED: 0, CANCELLED: 0, TIMED_OUT: 0 } as Record<string, number>
@@ -55,11 +67,12 @@ export class Checks {
   }
 
   /** A client has received this as its job, which must not be lost from now on. One key has one job. */
-  acknowledged(endpoint: string, key: string, id: string, seq: number): void {
+  acknowledged(job: Acknowledged): void {
+    const { key, id } = job
     const known = this.jobOfKey.get(key)
     if (known !== undefined && known !== id) this.fail(`the key ${key} has two jobs, ${known} and ${id}`)
     this.jobOfKey.set(key, id)
-    if (!this.accepted.has(id)) this.accepted.set(id, { endpoint, seq, id, end: null })
+    if (!this.accepted.has(id)) this.accepted.set(id, { ...job, end: null })
   }
 
   /** A worker has posted this result of a job. */
@@ -83,9 +96,9 @@ export class Checks {
   }
 
   /** Compares a job with what was known of it. Null: it has no row any more. */
-  saw(endpoint: string, id: string, job: Job | null, output: string | undefined): void {
+  saw(id: string, job: Job | null, output: string | undefined): void {
     const known = this.accepted.get(id)
-    if (known === undefined || known.endpoint !== endpoint) return
+    if (known === undefined) return
     if (job === null) {
       if (known.end === null) this.fail(`job ${id} is lost: it was accepted, has not ended and has no row`)
       return
@@ -112,7 +125,7 @@ export class Checks {
   /** A whole scan of an endpoint. */
   scan(endpoint: string, state: QueueState, outputOf: (seq: number) => string | undefined): void {
     for (const known of this.accepted.values())
-      if (known.endpoint === endpoint) this.saw(endpoint, known.id, state.jobs.bySeq(known.seq), outputOf(known.seq))
+      if (known.endpoint === endpoint) this.saw(known.id, state.jobs.bySeq(known.seq), outputOf(known.seq))
     const running = state.jobs.running()
     for (const job of running)
       if (state.workers.get(job.holder.workerId) === null) this.fail(`job ${job.id} is leased to ${job.holder.workerId}, which has no row`)
@@ -129,6 +142,21 @@ export class Checks {
     }
   }
 
+  /** The receiver of a job's webhook has got the notification of its end. A second one has the same id, so it is no other end. */
+  notified(job: string): void {
+    if (this.notifications.has(job)) this.note('a notification is repeated')
+    this.notifications.add(job)
+    const known = this.accepted.get(job)
+    if (known?.end === null) this.fail(`the end of job ${job} was notified, and it has not ended`)
+    if (known?.hasWebhook === false) this.fail(`job ${job} has no webhook, and was notified`)
+  }
+
+  /** At rest: each ended job with a webhook was notified. */
+  scanNotified(): void {
+    for (const { id, hasWebhook, end } of this.accepted.values())
+      if (hasWebhook && end !== null && !this.notifications.has(id)) this.fail(`the end of job ${id} was never notified`)
+  }
+
   /** Once every submit was answered: no job has run that belongs to no submit. */
   scanBegun(): void {
     for (const job of this.begun) if (!this.accepted.has(job)) this.fail(`job ${job} ran, and no client was told of it`)
@@ -136,6 +164,6 @@ export class Checks {
 
   /** Accepted jobs that have not been seen to end. */
   unfinished(): string[] {
-    return [...this.accepted.values()].filter(({ end }) => end === null).map(({ id, endpoint }) => `${id} of ${endpoint}`)
+    return [...this.accepted.values()].filter(({ end }) => end === null).map(({ id }) => id)
   }
 }

@@ -1,4 +1,5 @@
-import type { EndpointNode } from './endpoint-node.ts'
+import { nameOf } from './checks.ts'
+import type { EndpointNode, SimSubmit } from './endpoint-node.ts'
 import type { World } from './world.ts'
 
 const ANSWER_MS = 5_000
@@ -17,27 +18,33 @@ export class Clients {
 
   submit(endpoint: EndpointNode, isLow = this.world.random.chance(0.2)): void {
     const { random } = this.world
-    const key = `key ${++this.keys}`
-    const timeoutMs = random.pick([600_000, 600_000, 60_000, 15_000]) ?? 600_000
+    const submit = {
+      key: `key ${++this.keys}`,
+      lowPriority: isLow,
+      executionTimeoutMs: random.pick([600_000, 600_000, 60_000, 15_000]) ?? 600_000,
+      webhook: random.chance(0.5) ? 'https://hooks.example' : null,
+    }
     this.open++
-    this.attempt(endpoint, key, isLow, timeoutMs)
+    this.attempt(endpoint, submit)
   }
 
-  private attempt(endpoint: EndpointNode, key: string, isLow: boolean, timeoutMs: number): void {
+  private attempt(endpoint: EndpointNode, submit: SimSubmit): void {
+    const { key, webhook } = submit
     const { random, network, checks } = this.world
     network.call<{ id: string; seq: number }>(
       'client',
       ANSWER_MS,
-      (answer) => endpoint.submit(key, isLow, timeoutMs, (job) => job && answer(job)),
+      (answer) => endpoint.submit(submit, (job) => job && answer(job)),
       (job) => {
         if (job === null) {
           checks.note('a submit is repeated')
-          this.world.after(random.between(100, 3_000), () => this.attempt(endpoint, key, isLow, timeoutMs))
+          this.world.after(random.between(100, 3_000), () => this.attempt(endpoint, submit))
           return
         }
         this.open--
-        checks.acknowledged(endpoint.id, key, job.id, job.seq)
-        this.world.say(`${key} is ${job.id}`)
+        const id = nameOf(endpoint.id, job.id)
+        checks.acknowledged({ endpoint: endpoint.id, key, id, seq: job.seq, hasWebhook: webhook !== null })
+        this.world.say(`${key} is ${id}`)
         if (!random.chance(CANCELLED)) return
         this.world.after(random.between(10, 60_000), () => network.send('client', () => endpoint.cancel(job.id)))
       },

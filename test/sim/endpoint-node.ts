@@ -23,6 +23,7 @@ import { applyHostEvent } from '../../src/queue/workers/host-events.ts'
 import { applyWorkloadReport } from '../../src/queue/workers/host-reports.ts'
 import { applyPlacement, applyRemoval, dueCalls, type OutsideCall } from '../../src/queue/workers/outside-calls.ts'
 import { MemoryState } from '../support/queue/memory-state.ts'
+import { nameOf } from './checks.ts'
 import type { Fleet } from './fleet.ts'
 import type { World } from './world.ts'
 
@@ -30,10 +31,19 @@ const HOLD_MS = 25_000
 const DRAINING_HOLD_MS = 1_000
 /** How much more often an object ends after a call outside than in a commit. */
 const CRASH_AFTER_CALL = 15
+const NOTIFY_AGAIN_MS = 5_000
 const WELL = { sdkVersion: null, unhealthy: null }
 
 /** Thrown to a caller whose endpoint object is not there, or ends during the call: it gets no answer. */
 class Down extends Error {}
+
+/** A submit of a client. */
+export interface SimSubmit {
+  key: string
+  lowPriority: boolean
+  executionTimeoutMs: number
+  webhook: string | null
+}
 
 /** Jobs for a worker; null: the worker does not belong to the endpoint. */
 export type TakeAnswer = { id: string }[] | null
@@ -47,6 +57,7 @@ export class EndpointNode {
   private state = new MemoryState({ open: () => this.parking.openTakes() })
   private alarm = this.newAlarm()
   private readonly inFlight = new Set<string>()
+  private readonly notifying = new Set<string>()
   private isPlanned = false
   private scaleAtMs: number | null = null
   private cancelAlarm: () => void = () => undefined
@@ -64,9 +75,9 @@ export class EndpointNode {
     this.commit((tx) => takeConfig(tx, made.config))
   }
 
-  submit(key: string, lowPriority: boolean, executionTimeoutMs: number, answer: (job: { id: string; seq: number } | null) => void): void {
+  submit({ key, ...policy }: SimSubmit, answer: (job: { id: string; seq: number } | null) => void): void {
     this.serve(() => {
-      const submission = { ...plainSubmission('{}'), lowPriority, executionTimeoutMs }
+      const submission = { ...plainSubmission('{}'), ...policy }
       const request = { submission, sync: false, waitMs: 0, sealS3Config: null }
       const found = this.commit((tx) => {
         const outcome = acceptOnce(tx, request, { userId: 'u', key, fingerprint: key })
@@ -149,7 +160,8 @@ export class EndpointNode {
     const { jobs, workers, meta } = this.state
     const left = [`${jobs.queuedNormal + jobs.queuedLow} queued`, `${jobs.running().length} running`, `${workers.all().length} workers`]
     const alarm = meta.alarmAtMs()
-    return [...left, `${alarm === null ? 0 : 1} alarm`].filter((text) => !text.startsWith('0 ')).map((text) => `${this.id}: ${text}`)
+    const hooks = `${this.state.notifications().length} notifications`
+    return [...left, hooks, `${alarm === null ? 0 : 1} alarm`].filter((text) => !text.startsWith('0 ')).map((text) => `${this.id}: ${text}`)
   }
 
   private serve(call: () => unknown): boolean {
@@ -181,8 +193,28 @@ export class EndpointNode {
     if (isCrash) this.crash('after')
     for (const { take, jobs } of taken) this.parking.claimTake(take)?.answer(`[${jobs.map(({ text }) => `${text}}`).join(',')}]`)
     for (const id of effects.releasedTakes) this.parking.releaseTake(id)
+    this.notify()
     if (effects.scale) for (const call of dueCalls(this.state, tx.nowMs, this.inFlight)) this.callOutside(call)
     return value
+  }
+
+  /** Hands stored notifications over; one that is handed over while this object ends is handed over again. */
+  private notify(): void {
+    const { incarnation } = this
+    for (const job of this.state.notifications()) {
+      if (this.notifying.has(job)) continue
+      this.notifying.add(job)
+      this.world.after(this.world.random.between(1, 40), () => {
+        if (incarnation !== this.incarnation) return
+        const isTaken = !this.world.random.chance(this.world.faults.database)
+        if (isTaken) this.world.checks.notified(nameOf(this.id, job))
+        this.world.after(isTaken ? 5 : NOTIFY_AGAIN_MS, () => {
+          if (incarnation !== this.incarnation) return
+          this.notifying.delete(job)
+          this.serve(() => this.commit(() => isTaken && this.state.dropNotification(job)))
+        })
+      })
+    }
   }
 
   private check(effects: Effects, waiting: ReturnType<MemoryState['jobs']['queued']>): void {
@@ -198,7 +230,7 @@ export class EndpointNode {
     }
     for (const seq of effects.changedJobs) {
       const job = this.state.jobs.bySeq(seq)
-      if (job) checks.saw(this.id, job.id, job, this.state.payloads.get(seq, OUTPUT) ?? undefined)
+      if (job) checks.saw(nameOf(this.id, job.id), job, this.state.payloads.get(seq, OUTPUT) ?? undefined)
     }
   }
 
@@ -237,6 +269,7 @@ export class EndpointNode {
     this.incarnation++
     this.cancelAlarm()
     this.inFlight.clear()
+    this.notifying.clear()
     this.parking = this.newParking()
     this.world.after(this.world.random.between(20, 15_000), () => this.start())
     throw new Down()

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Violation } from './checks.ts'
+import { asTest, shrink } from './shrink.ts'
 import { type Outcome, simulate } from './simulation.ts'
 
 // Simulates the plane: `npm run sim -- --seed 7 --steps 20000 --runs 10`. Each run has the next seed. Exit code 1: an invariant is violated;
@@ -20,7 +21,10 @@ for (let seed = first; seed < first + runs; seed++) {
     )
   } catch (error) {
     if (!(error instanceof Violation)) throw error
-    console.error(`seed ${seed} with ${steps} steps: ${error.message}`)
+    const smallest = shrink({ seed, steps, without: [], problem: error.message })
+    console.error(
+      `seed ${seed}: ${smallest.problem}\n\nThe smallest history found that fails, as a test for test/sim:\n${asTest(smallest)}`,
+    )
     process.exitCode = 1
     break
   }

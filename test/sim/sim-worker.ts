@@ -1,4 +1,5 @@
 import type { Holder } from '../../src/domain/job/job.ts'
+import { nameOf } from './checks.ts'
 import type { Relay } from './relay.ts'
 import type { World } from './world.ts'
 
@@ -74,7 +75,7 @@ export class SimWorker {
     this.runs++
     const run = this.runs
     this.world.say(`${this.name} runs ${job}`)
-    this.world.checks.begins(job, this.name)
+    this.world.checks.begins(nameOf(this.deps.endpoint, job), this.name)
     if (random.chance(faults.workerFreeze)) this.freeze()
     const willExit = random.chance(faults.workerExit)
     this.world.after(random.chance(0.1) ? random.between(30_000, 200_000) : random.between(50, 20_000), () => {
@@ -87,7 +88,7 @@ export class SimWorker {
   private finish(job: string, output: string): void {
     const { relay, endpoint, holder } = this.deps
     const isError = this.world.random.chance(0.1)
-    this.world.checks.result(job, JSON.stringify(output))
+    this.world.checks.result(nameOf(endpoint, job), JSON.stringify(output))
     const body = JSON.stringify(isError ? { error: 'it failed' } : { output })
     if (!relay.post(endpoint, holder, job, body)) {
       // The SDK repeats a post that the relay did not accept.
@@ -139,7 +140,7 @@ export class SimWorker {
   }
 
   private forget(): void {
-    if (this.job !== null) this.world.checks.stops(this.job, this.name)
+    if (this.job !== null) this.world.checks.stops(nameOf(this.deps.endpoint, this.job), this.name)
     this.job = null
     this.runs++
   }

@@ -49,4 +49,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'tx.state.workers.orderStop(job.holder.workerId, job.id, tx.nowMs + STOP_GRACE_MS)',
     replace: '',
   },
+  {
+    id: 'the end of a job is not notified',
+    file: 'src/queue/jobs.ts',
+    find: '  if (job.webhook === null) return\n  const input',
+    replace: "  if (job.webhook === null || job.state === 'CANCELLED') return\n  const input",
+  },
 ]

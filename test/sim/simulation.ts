@@ -17,6 +17,10 @@ const BECKON_EVERY_MS = 300_000
 /** The longest history, in simulated time, however few steps it has. */
 const NEVER_MS = Number.MAX_SAFE_INTEGER
 
+/** All kinds of faults. */
+export const FAULTS = ['drop', 'duplicate', 'slow', 'crash', 'database', 'workerExit', 'workerFreeze', 'cut', 'agent', 'reboot'] as const
+export type Fault = (typeof FAULTS)[number]
+
 /** The result of a simulation that violated nothing. */
 export interface Outcome {
   seed: number
@@ -31,10 +35,10 @@ export interface Outcome {
 
 /**
  * Plays one history of so many steps under faults, then heals them and waits for rest. The production engine, placement, presence and agent
- * reconciler run over a simulated clock, network and storage. Throws a `Violation`.
+ * reconciler run over a simulated clock, network and storage. `without`: kinds of faults that do not happen. Throws a `Violation`.
  */
-export function simulate(seed: number, steps: number): Outcome {
-  const simulation = new Simulation(seed)
+export function simulate(seed: number, steps: number, without: readonly Fault[] = []): Outcome {
+  const simulation = new Simulation(seed, new Set(without))
   simulation.play(steps)
   simulation.heal()
   return simulation.outcome(seed)
@@ -46,9 +50,11 @@ class Simulation {
   private readonly endpoints: EndpointNode[]
   private readonly machines: Machine[]
   private readonly clients: Clients
+  private readonly without: ReadonlySet<Fault>
   private isHealed = false
 
-  constructor(seed: number) {
+  constructor(seed: number, without: ReadonlySet<Fault>) {
+    this.without = without
     this.world = new World(seed)
     const { random } = this.world
     this.fleet = new Fleet(this.world)
@@ -88,6 +94,7 @@ class Simulation {
     }
     this.scan()
     world.checks.scanBegun()
+    world.checks.scanNotified()
     const left = this.restless()
     if (left.length > 0) world.checks.fail(`${restMs} ms after the last fault there is no rest: ${left.slice(0, 10).join(', ')}`)
   }
@@ -132,8 +139,10 @@ class Simulation {
   private setFaults(): void {
     const { random, network } = this.world
     const level = random.pick([0, 0.3, 1, 3]) ?? 0
-    network.faults = { drop: 0.02 * level, duplicate: 0.02 * level, slow: 0.02 * level }
-    this.world.faults = { crash: 0.002 * level, database: 0.05 * level, workerExit: 0.02 * level, workerFreeze: 0.02 * level }
+    const share = (fault: Fault, base: number) => (this.without.has(fault) ? 0 : base * level)
+    network.faults = { drop: share('drop', 0.02), duplicate: share('duplicate', 0.02), slow: share('slow', 0.02) }
+    const [crash, database] = [share('crash', 0.002), share('database', 0.05)]
+    this.world.faults = { crash, database, workerExit: share('workerExit', 0.02), workerFreeze: share('workerFreeze', 0.02) }
   }
 
   private submitLater(): void {
@@ -155,14 +164,14 @@ class Simulation {
       const machine = random.pick(this.machines)
       const host = this.fleet.hosts[machine ? this.machines.indexOf(machine) : 0]
       const what = random.between(0, 3)
-      if (what === 0 && host) {
+      if (what === 0 && host && !this.without.has('cut')) {
         this.world.say(`${host.id} is cut off`)
         checks.note('a host is cut off')
         network.cut.add(host.id)
         this.world.after(random.pick([3_000, 20_000, 60_000, 400_000, 900_000]) ?? 0, () => network.cut.delete(host.id))
       }
-      if (what === 1) machine?.crashAgent()
-      if (what === 2 && random.chance(0.3)) machine?.reboot()
+      if (what === 1 && !this.without.has('agent')) machine?.crashAgent()
+      if (what === 2 && random.chance(0.3) && !this.without.has('reboot')) machine?.reboot()
       if (what === 3) this.setFaults()
       this.disturbLater()
     })

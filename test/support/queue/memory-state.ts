@@ -35,6 +35,8 @@ interface Kept {
   texts: Map<string, string>
   chunks: Map<number, string[]>
   keys: Map<string, KeyRecord>
+  /** Ids of jobs whose notification has not been taken. */
+  notifications: string[]
   meta: {
     config: EndpointConfig | null
     deleted: boolean
@@ -58,7 +60,7 @@ export class MemoryState implements QueueState {
   readonly keys: QueueState['keys']
   readonly attempts: QueueState['attempts'] = { add: () => {}, clear: () => {} }
   readonly decisions: DecisionRows = { note: () => undefined }
-  readonly outbox = { add: () => undefined, meter: () => () => false }
+  readonly outbox: QueueState['outbox']
   readonly takes: OpenTakes
   readonly requests = NO_REQUESTS
   private readonly kept: Kept
@@ -70,6 +72,7 @@ export class MemoryState implements QueueState {
     this.workers = workerRows(kept)
     this.payloads = payloadRows(kept)
     this.meta = metaValues(kept)
+    this.outbox = { add: (job) => void kept.notifications.push(job.id), meter: () => () => false }
     this.keys = {
       find: (userId, key) => kept.keys.get(`${userId} ${key}`) ?? null,
       put: (userId, key, record) => void kept.keys.set(`${userId} ${key}`, record),
@@ -84,6 +87,15 @@ export class MemoryState implements QueueState {
     const jobs = new Map(Array.from(kept.jobs, ([seq, job]) => [seq, renewed.get(seq) ?? job]))
     const workers = new Map(Array.from(kept.workers, ([id, worker]) => [id, asInRow(seen.get(id) ?? worker)]))
     return new MemoryState(takes, { ...kept, jobs, workers, renewed: new Map(), seen: new Map() })
+  }
+
+  /** Jobs whose notification waits to be taken, oldest first. */
+  notifications(): readonly string[] {
+    return this.kept.notifications
+  }
+
+  dropNotification(jobId: string): void {
+    this.kept.notifications = this.kept.notifications.filter((one) => one !== jobId)
   }
 
   isFull(): boolean {
@@ -130,6 +142,7 @@ function nothingKept(): Kept {
     texts: new Map(),
     chunks: new Map(),
     keys: new Map(),
+    notifications: [],
   }
   return { ...rows, lastSequence: 0, meta, random: 0 }
 }
