@@ -51,7 +51,7 @@ export class Housekeeping {
     if (store.revoked() !== null) return
     await applyOverdueDeadlines(env, now())
     await watchSpend(env, now())
-    await alarms.repeat(MINUTE_TIMER, now() + MINUTE_MS)
+    await alarms.set(MINUTE_TIMER, now() + MINUTE_MS)
   }
 
   async run(): Promise<void> {
