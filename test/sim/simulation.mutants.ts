@@ -38,12 +38,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'return undefined',
   },
   {
-    id: 'the leases of a worker outlive its container',
-    file: 'src/queue/transitions.ts',
-    find: "  endLeases(tx, id, 'its worker ended', TAKEN_BACK)\n",
-    replace: '',
-  },
-  {
     id: 'a worker is never told to stop a job',
     file: 'src/queue/jobs.ts',
     find: 'tx.state.workers.orderStop(job.holder.workerId, job.id, tx.nowMs + STOP_GRACE_MS)',
