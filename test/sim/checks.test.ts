@@ -39,8 +39,15 @@ describe('[DEV-20] the checks of a simulation find', () => {
     const done = finishJob(leased(job(1)), 'COMPLETED', 2, null)
     expect(() => checks.saw('job 1', done, '"forged"')).toThrow('no worker has posted')
     const other = world()
-    other.checks.result('job 1', '"real"')
-    other.checks.saw('job 1', done, '"real"')
+    other.checks.result('job 1', '"e.w run 1"')
+    other.checks.saw('job 1', done, '"e.w run 1"')
+  })
+
+  it('a result of a worker that did not hold the job last', () => {
+    const { checks } = world()
+    checks.result('job 1', '"e.former run 1"')
+    const done = finishJob(leased(job(1)), 'COMPLETED', 2, null)
+    expect(() => checks.saw('job 1', done, '"e.former run 1"')).toThrow('which held it last')
   })
 
   it('two jobs of one key', () => {

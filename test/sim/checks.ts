@@ -112,7 +112,10 @@ export class Checks {
     if (known.end !== null) return
     known.end = end
     this.ends[job.state] = (this.ends[job.state] ?? 0) + 1
-    if (job.state === 'COMPLETED' && !this.posted.has(`${id} ${output}`)) this.fail(`no worker has posted the result of ${id}: ${output}`)
+    if (job.state !== 'COMPLETED') return
+    if (!this.posted.has(`${id} ${output}`)) this.fail(`no worker has posted the result of ${id}: ${output}`)
+    const holder = `${known.endpoint}.${job.holder?.workerId}`
+    if (!output?.startsWith(`"${holder} `)) this.fail(`the result of ${id} is not of ${holder}, which held it last: ${output}`)
   }
 
   /** Among jobs that no worker has held, the oldest of a priority is leased first. */

@@ -49,4 +49,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: '  if (job.webhook === null) return\n  const input',
     replace: "  if (job.webhook === null || job.state === 'CANCELLED') return\n  const input",
   },
+  {
+    id: 'a result of a former holder is accepted',
+    file: 'src/domain/job/job.ts',
+    find: 'const last = sameHolder(job.holder, from)',
+    replace: 'const last = job.holder !== null && from.boot.length > 0',
+  },
 ]
