@@ -7,6 +7,7 @@ import { router } from './router.tsx'
 // The API client has already retried where that is safe, so a query does not retry.
 const queries = new QueryClient({ defaultOptions: { queries: { retry: false, staleTime: 2_000 }, mutations: { retry: false } } })
 
+/** Renders the console: its pages and its brief notices. */
 export function App() {
   return (
     <QueryClientProvider client={queries}>

@@ -1,5 +1,6 @@
 import { ApiError } from '../../client/client.ts'
 
+/** Errors of a refused request, by form field. */
 export interface FieldErrors {
   /** Error for a field, by its path such as `gpu.count`. */
   of: (path: string) => string | undefined

@@ -8,6 +8,7 @@ const EVERY_MS = 5_000
 /** Refresh intervals without new data after which the view is marked as stale. */
 const REFRESHES_MISSED = 3
 
+/** Data that is refreshed while a page is open; undefined while it loads. */
 export interface Live<Data> {
   data: Data | undefined
   /** Error of the last refresh. */

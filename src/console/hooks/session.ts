@@ -53,6 +53,7 @@ function accountOf(session: SignedIn, chosen: string | null): Account {
   return found ?? { id: null, name: 'Operator', scopes: [] }
 }
 
+/** Sets the account that this tab acts for. */
 export function chooseAccount(id: string): void {
   sessionStorage.setItem(ACCOUNT_KEY, id)
   for (const notify of watchers) notify()

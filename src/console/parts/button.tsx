@@ -10,6 +10,7 @@ const REQUESTS: Record<Kind, string> = {
   quiet: 'border-transparent hover:bg-raised text-soft',
 }
 
+/** Props of a button; a busy button waits for its own action. */
 export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'disabled'> {
   kind?: Kind
   /** Reason why the button is disabled; it stays focusable so that every user can read the reason. */
@@ -19,6 +20,7 @@ export interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement
   children: ReactNode
 }
 
+/** Shows a button; while it is disabled or busy it stays focusable, and a click does nothing. */
 export function Button({ kind = 'plain', disabledReason, isBusy = false, onClick, className = '', children, ...rest }: ButtonProps) {
   const reasonId = useId()
   const isOff = disabledReason !== undefined || isBusy

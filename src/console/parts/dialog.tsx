@@ -11,6 +11,7 @@ interface DialogProps {
   isWide?: boolean
 }
 
+/** Shows a modal dialog with a title, its content and its buttons. */
 export function Dialog({ title, isOpen, onClose, children, actions, isWide = false }: DialogProps) {
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => open || onClose()}>

@@ -50,6 +50,7 @@ export function ago(at: string, nowMs: number): string {
 
 const UNITS = ['B', 'KB', 'MB', 'GB', 'TB']
 
+/** Returns a number of bytes in its largest decimal unit, such as `1.5 GB`. */
 export function bytes(value: number): string {
   const power = value < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(value) / 3))
   const scaled = value / 1_000 ** power

@@ -1,5 +1,6 @@
 import { Button } from './button.tsx'
 
+/** Position in a list that is shown page by page. */
 export interface PagesProps {
   /** Position of the shown page; empty: the first. */
   cursor: string

@@ -3,6 +3,7 @@ import type { Live } from '../hooks/live.ts'
 import { Pages, type PagesProps } from './more.tsx'
 import { Empty, type EmptyProps, ViewState } from './view-state.tsx'
 
+/** A column of a table; numbers are aligned to the right. */
 export interface Column<Row> {
   title: string
   /** Left out on narrow screens. */
@@ -19,6 +20,7 @@ interface TableProps<Row> {
   keyOf: (row: Row) => string
 }
 
+/** Shows rows in a table that scrolls sideways on narrow screens. */
 export function Table<Row>({ caption, columns, rows, keyOf }: TableProps<Row>) {
   const place = ({ isMinor, isNumber }: Column<Row>) =>
     `px-3 py-2 ${isMinor ? 'hidden md:table-cell' : ''} ${isNumber ? 'text-right tabular-nums' : 'text-left'}`

@@ -2,6 +2,7 @@ import { Tabs as Base } from '@base-ui/react/tabs'
 import type { ReactNode } from 'react'
 import { useUrlState } from '../hooks/url-state.ts'
 
+/** A tab of a page; its content is rendered when the tab is chosen. */
 export interface Tab {
   /** Value in the address. */
   id: string

@@ -28,6 +28,7 @@ export function ViewState<Data>({ of: { data, error, isStale, updatedAtMs, refet
   )
 }
 
+/** Shows a placeholder while data loads; screen readers read `what` out. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   return (
     <output className="text-soft flex animate-pulse flex-col gap-2 py-2" aria-live="polite">
@@ -39,6 +40,7 @@ export function Loading({ what = 'Loading' }: { what?: string }) {
   )
 }
 
+/** Text for an empty list, with a command that creates the first entry. */
 export interface EmptyProps {
   title: string
   command?: string
@@ -67,6 +69,7 @@ export function Command({ text }: { text: string }) {
   )
 }
 
+/** Shows an error of the plane or of the connection, with a button to retry where `retry` is set. */
 export function ErrorState({ error, retry }: { error: Error; retry?: () => void }) {
   const isProblem = error instanceof ApiError
   return (

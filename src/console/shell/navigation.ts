@@ -1,5 +1,6 @@
 import { paths } from '../hooks/paths.ts'
 
+/** A link of the navigation; `to` is its address in the console. */
 export interface NavigationItem {
   title: string
   to: string

@@ -2,6 +2,7 @@ import { paths } from '../hooks/paths.ts'
 import { A } from '../parts/link.tsx'
 import { Page } from '../parts/page.tsx'
 
+/** Shows that the address belongs to no page, with a link to Home. */
 export function NotFound() {
   return (
     <Page title="Page not found">

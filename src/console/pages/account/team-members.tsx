@@ -19,6 +19,7 @@ export function mayNotManage({ role }: Organization): string | undefined {
   return MANAGERS.includes(role) ? undefined : `Your role ${role} may not manage members; ask an OWNER or ADMIN.`
 }
 
+/** Shows the members of an organization with their roles. */
 export function Members({ of }: { of: Organization }) {
   const details = useLive(['organizations', of.id], (api, signal) => api.getOrganization({ path: { id: of.id } }, { signal }), {
     everyMs: 15_000,

@@ -18,6 +18,7 @@ export function verdictOf({ jobs, workers, requests }: Health): { word: string; 
   return able > 0 ? { word: 'Ready', tone: 'good' } : { word: 'Scaled to zero', tone: 'off' }
 }
 
+/** Shows the state of an endpoint in one or two words. */
 export function Verdict({ of }: { of: Health }) {
   const { word, tone } = verdictOf(of)
   return <State value={word} tone={tone} />
@@ -36,6 +37,7 @@ export function workersText({ workers }: Health): string {
   return text.length === 0 ? 'none' : text.join(', ')
 }
 
+/** Returns the number of waiting and running jobs or requests, such as `3 waiting, 1 running`. */
 export function queueText({ jobs, requests }: Health): string {
   if (requests) return `${requests.waiting} waiting, ${requests.inFlight} served`
   return `${count(jobs.inQueue, 'waiting', 'waiting')}, ${jobs.inProgress} running`

@@ -101,11 +101,13 @@ export function Overview({ of: endpoint }: { of: Endpoint }) {
   )
 }
 
+/** Returns the hardware of a worker in words; memory is in GB. */
 export function hardwareOf({ gpu, cpu }: Pick<Endpoint, 'gpu' | 'cpu'>): string {
   if (gpu) return `${gpu.count} × ${gpu.pools.join(' or ')}`
   return (cpu ?? []).map(({ id, vcpuCount, memory }) => `${id}, ${vcpuCount} vCPU, ${memory} GB`).join(' or ')
 }
 
+/** Returns the condition under which the scaler adds a worker, in words. */
 export function scalerText(scaling: Endpoint['scaling']): string {
   if (scaling.type === 'QUEUE_DELAY') return `another worker when a job has waited ${scaling.queueDelay} s`
   return `a worker for ${count(scaling.requestCount, 'request')}`

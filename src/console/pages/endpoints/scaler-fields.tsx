@@ -1,6 +1,7 @@
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { type FieldsProps, inputsOf } from '../../parts/form/form.tsx'
 
+/** Numbers of workers and the scaler as form text; the idle timeout is in seconds. */
 export interface ScalerText {
   min: string
   max: string

@@ -19,6 +19,7 @@ export interface Overview {
   nowMs: number
 }
 
+/** A line of Home for a resource that needs attention; `to` is the address of its page. */
 export interface AttentionLine {
   key: string
   to: string

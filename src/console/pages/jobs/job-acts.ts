@@ -3,6 +3,7 @@
 const OVER = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])
 const RETRIED = new Set(['FAILED', 'TIMED_OUT'])
 
+/** Returns whether a job in this state has ended. */
 export const isOver = (status: string) => OVER.has(status)
 
 /** Reason why the job cannot be cancelled; undefined if it can. */

@@ -14,11 +14,13 @@ const SHOWN_EVERY_MS = 100
 /** Pause before a stream that the plane has closed is reopened, milliseconds. */
 const AGAIN_MS = 1_000
 
+/** A part of the output of a job; its id is the position in the stream. */
 export interface Chunk {
   id: string
   output: unknown
 }
 
+/** Output of a job as far as it was received; the error is null while the stream works. */
 export interface JobStream {
   chunks: Chunk[]
   /** Number of chunks received, retained or not. */

@@ -14,6 +14,7 @@ const LABELS: Record<Phase, string> = {
 /** Minimum share of the bar, so that every phase is visible. */
 const LEAST = 0.01
 
+/** Returns the words that a phase is shown with. */
 export const phaseLabel = (phase: Phase): string => LABELS[phase]
 
 /** Share of the bar for each phase; the shares sum to 1. */
@@ -27,4 +28,5 @@ export function sharesOf(phases: Phases): { phase: Phase; share: number }[] {
 /** Smallest amount that is shown in figures; a smaller cost is shown as less than this. */
 const SHOWN_USD = 0.0001
 
+/** Returns a cost in USD as text, such as `$0.12`. */
 export const costText = (usd: number): string => (usd > 0 && usd < SHOWN_USD ? 'less than $0.0001' : money(usd))

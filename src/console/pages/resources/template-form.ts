@@ -32,12 +32,14 @@ export const EMPTY_TEMPLATE: TemplateText = {
   startJupyter: TEMPLATE_DEFAULTS.startJupyter,
 }
 
+/** Returns a template as form text. */
 export function templateText(template: Template): TemplateText {
   const { name, mounts, serverless, startSsh, startJupyter } = template
   const persistentGb = mounts.persistent === undefined ? '' : String(mounts.persistent.size)
   return { name, container: containerText(template), persistentGb, serverless, public: template.public, startSsh, startJupyter }
 }
 
+/** Returns the create request of the form; fields with their default value are left out. */
 export function createBody(text: TemplateText): CreateTemplateRequest {
   const { image = '', ...container } = containerBody(text.container)
   return { name: text.name, image, ...container, ...differing(text, EMPTY_TEMPLATE) }

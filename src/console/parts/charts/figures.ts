@@ -3,11 +3,13 @@ import { bytes } from '../format.ts'
 
 type Series = MetricsResponse['series'][number]
 
+/** A line of a chart; null is a point without a measurement. */
 export interface ChartLine {
   title: string
   points: readonly (number | null)[]
 }
 
+/** Data of a chart; its lines share the unit. */
 export interface ChartData {
   title: string
   unit: Series['unit'] | 'count'
@@ -55,6 +57,7 @@ function titleOf({ name, gpu }: Series): string {
   return [gpu === undefined ? undefined : `GPU ${gpu}`, LABELS[name]].filter(Boolean).join(' ') || 'busy'
 }
 
+/** Returns a value with its unit, such as `40 %`; a missing value is a dash. */
 export function figure(value: number | null | undefined, unit: ChartData['unit']): string {
   if (value === null || value === undefined) return '–'
   if (unit === 'percent') return `${Math.round(value)} %`

@@ -10,7 +10,7 @@ export interface ContainerText {
   registry: string
 }
 
-/** Fields of a request that describe a container. */
+/** Fields of a request that describe a container; the disk is in GB. */
 export interface ContainerBody {
   image?: string
   args?: string
@@ -20,6 +20,7 @@ export interface ContainerBody {
   registry?: string | null
 }
 
+/** Container of a resource as the plane returns it; the disk is in GB. */
 interface ContainerView {
   image: string
   args: string
@@ -31,6 +32,7 @@ interface ContainerView {
 
 export const EMPTY_CONTAINER: ContainerText = { image: '', args: '', env: '', ports: '', disk: '', registry: '' }
 
+/** Returns the container of a resource as form text. */
 export function containerText({ image, args, env, ports, disk, registry }: ContainerView): ContainerText {
   return { image, args, env: writeEnv(env), ports: ports.join(', '), disk: String(disk), registry: registry ?? '' }
 }

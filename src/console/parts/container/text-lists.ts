@@ -1,5 +1,6 @@
 /** Parsers of lists and `NAME=value` lines in form text. All pure; an error names the line. */
 
+/** Parsed form text, or the problem that is shown to the user. */
 export type Read<Value> = { ok: true; value: Value } | { ok: false; problem: string }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
@@ -17,6 +18,7 @@ export function readEnv(text: string): Read<Record<string, string>> {
   return { ok: true, value }
 }
 
+/** Writes variables as `readEnv` reads them. */
 export function writeEnv(env: Readonly<Record<string, string>>): string {
   return Object.entries(env)
     .map(([name, value]) => `${name}=${needsQuotes(value) ? JSON.stringify(value) : value}`)
@@ -46,6 +48,7 @@ export function readLabels(text: string): Record<string, string> {
   )
 }
 
+/** Writes labels as `readLabels` reads them. */
 export function writeLabels(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map((label) => label.join('='))

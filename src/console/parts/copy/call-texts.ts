@@ -2,6 +2,7 @@ import { quoted } from '../../../client/shell.ts'
 
 /** The call of a form or button as text for other tools. Pure. */
 
+/** A call of the API that can be copied as text. */
 export interface CopiedCall {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Path from `/v2/…` on, with its query. */

@@ -14,6 +14,7 @@ export interface EnvRow {
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 const SECRET = /^\{\{\s*RUNPOD_SECRET_(\w+)\s*\}\}$/
 
+/** Returns a form row for each variable; a reference to a secret becomes a row of kind `secret`. */
 export function rowsOf(env: Readonly<Record<string, string>>): EnvRow[] {
   return Object.entries(env).map(([name, value], key) => {
     const secret = value.match(SECRET)?.[1]

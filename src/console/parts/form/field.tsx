@@ -48,19 +48,23 @@ function Frame({ control, ...field }: FieldProps & { control: (props: ReturnType
   )
 }
 
+/** Shows a single-line text field with its label, hint and error. */
 export function TextField({ label, hint, error, ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   return <Frame label={label} hint={hint} error={error} control={(props) => <input {...rest} {...props} className={BOX} />} />
 }
 
+/** Shows a text field of several lines with its label, hint and error. */
 export function TextArea({ label, hint, error, ...rest }: FieldProps & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   const control = (props: ReturnType<typeof marks>) => <textarea {...rest} {...props} className={`${BOX} font-mono text-xs`} />
   return <Frame label={label} hint={hint} error={error} control={control} />
 }
 
+/** Shows a list of options to choose from, with its label, hint and error. */
 export function SelectField({ label, hint, error, ...rest }: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
   return <Frame label={label} hint={hint} error={error} control={(props) => <select {...rest} {...props} className={BOX} />} />
 }
 
+/** Shows a checkbox with its label, hint and error. */
 export function CheckField({ label, hint, error, ...rest }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   const noted = { label, hint, error, id: useId() }
   return (

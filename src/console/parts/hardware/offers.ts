@@ -40,6 +40,7 @@ export function workerGpus(gpus: readonly GpuType[], count: number): Offer[] {
   }))
 }
 
+/** Returns CPU types with the memory in GB and the price in USD per hour of the requested number of vCPUs. */
 export function cpuOffers(cpus: readonly CpuType[], product: 'POD' | 'SERVERLESS', vcpuCount: number): Offer[] {
   return cpus.map(({ id, name, ramGbPerVcpu, price, availability = 'NONE' }) => ({
     id,

@@ -10,6 +10,7 @@ const NEAR_END_PX = 2 * ROW_PX
 const NEAR_TOP_PX = 10 * ROW_PX
 const OVERSCAN = 20
 
+/** Scrolls a shown log to the line at an index, counted from 0. */
 export interface LinesHandle {
   goTo: (index: number) => void
 }

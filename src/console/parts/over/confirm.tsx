@@ -6,6 +6,7 @@ import { Dialog } from '../dialog.tsx'
 import { TextField } from '../form/field.tsx'
 import { Plan, type PlannedCall } from '../plan/plan.tsx'
 
+/** Props of a dialog that asks the user to confirm a change. */
 export interface ConfirmProps {
   title: string
   /** Label of the confirming button. */

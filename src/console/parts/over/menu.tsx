@@ -1,6 +1,7 @@
 import { Menu as Base } from '@base-ui/react/menu'
 import type { ReactNode } from 'react'
 
+/** An action of a menu; a dangerous action is marked in color. */
 export interface MenuItem {
   label: string
   run: () => void

@@ -12,6 +12,7 @@ const LABELS: Record<Name, string> = {
   spend: 'cost in this interval',
 }
 
+/** Returns the label of a series. */
 export const seriesLabel = (name: Name): string => LABELS[name]
 
 /** Time of a point, milliseconds since 1970. */

@@ -16,6 +16,7 @@ export interface SettingsText {
 
 const MS = 1_000
 
+/** Returns the settings of an endpoint as form text; times are in seconds. */
 export function settingsText({ name, image, workers, scaling, timeout, env }: Endpoint): SettingsText {
   return {
     name,
@@ -33,6 +34,7 @@ export function settingsText({ name, image, workers, scaling, timeout, env }: En
 /** Number that the user typed; NaN for any other text, which the plane refuses with the expected format. */
 export const numberOf = (text: string) => (text.trim() === '' ? Number.NaN : Number(text))
 
+/** Returns the scaler of an update request; the queue delay is in seconds. */
 export function scalingOf({ scaler, scalerValue }: Pick<SettingsText, 'scaler' | 'scalerValue'>) {
   return scaler === 'QUEUE_DELAY'
     ? { type: scaler, queueDelay: numberOf(scalerValue) }

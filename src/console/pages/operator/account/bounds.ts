@@ -32,10 +32,12 @@ export const BUDGET_NAMES = Object.keys(BUDGET_LABELS) as BudgetName[]
 /** Bounds as form text: sizes in MiB; empty where the plan or the plane decides. */
 export type BoundTexts = Readonly<Record<string, string>>
 
+/** Returns the text of every bound; it is empty where the account has no bound of its own. */
 export function boundTexts(overrides: BudgetOverrides): BoundTexts {
   return Object.fromEntries(BUDGET_NAMES.map((name) => [name, boundText(name, overrides[name])]))
 }
 
+/** Returns a bound as form text; a size is converted from bytes to MiB. */
 export function boundText(name: BudgetName, bound: number | undefined): string {
   if (bound === undefined) return ''
   return String(isBytes(name) ? bound / MIB : bound)

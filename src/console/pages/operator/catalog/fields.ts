@@ -89,6 +89,7 @@ export function fieldsOf(kind: keyof typeof CATALOG_FIELDS, { inForce }: Pick<Ca
   return kind === 'storage' ? fields.filter((field) => field.inForce(inForce) !== undefined) : fields
 }
 
+/** Returns the key of a field in `CatalogTexts`. */
 export function keyOf({ path }: CatalogField): string {
   return path.join('.')
 }

@@ -3,6 +3,7 @@ import type { PodPlacementPreview } from '../../../../contract/pods/pods.ts'
 /** Maximum number of shown reasons; the most frequent ones suffice to change the request. */
 const MAX_REASONS = 5
 
+/** A missing requirement that excludes hosts from a placement. */
 export interface Reason {
   /** Requirement as in "needs 1 free NVIDIA L4". */
   text: string

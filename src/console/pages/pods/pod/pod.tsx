@@ -19,6 +19,7 @@ import { Overview } from './overview.tsx'
 import { Settings } from './settings.tsx'
 import { TerminalTab } from './terminal-tab.tsx'
 
+/** Shows a pod with its state, its actions and its tabs. */
 export function PodPage() {
   const id = useParam('id')
   const pod = useLive(['pods', id], (api, signal) => api.getPod({ path: { id } }, { signal }))

@@ -18,6 +18,7 @@ export interface SettingsText {
 /** Fields whose change creates a new container (POD-13); the others do not affect the running container. */
 const OF_CONTAINER = ['image', 'args', 'env', 'ports', 'disk', 'registry', 'globalNetworking'] as const
 
+/** Returns the settings of a pod as form text. */
 export function settingsText(pod: Pod): SettingsText {
   const { persistent } = pod.mounts
   return {

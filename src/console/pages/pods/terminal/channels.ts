@@ -8,6 +8,7 @@ const STDERR = 2
 const STATUS = 3
 const RESIZE = 4
 
+/** A parsed message: output of the command, its end, or a message that the terminal ignores. */
 export type Heard = { kind: 'output'; bytes: Uint8Array } | { kind: 'ended'; message: string } | { kind: 'other' }
 
 /** Subprotocols that the browser offers: the protocol itself and, since a browser cannot set headers, the account to act for (NET-10). */
@@ -15,14 +16,17 @@ export function protocolsFor(accountId: string | null): string[] {
   return accountId === null ? [PROTOCOL] : [PROTOCOL, `account.podplane.${accountId}`]
 }
 
+/** Returns the message that sends typed text to the command. */
 export function typed(text: string): Uint8Array<ArrayBuffer> {
   return framed(STDIN, new TextEncoder().encode(text))
 }
 
+/** Returns the message that sets the size of the terminal, in rows and columns of characters. */
 export function resized(rows: number, cols: number): Uint8Array<ArrayBuffer> {
   return framed(RESIZE, new TextEncoder().encode(JSON.stringify({ Width: cols, Height: rows })))
 }
 
+/** Parses a message from the pod. */
 export function heard(message: Uint8Array): Heard {
   const [channel] = message
   const bytes = message.subarray(1)

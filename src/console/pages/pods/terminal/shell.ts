@@ -1,5 +1,6 @@
 import { heard, protocolsFor, resized, typed } from './channels.ts'
 
+/** State of a shell; an ended shell is never opened again. */
 export type ShellState = 'connecting' | 'open' | 'ended'
 
 interface ShellEvents {

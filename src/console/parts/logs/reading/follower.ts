@@ -14,6 +14,7 @@ const PAGES_AT_ONCE = 20
 /** Number of hits that the hits-only view loads first, if there are as many. */
 const ENOUGH = 100
 
+/** State of a followed log as a view shows it; `dropped` is the number of lines removed to bound memory. */
 export interface LogState {
   lines: readonly ShownLine[]
   dropped: number

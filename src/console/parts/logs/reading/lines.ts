@@ -62,6 +62,7 @@ export function runsOf(lines: readonly ShownLine[]): ShownLine[][] {
   return runs
 }
 
+/** Compares two lines for sorting; the result is negative if `a` comes first. */
 export function comparePlaces(a: LinePlace, b: LinePlace): number {
   if (a.atMs !== b.atMs) return a.atMs - b.atMs
   if (a.workerId !== b.workerId) return a.workerId < b.workerId ? -1 : 1

@@ -14,6 +14,7 @@ export interface PageQuery {
   cursor?: string
 }
 
+/** A page of a log; `older` and `newer` are cursors of the neighboring pages, and a null `older` means that there are none. */
 export interface LogPage {
   /** Lines, oldest first. */
   lines: ShownLine[]
