@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path'
 import { nodesOf, type Syntax, type SyntaxNode, syntaxOf } from '../../support/texts/syntax.ts'
 import { expect, it } from '../../support/unit.ts'
 
-// The rules of docs/glossary.md for doc comments. Console and command line are left out: their exports are components and commands, whose
-// texts for users are checked instead.
+// The rules of docs/glossary.md for doc comments. The console is left out: its exports are components, whose texts for users are checked
+// instead.
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-const EXEMPT = /^src\/(console|cli)\//
+const EXEMPT = /^src\/console\//
 
 /** A declaration with its doc comment. */
 interface Declared {
