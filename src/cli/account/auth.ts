@@ -7,6 +7,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 
+/** Flags of `auth login`. */
 export interface LoginFlags {
   withKey?: boolean
   name?: string
@@ -58,6 +59,7 @@ function refusalOf(error: unknown): never {
   throw error
 }
 
+/** Removes the key of the context in use from this machine. Throws `CliError` if no context is in use. */
 export function logOut({ io, out, target }: Session): void {
   if (target.context === undefined)
     throw new CliError(EXIT.NOT_FOUND, 'no_context', `no context is in use: the key comes from ${target.keySource ?? 'nowhere'}`)

@@ -14,6 +14,7 @@ interface Row {
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,62}$/
 
+/** Prints the contexts, and whether each has a key. */
 export function listContexts({ io, out }: Session): void {
   const { contexts, current } = readConfig(io)
   const credentials = readCredentials(io)
@@ -30,17 +31,20 @@ export function listContexts({ io, out }: Session): void {
   })
 }
 
+/** Prints the plane in use, its context and the source of its address. */
 export function showContext({ target, out }: Session): void {
   const { context, url, source } = target
   out.record({ context: context ?? null, url, source }, context ?? url)
 }
 
+/** Makes a context the current one. Throws `CliError` if there is none of this name. */
 export function useContext({ io, out }: Session, name: string): void {
   const config = known(readConfig(io), name)
   writeConfig(io, { ...config, current: name })
   out.talk(`switched to context ${name}`)
 }
 
+/** Creates a context or changes its URL. Throws a usage error if the name or the URL is invalid. */
 export function setContext({ io, out }: Session, name: string, url: string): void {
   if (!NAME.test(name)) throw usage(`${name}: the name of a context may contain letters, digits, dots, hyphens and underscores`)
   const config = readConfig(io)
@@ -52,6 +56,7 @@ export function setContext({ io, out }: Session, name: string, url: string): voi
   out.talk(`context ${name} points to ${next}`)
 }
 
+/** Deletes a context and its key. Throws `CliError` if there is none of this name. */
 export function deleteContext({ io, out }: Session, name: string): void {
   const { current, contexts } = known(readConfig(io), name)
   const { [name]: _gone, ...others } = contexts

@@ -3,6 +3,7 @@ import { type Column, columns } from '../output/columns.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 
+/** Flags of `events`. */
 export interface EventFlags {
   all?: boolean
   resource?: string

@@ -22,7 +22,7 @@ export async function addSshKey(session: Session, file: string, { plan }: { plan
   return EXIT.OK
 }
 
-/** Removes the keys that contain a text. */
+/** Removes the keys that contain a text. Throws `CliError` if there are none. */
 export async function removeSshKeys(session: Session, text: string, { plan }: { plan?: boolean }): Promise<number> {
   const { keys } = await session.api.getSshKeys()
   const left = keys.filter((line) => !line.includes(text))

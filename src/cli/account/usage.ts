@@ -5,7 +5,7 @@ import type { Session } from '../session/session.ts'
 
 const DAY_MS = 86_400_000
 
-/** Prints charges by day or by kind of resource. */
+/** Prints charges by day or by kind of resource. Throws a usage error if a flag is invalid. */
 export async function printUsage(session: Session, flags: { by: string; days: string }): Promise<void> {
   const { by } = flags
   const days = Number(flags.days)

@@ -29,6 +29,7 @@ interface Resource<Row extends { id: string; name: string }> {
 
 type Body = never
 
+/** Adds the commands for templates, volumes, global volumes, registries and secrets. */
 export function addResources(program: Command): void {
   addTemplates(program)
   addVolumes(program)

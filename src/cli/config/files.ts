@@ -12,14 +12,17 @@ export function configDir({ env, home }: Pick<Io, 'env' | 'home'>): string {
   return join(env.XDG_CONFIG_HOME || join(home, '.config'), 'podplane')
 }
 
+/** Path of config.toml, which holds the contexts. */
 export function configPath(io: Pick<Io, 'env' | 'home'>): string {
   return join(configDir(io), 'config.toml')
 }
 
+/** Path of credentials.json, which holds the keys of the contexts. */
 export function credentialsPath(io: Pick<Io, 'env' | 'home'>): string {
   return join(configDir(io), 'credentials.json')
 }
 
+/** Reads config.toml; without the file there are no contexts. Throws a usage error if it is unreadable, damaged or invalid. */
 export function readConfig(io: Pick<Io, 'env' | 'home'>): Config {
   const path = configPath(io)
   const text = readText(path)
@@ -34,10 +37,12 @@ export function readConfig(io: Pick<Io, 'env' | 'home'>): Config {
   return { ...(current !== undefined && { current }), contexts: Object.fromEntries(entries) }
 }
 
+/** Replaces config.toml. Throws the error of the file system if that fails. */
 export function writeConfig(io: Pick<Io, 'env' | 'home'>, { current, contexts }: Config): void {
   writePrivate(io, configPath(io), stringify({ ...(current !== undefined && { current }), contexts }))
 }
 
+/** Reads the keys of the contexts; without the file there are none. Throws a usage error if it is unreadable or damaged. */
 export function readCredentials(io: Pick<Io, 'env' | 'home'>): Credentials {
   const path = credentialsPath(io)
   const text = readText(path)

@@ -5,6 +5,7 @@ import { CliError, usage } from '../core/failure.ts'
 export interface Context {
   url: string
 }
+/** Contents of config.toml. */
 export interface Config {
   /** Context used by default. */
   current?: string
@@ -13,6 +14,7 @@ export interface Config {
 /** Keys by context, as in credentials.json. */
 export type Credentials = Readonly<Record<string, string>>
 
+/** Address and keys of a plane that runs on this machine. */
 export interface LocalPlane {
   url: string
   apiKey: string
@@ -114,6 +116,7 @@ export function checkedUrl(url: string, where: string): string {
   return url
 }
 
+/** Whether two URLs have the same origin; false if one of them is invalid. */
 export function sameOrigin(a: string, b: string): boolean {
   return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin
 }

@@ -4,7 +4,7 @@ import { errorText } from '../../node/fail.ts'
 import { usage } from './failure.ts'
 import type { Io } from './io.ts'
 
-/** Parses the JSON of a flag: a literal, `@file`, or `-` for stdin. */
+/** Parses the JSON of a flag: a literal, `@file`, or `-` for stdin. Throws a usage error if it is no JSON. */
 export async function readJsonArgument(io: Pick<Io, 'stdin' | 'cwd'>, text: string, flag: string): Promise<unknown> {
   const source = text === '-' ? await readAll(io.stdin) : text.startsWith('@') ? readFile(resolve(io.cwd, text.slice(1)), flag) : text
   try {
@@ -14,7 +14,7 @@ export async function readJsonArgument(io: Pick<Io, 'stdin' | 'cwd'>, text: stri
   }
 }
 
-/** Parses a request body in the same way; it must be an object. */
+/** Parses a request body in the same way; it must be an object. Throws a usage error otherwise. */
 export async function readBody(io: Pick<Io, 'stdin' | 'cwd'>, text: string | undefined): Promise<Record<string, unknown>> {
   if (text === undefined) return {}
   const value = await readJsonArgument(io, text, '--body')
@@ -22,6 +22,7 @@ export async function readBody(io: Pick<Io, 'stdin' | 'cwd'>, text: string | und
   return value as Record<string, unknown>
 }
 
+/** Reads a stream to its end and returns its UTF-8 text. */
 export async function readAll(stream: NodeJS.ReadableStream): Promise<string> {
   const parts: Buffer[] = []
   for await (const part of stream) parts.push(Buffer.from(part))

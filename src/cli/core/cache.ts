@@ -19,6 +19,7 @@ export function readCache(path: string): unknown {
   }
 }
 
+/** Writes a cache file that only its owner can read. Throws the error of the file system if that fails. */
 export function writeCache(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_DIR_MODE })
   writeFileSync(path, JSON.stringify(value), { mode: PRIVATE_FILE_MODE })

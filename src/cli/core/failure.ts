@@ -22,6 +22,7 @@ export class CliError extends OperatorError {
   }
 }
 
+/** Returns an error for an invalid command line or file, with exit code 2. */
 export function usage(message: string, hint?: string): CliError {
   return new CliError(EXIT.USAGE, 'usage', message, hint === undefined ? {} : { hint })
 }
@@ -30,6 +31,7 @@ export function usage(message: string, hint?: string): CliError {
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
 }
+/** Reason of the abort signal after `--timeout` has expired. */
 export class TimedOut extends Error {
   override readonly name = 'TimedOut'
 }
@@ -114,6 +116,7 @@ function hintOf({ status, message, detail }: ApiError): string | undefined {
   return list === undefined ? HINTS[status] : `${list[1]} shows the valid values`
 }
 
+/** Returns the exit code for an HTTP status and the code of an API error. */
 export function exitCodeOfStatus(status: number, code?: string): number {
   if (code !== undefined && CAPACITY_CODES.has(code)) return EXIT.NO_CAPACITY
   if (status === 401 || status === 403) return EXIT.NOT_ALLOWED

@@ -26,6 +26,7 @@ export interface Globals {
   quiet?: boolean
   /** False for `--no-input`. */
   input?: boolean
+  /** Longest time of the command, or of its wait; milliseconds. */
   timeout?: number
   debug?: boolean
   /** `curl`: the call is printed instead of sent. */

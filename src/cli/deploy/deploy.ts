@@ -13,6 +13,7 @@ import { changeBody, type Present, planDeploy, type Step, singular } from './pla
 import { priceOf } from './price.ts'
 import { formatPlan, type ShownStep, shownStep, summary } from './show-plan.ts'
 
+/** Flags of `deploy`. */
 export interface DeployFlags {
   file: string
   plan?: boolean
@@ -20,7 +21,7 @@ export interface DeployFlags {
   wait?: boolean
 }
 
-/** Applies a podplane.toml after it has shown the changes and their cost (CMD-20 to CMD-23). */
+/** Applies a podplane.toml after it has shown the changes and their cost (CMD-20 to CMD-23). Throws `CliError` if a change is refused. */
 export async function deploy(session: Session, flags: DeployFlags): Promise<number> {
   const declared = readManifest(readFile(session, flags.file), flags.file, session.io.env)
   const steps = planDeploy(declared, await readPresent(session))

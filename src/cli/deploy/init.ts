@@ -63,7 +63,7 @@ export const STARTERS: Readonly<Record<string, Readonly<Record<string, string>>>
   pod: { 'podplane.toml': POD },
 }
 
-/** Writes the starter files and overwrites none. */
+/** Writes the starter files and overwrites none. Throws `CliError` if the kind is unknown or a file exists. */
 export function init(session: Session, kind = 'endpoint', { file }: { file: string }): void {
   const starter = STARTERS[kind]
   if (starter === undefined) throw usage(`${kind}: it must be one of ${Object.keys(STARTERS).join(', ')}`)

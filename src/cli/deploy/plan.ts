@@ -3,6 +3,7 @@ import { type Declared, type Kind, resolveReferences } from './manifest.ts'
 /** Resource as the API returns it. */
 export type Present = Readonly<Record<string, unknown>> & { id: string; name: string }
 
+/** Field that a deploy changes, with its present and its declared value. */
 export interface Change {
   member: string
   from: unknown
@@ -32,6 +33,7 @@ const SINGULAR: Readonly<Record<Kind, string>> = { volumes: 'volume', templates:
 /** Variables that the plane adds. */
 const GIVEN_VARIABLES = new Set(['PUBLIC_KEY', 'JUPYTER_PASSWORD'])
 
+/** Returns the singular of a kind, for messages. */
 export function singular(kind: Kind): string {
   return SINGULAR[kind]
 }

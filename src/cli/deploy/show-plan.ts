@@ -15,6 +15,7 @@ export interface ShownStep {
 /** Values of variables may be passwords, so they are not shown. */
 const HIDDEN = '(hidden)'
 
+/** Returns a step as programs read it, with its price in USD per hour and without the values of variables. */
 export function shownStep(step: Step, price: Price): ShownStep {
   const { action, kind, name, id } = step
   const changes = step.changes.map(({ member, from, to }) =>

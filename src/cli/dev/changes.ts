@@ -4,6 +4,7 @@ import { type FSWatcher, watch } from 'node:fs'
 const DEBOUNCE_MS = 150
 const IGNORED = /(^|[\\/])(\.git|\.podplane|\.venv|node_modules|__pycache__)([\\/]|$)|~$|\.(pyc|log|sw[opx]|tmp)$/
 
+/** Whether a change of this path counts: generated, installed and temporary files are ignored. */
 export function isSource(path: string): boolean {
   return !IGNORED.test(path)
 }

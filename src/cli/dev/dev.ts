@@ -13,6 +13,7 @@ import type { Session } from '../session/session.ts'
 import { Changes } from './changes.ts'
 import { buildImage } from './image.ts'
 
+/** Flags of `dev`. */
 export interface DevFlags {
   file: string
   only?: string
@@ -33,7 +34,8 @@ interface Work {
 
 /**
  * Builds the worker of a directory, runs it on the local plane with its smoke job, and repeats this at each change of a file (CMD-34). It
- * uses its own endpoint, `<name>-dev`, with a minimum of 0 workers, so deployed endpoints stay unchanged.
+ * uses its own endpoint, `<name>-dev`, with a minimum of 0 workers, so deployed endpoints stay unchanged. Throws a usage error if the plane
+ * runs on another machine.
  */
 export async function develop(session: Session, flags: DevFlags): Promise<number> {
   if (!isOnThisMachine(session.target.url))

@@ -17,7 +17,7 @@ export async function updateEndpoint(session: Session, id: string, { body, plan 
   return EXIT.OK
 }
 
-/** Changes the minimum and maximum number of an endpoint's workers, or prints the plan. */
+/** Changes the minimum and maximum number of an endpoint's workers, or prints the plan. Throws a usage error if neither is given. */
 export async function scaleEndpoint(
   session: Session,
   id: string,
@@ -36,6 +36,7 @@ async function planUpdate(session: Session, id: string, changes: Changes): Promi
   return await planEach(session, [id], (one, query) => session.api.updateEndpoint({ path: { id: one }, body: changes, query }))
 }
 
+/** Deletes endpoints after a confirmation, or prints the plan. Returns the exit code. */
 export async function deleteEndpoints(
   session: Session,
   ids: readonly string[],

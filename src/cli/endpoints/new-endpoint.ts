@@ -21,6 +21,7 @@ export interface NewEndpointFlags {
   wait?: boolean
 }
 
+/** Creates an endpoint; with `--wait`, waits until it is ready if its minimum number of workers is above 0. */
 export async function createEndpoint(session: Session, flags: NewEndpointFlags): Promise<void> {
   const body = bodyOf(flags, await readBody(session.io, flags.body))
   const endpoint = await session.api.createEndpoint({ body })

@@ -37,7 +37,7 @@ export function undoSince(releases: readonly Release[], version: number): { body
   return { body, lostVariables: since.some(({ diff }) => diff.some(({ field }) => field === VARIABLES)) }
 }
 
-/** Restores the configuration of an earlier release as a new release. */
+/** Restores the configuration of an earlier release as a new release. Throws `CliError` if there is no such release. */
 export async function rollBack(
   session: Session,
   id: string,

@@ -12,7 +12,7 @@ type Timeline = Answer<'getJobTimeline'>
 
 const INPUT = '{"prompt":"Hello"}'
 
-/** Sends a job, prints its chunks as they arrive, and then the duration of its phases (CMD-19). */
+/** Sends a job, prints its chunks as they arrive, then the duration of its phases (CMD-19). Throws a usage error for invalid input. */
 export async function tryEndpoint(session: Session, endpointId: string, text = INPUT): Promise<number> {
   const input = await readJsonArgument(session.io, text, 'input')
   if (typeof input !== 'object' || input === null || Array.isArray(input)) throw usage(`the input must be a JSON object such as '${INPUT}'`)

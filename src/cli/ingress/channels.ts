@@ -14,17 +14,20 @@ export interface ExitStatus {
   isRefused?: true
 }
 
+/** Returns a message: the byte of its channel, then the body. */
 export function message(channel: keyof typeof CHANNELS, body: Uint8Array | string = ''): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(body)
   return new Uint8Array(Buffer.concat([Buffer.from([CHANNELS[channel]]), bytes]))
 }
 
+/** Returns a message that grants the other end credit for this number of bytes. */
 export function creditMessage(bytes: number): Uint8Array<ArrayBuffer> {
   const body = Buffer.alloc(4)
   body.writeUInt32BE(bytes)
   return message('credit', body)
 }
 
+/** Returns a message with the new size of the terminal, in rows and columns of characters. */
 export function resizeMessage(rows: number, cols: number): Uint8Array<ArrayBuffer> {
   return message('resize', JSON.stringify({ Width: cols, Height: rows }))
 }

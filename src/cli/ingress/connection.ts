@@ -13,6 +13,7 @@ export interface ConnectionOptions {
   terminal?: { rows: number; cols: number; term: string }
 }
 
+/** Output of a command in a pod, as it arrives. */
 export interface Heard {
   channel: 'stdout' | 'stderr'
   bytes: Uint8Array

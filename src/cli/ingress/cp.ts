@@ -16,7 +16,7 @@ export interface Side {
   path: string
 }
 
-/** `<pod>:<path>` is in a pod; text that starts like a path or has no colon is local. */
+/** `<pod>:<path>` is in a pod; text that starts like a path or has no colon is local. Throws a usage error if no path follows. */
 export function readSide(text: string): Side {
   const match = /^([A-Za-z0-9][\w-]*):(.*)$/s.exec(text)
   if (match?.[1] === undefined) return { pod: undefined, path: text }
@@ -35,7 +35,10 @@ const GIVE = `set -e
 [ -e "$1" ] || { echo "$1: no such file or directory" >&2; exit 1; }
 cd "$(dirname "$1")"; exec tar -cf - -- "$(basename "$1")"`
 
-/** Copies files and directories between this machine and a pod, as a tar stream over the plane (CMD-31). */
+/**
+ * Copies files and directories between this machine and a pod, as a tar stream over the plane (CMD-31). Throws a usage error unless exactly
+ * one side is in a pod.
+ */
 export async function copy(session: Session, from: string, to: string): Promise<void> {
   const [source, target] = [readSide(from), readSide(to)]
   if ((source.pod === undefined) === (target.pod === undefined)) {

@@ -4,6 +4,7 @@ import type { Io } from '../core/io.ts'
 import type { Session } from '../session/session.ts'
 import { PodConnection } from './connection.ts'
 
+/** Flags of `exec`. */
 export interface ExecFlags {
   stdin?: boolean
   tty?: boolean

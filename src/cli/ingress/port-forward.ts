@@ -5,6 +5,7 @@ import { CliError, failureOf, usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 import { PodConnection } from './connection.ts'
 
+/** Local port and the port of the pod to which it is forwarded. */
 export interface Mapping {
   local: number
   remote: number
@@ -12,7 +13,7 @@ export interface Mapping {
 
 const MAX_PORT = 65_535
 
-/** Parses `8888`, or `9000:8888` for another local port; local port 0 is any free one. */
+/** Parses `8888`, or `9000:8888` for another local port; local port 0 is any free one. Throws a usage error for other text. */
 export function readMapping(text: string): Mapping {
   const match = /^(?:(\d+):)?(\d+)$/.exec(text)
   const remote = Number(match?.[2])
@@ -28,7 +29,10 @@ if command -v socat >/dev/null 2>&1; then exec socat - "TCP:127.0.0.1:$1"; fi
 if command -v bash >/dev/null 2>&1; then exec bash -c 'exec 3<>"/dev/tcp/127.0.0.1/$0" && { cat <&3 & cat >&3; wait; }' "$1"; fi
 echo "the image has neither nc, socat nor bash" >&2; exit 127`
 
-/** Listens on local ports and forwards each connection to a port of a pod, which may listen on the pod's loopback only (CMD-32). */
+/**
+ * Listens on local ports and forwards each connection to a port of a pod, which may listen on the pod's loopback only (CMD-32). Throws
+ * `CliError` if the pod is not RUNNING.
+ */
 export async function forwardPorts(session: Session, podId: string, ports: readonly string[]): Promise<void> {
   const mappings = ports.map(readMapping)
   const pod = await session.api.getPod({ path: { id: podId } })

@@ -7,6 +7,7 @@ import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 import { untilDone } from '../session/wait.ts'
 
+/** Flags of the commands that change several jobs. */
 export interface BulkFlags {
   status?: string
   since?: string
@@ -20,7 +21,7 @@ type Action = Bulk['action']
 
 const DONE = { cancel: 'cancelled', retry: 'queued again' } as const
 
-/** Cancels or retries one job, several jobs, or all that the flags match (CMD-24). */
+/** Cancels or retries one job, several jobs, or all that the flags match (CMD-24). Throws a usage error if no jobs are selected. */
 export async function changeJobs(
   session: Session,
   action: Action,

@@ -5,6 +5,7 @@ import { usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 import { printOutcome, streamJob, waitForJob } from './watch.ts'
 
+/** Flags of `run`. */
 export interface RunFlags {
   body?: string
   webhook?: string

@@ -6,6 +6,7 @@ import { instantOf } from '../core/instants.ts'
 import type { Answer } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 
+/** Flags of the commands that print logs. */
 export interface LogFlags {
   follow?: boolean
   since?: string

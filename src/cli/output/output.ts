@@ -2,6 +2,7 @@ import type { Globals, Io } from '../core/io.ts'
 import { type Column, pick, plainText } from './columns.ts'
 import { formatRecord, formatTable, type TableStyle } from './table.ts'
 
+/** Form in which a list is printed. */
 export interface ListView<Row> {
   columns: readonly Column<Row>[]
   idOf: (row: Row) => string

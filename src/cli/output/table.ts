@@ -7,6 +7,7 @@ const GREEN = 32
 const RED = 31
 const YELLOW = 33
 
+/** Form of a table: time of now, colors and width in characters. */
 export interface TableStyle {
   nowMs: number
   color: boolean

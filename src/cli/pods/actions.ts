@@ -35,6 +35,7 @@ async function waitStopped(session: Session, id: string): Promise<void> {
   session.out.done(pod, id, `pod ${id} is stopped`)
 }
 
+/** Deletes pods after a confirmation, or prints the plan. Returns the exit code. */
 export async function deletePods(
   session: Session,
   ids: readonly string[],
@@ -50,6 +51,7 @@ export async function deletePods(
   return EXIT.OK
 }
 
+/** Sets or clears the time at which the plane stops a pod. Throws a usage error if the text is neither a duration nor `never`. */
 export async function stopAfter(session: Session, id: string, after: string): Promise<void> {
   const ms = durationOrNever(after)
   const at = ms === null ? null : new Date(session.io.nowMs() + ms).toISOString()

@@ -5,6 +5,7 @@ import { CliError } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 import { untilDone } from '../session/wait.ts'
 
+/** Creates a cluster, or with `--dry-run` prints its placement. Throws `CliError` if a dry run finds that it does not fit. */
 export async function createCluster(session: Session, flags: { body: string; dryRun?: boolean; wait?: boolean }): Promise<number> {
   const body = (await readBody(session.io, flags.body)) as ApiBody<'createCluster'>
   if (flags.dryRun) {

@@ -6,7 +6,7 @@ import { CliError, usage } from '../core/failure.ts'
 import type { Session } from '../session/session.ts'
 import { waitUsable } from './usable.ts'
 
-/** Flags of `pods create`. */
+/** Flags of `pods create`: sizes of disks in GB, durations in milliseconds. */
 export interface NewPodFlags {
   name?: string
   image?: string
@@ -43,7 +43,7 @@ export async function createPod(session: Session, command: readonly string[], fl
   return await waitUsable(session, pod.id)
 }
 
-/** Request body of the flags; flags take precedence over `--body`. */
+/** Request body of the flags; flags take precedence over `--body`. Throws a usage error if flags exclude each other. */
 export function bodyOf(flags: NewPodFlags, command: readonly string[], body: Record<string, unknown>, nowMs: number): ApiBody<'createPod'> {
   if (flags.gpu !== undefined && flags.cpu !== undefined) throw usage('--gpu and --cpu: a pod has only one of them')
   const members = given({

@@ -19,6 +19,7 @@ export interface Run {
 
 const runs = new WeakMap<Command, Run>()
 
+/** Binds a program to the run that carries out its commands. */
 export function bindRun(program: Command, run: Run): void {
   runs.set(program, run)
 }
@@ -97,6 +98,7 @@ async function withIds<Options extends object>(
   }
 }
 
+/** Returns the run of a command's program. Throws an error if the program is not bound to one. */
 export function runOf(command: Command): Run {
   const run = runs.get(rootOf(command))
   if (run === undefined) throw new Error('the program is not bound to a run')
@@ -114,6 +116,7 @@ export function noun(program: Command, name: string, aliases: readonly string[],
   return command
 }
 
+/** Adds examples to the help of a command; each line follows `podplane`. */
 export function examples(command: Command, ...lines: string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${lines.map((line) => `  $ podplane ${line}`).join('\n')}`)
 }
@@ -138,12 +141,14 @@ export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, value]
 }
 
+/** Parses a duration flag such as `90s` and returns milliseconds. Throws `InvalidArgumentError` for other text. */
 export function duration(value: string): number {
   const ms = parseDurationMs(value)
   if (ms === undefined) throw new InvalidArgumentError('it must be a duration such as 90s, 10m or 2h')
   return ms
 }
 
+/** Parses a flag that is a whole number from 0. Throws `InvalidArgumentError` for other text. */
 export function wholeNumber(value: string): number {
   if (!/^\d+$/.test(value)) throw new InvalidArgumentError('it must be a whole number')
   return Number(value)

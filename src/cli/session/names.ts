@@ -23,6 +23,7 @@ const LISTS = {
   organization: async ({ api }: Session) => (await api.listOrganizations()).organizations,
 } satisfies Record<string, (session: Session) => Promise<readonly Named[]>>
 
+/** Kind of resource that has a name. */
 export type Kind = keyof typeof LISTS
 
 /** Names of the arguments and flags that take an id or a name; in a flag, the part after a colon stays unchanged. */
@@ -36,6 +37,7 @@ export function kindsOf(name: string): readonly Kind[] | undefined {
   return TAKES[name] ?? TAKES[name.replace(/ies$/, 'y')] ?? TAKES[name.replace(/s$/, '')]
 }
 
+/** Returns all resources of these kinds, with their ids and names. */
 export async function listOf(session: Session, kinds: readonly Kind[]): Promise<readonly Named[]> {
   return (await Promise.all(kinds.map(async (kind) => await LISTS[kind](session)))).flat()
 }

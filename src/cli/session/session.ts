@@ -57,6 +57,7 @@ export class Session {
     return this.found
   }
 
+  /** The user's key for the plane. Throws `CliError` if there is none. */
   get key(): string {
     const { key, url } = this.target
     if (key !== undefined) return key
@@ -70,7 +71,7 @@ export class Session {
     return this.connectAs(this.key)
   }
 
-  /** Client of the plane with the operator key. */
+  /** Client of the plane with the operator key. Throws `CliError` if there is none. */
   get operatorApi(): ApiClient {
     const { operatorKey, url } = this.target
     if (operatorKey !== undefined) return this.connectAs(operatorKey)

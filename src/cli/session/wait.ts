@@ -7,7 +7,7 @@ import type { Session } from './session.ts'
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
-/** Polls until there is a result; meanwhile stderr shows why it is not there yet (CMD-4). */
+/** Polls until there is a result; meanwhile stderr shows why it is not there yet (CMD-4). Throws `CliError` at the deadline. */
 export async function untilDone<T>(
   session: Session,
   resource: string,

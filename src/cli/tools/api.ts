@@ -4,7 +4,7 @@ import type { Session } from '../session/session.ts'
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
-/** Sends any request and prints the JSON answer. */
+/** Sends any request and prints the JSON answer. Throws a usage error if the method, path or body is invalid. */
 export async function callApi(
   session: Session,
   word: string,

@@ -15,7 +15,7 @@ const PRIVATE_FILE_MODE = 0o600
 /** Number of newest events in the bundle. */
 const EVENTS = 50
 
-/** Writes an archive with the facts that support needs, without credentials (CMD-36). */
+/** Writes an archive with the facts that support needs, without credentials (CMD-36). Throws a usage error if the file exists. */
 export async function writeBundle(session: Session, checks: readonly Check[], path: string): Promise<void> {
   const place = resolve(session.io.cwd, path)
   if (existsSync(place)) throw usage(`${place} exists already`, 'name another file: podplane doctor --bundle <file>')

@@ -34,6 +34,7 @@ compdef _podplane podplane
 `,
 }
 
+/** Prints the completion script of a shell. Throws a usage error if there is none for it. */
 export function printCompletion(session: Session, shell: string): void {
   const script = SCRIPTS[shell]
   if (script === undefined) throw usage(`${shell}: it must be one of ${Object.keys(SCRIPTS).join(', ')}`)

@@ -40,7 +40,7 @@ function exports(variables: Readonly<Record<string, string>>): string {
     .join('\n')
 }
 
-/** Prints the settings that point another program to this plane (CMD-42). */
+/** Prints the settings that point another program to this plane (CMD-42). Throws a usage error for an unknown program. */
 export function printEnv(session: Session, { for: program, endpoint }: { for: string; endpoint?: string }): void {
   const write = PROGRAMS[program]
   if (write === undefined) throw usage(`--for ${program}: it must be one of ${Object.keys(PROGRAMS).join(', ')}`)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { usage } from '../core/failure.ts'
 
+/** Flags of the command that runs a plane. */
 export interface PlaneFlags {
   data?: string
   port?: string

@@ -3,11 +3,9 @@ import { join, resolve } from 'node:path'
 import { nodesOf, type Syntax, type SyntaxNode, syntaxOf } from '../../support/texts/syntax.ts'
 import { expect, it } from '../../support/unit.ts'
 
-// The rules of docs/glossary.md for doc comments. The command line is left out: its exports are commands, whose texts for users are checked
-// instead.
+// The rules of docs/glossary.md for doc comments.
 
 const ROOT = resolve(import.meta.dirname, '../../..')
-const EXEMPT = /^src\/cli\//
 
 /** A declaration with its doc comment. */
 interface Declared {
@@ -100,13 +98,11 @@ function unitless(source: string, syntax: Syntax): string[] {
   })
 }
 
-const sources = globSync('{src,durable-objects}/**/*.{ts,tsx}', { cwd: ROOT })
-  .filter((file) => !EXEMPT.test(file))
-  .map((file) => {
-    const source = readFileSync(join(ROOT, file), 'utf8')
-    const syntax = syntaxOf(file, source)
-    return { file, source, syntax, ...exportedOf(source, syntax) }
-  })
+const sources = globSync('{src,durable-objects}/**/*.{ts,tsx}', { cwd: ROOT }).map((file) => {
+  const source = readFileSync(join(ROOT, file), 'utf8')
+  const syntax = syntaxOf(file, source)
+  return { file, source, syntax, ...exportedOf(source, syntax) }
+})
 
 it('exported functions and classes have a doc comment', () => {
   expect(sources.flatMap(({ exported }) => exported).length).toBeGreaterThan(2_000)

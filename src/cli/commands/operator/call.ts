@@ -11,10 +11,12 @@ export type Call = <Answer>(send: (api: ApiClient, url: string) => Promise<Answe
 
 /** Option `--plan`, for commands whose operation supports a dry run. */
 export const PLAN = ['--plan', 'show the effects of the change without making it'] as const
+/** Flag of the commands that can show the plan of a change. */
 export interface Planned {
   plan?: boolean
 }
 
+/** Returns a new random operator key. */
 export function newOperatorKey(): string {
   return formatOperatorKey(randomBytes(SECRET_BYTES))
 }
@@ -37,6 +39,7 @@ export async function hostOf(api: ApiClient, host: string): Promise<{ id: string
   return { id: pickId({ what: 'host', list: 'podplane hosts list' }, host, (await api.listHosts()).hosts) }
 }
 
+/** Splits a list at its commas; spaces around items and empty items are dropped. */
 export function splitList(value: string): string[] {
   return value
     .split(',')
@@ -44,6 +47,7 @@ export function splitList(value: string): string[] {
     .filter((item) => item !== '')
 }
 
+/** Parses `<budget>=<whole number>` pairs. Throws `OperatorError` for other text. */
 export function parseBudgets(given: readonly string[]): Record<string, number> {
   return Object.fromEntries(
     given.map((text) => {
@@ -54,11 +58,13 @@ export function parseBudgets(given: readonly string[]): Record<string, number> {
   )
 }
 
+/** Parses a whole number from 1. Throws `InvalidArgumentError` for other text. */
 export function parseCount(value: string): number {
   if (!/^[1-9]\d*$/.test(value)) throw new InvalidArgumentError('it must be a whole number from 1')
   return Number(value)
 }
 
+/** Parses an amount in USD with up to 6 decimals. Throws `InvalidArgumentError` for other text. */
 export function parseUsd(value: string): number {
   if (!/^\d+(\.\d{1,6})?$/.test(value)) throw new InvalidArgumentError('it must be an amount in USD such as 80 or 12.50')
   return Number(value)
