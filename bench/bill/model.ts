@@ -16,7 +16,9 @@ export interface Counts {
 /**
  * Operations whose counts are measured (`counts.json`). `first ping` is the first one that names a job. `empty take` and `stop poll` are
  * polls that end without a job. `alarm moved`, `first take of a minute` and `first end of a minute` are what a ping, a poll and an end of a
- * job cost more when they set an alarm, or are noted for the minute. `log minute` is a minute of ten lines a second, a batch each second, in a log of full length.
+ * job cost more when they set an alarm, or are noted for the minute. `channel take` and `channel done` are those steps over a worker
+ * channel; `channel busy hour` is an hour of one worker with jobs of ten minutes, everything included, and `channel idle hour` one without
+ * jobs. `log minute` is a minute of ten lines a second, a batch each second, in a log of full length.
  */
 export type Operation =
   | 'submit'
@@ -33,6 +35,10 @@ export type Operation =
   | 'first end of a minute'
   | 'host hour'
   | 'log minute'
+  | 'channel take'
+  | 'channel done'
+  | 'channel busy hour'
+  | 'channel idle hour'
 
 /** How often operations happen, and the seconds in which an object cannot hibernate because it holds a poll. */
 export interface Usage {
@@ -58,12 +64,31 @@ const CALL_SECONDS = 0.01
 /** Pings until the alarm of an endpoint with running jobs is moved (LSE-24). */
 const PINGS_PER_ALARM = LEASE_INTERVALS - 1
 
+/** Hours of a busy worker for one job of ten minutes. */
+const LONG_JOB_HOURS = 1 / 6
+
 /**
- * The cost of one job of `seconds` on a busy worker of an endpoint with `workers` workers: its own calls, the pings and stop polls of its
- * worker meanwhile, and its share of the endpoint's alarm, history and time. The client reads the status once, and the job is deleted at
- * the end of its retention by an alarm of its own.
+ * One short job of `seconds` on a busy worker with a worker channel, of an endpoint with `workers` workers, with its share of the
+ * endpoint's history. The client reads the status once, and the job is deleted at the end of its retention.
  */
 export function jobUsage(seconds: number, workers = WORKERS): Usage {
+  const minute = Math.min(1, seconds / workers / 60)
+  return {
+    operations: { submit: 1, status: 1, 'channel take': 1, 'channel done': 1, retention: 1, 'first end of a minute': minute },
+    heldSeconds: 0,
+  }
+}
+
+/** One job of ten minutes of a worker with a worker channel, the only one of its endpoint: a sixth of a counted hour. */
+export function longJobUsage(): Usage {
+  return { operations: { 'channel busy hour': LONG_JOB_HOURS }, heldSeconds: 0 }
+}
+
+/**
+ * One job of `seconds` on a busy worker of an endpoint with `workers` workers that use HTTP: its own calls, the pings and stop polls of its
+ * worker meanwhile, and its share of the endpoint's alarm, history and time.
+ */
+export function httpJobUsage(seconds: number, workers = WORKERS): Usage {
   const pings = seconds / INTERVALS.pingSeconds
   const firstPings = Math.min(1, pings)
   return {
@@ -77,16 +102,16 @@ export function jobUsage(seconds: number, workers = WORKERS): Usage {
   }
 }
 
-/** A worker that is busy for `seconds`, beside the cost of its jobs and of its endpoint. */
-export function busyWorkerUsage(seconds: number): Usage {
-  return { operations: { ping: seconds / INTERVALS.pingSeconds, 'stop poll': seconds / INTERVALS.holdSeconds }, heldSeconds: 0 }
+/** A worker with a worker channel for `seconds`, without jobs, with the alarms of its endpoint: between two jobs and within one it sends nothing. */
+export function workerUsage(seconds: number): Usage {
+  return { operations: { 'channel idle hour': seconds / 3_600 }, heldSeconds: 0 }
 }
 
 /**
- * An endpoint without jobs, with one ready worker, for `seconds`: its object holds the worker's polls all the time, and each take moves the
- * alarm.
+ * An endpoint without jobs, with one ready worker that uses HTTP, for `seconds`: its object holds the worker's polls all the time, and each
+ * take moves the alarm.
  */
-export function readyEndpointUsage(seconds: number): Usage {
+export function httpEndpointUsage(seconds: number): Usage {
   const pings = seconds / INTERVALS.pingSeconds
   const polls = seconds / INTERVALS.holdSeconds
   return {

@@ -12,6 +12,7 @@ import { liveConfig, type Tx } from '../../src/queue/tx.ts'
 import { AuditOutbox } from '../audit-outbox.ts'
 import type { Timers } from '../clock/timers.ts'
 import { CallLimits } from './call-limits.ts'
+import { ChannelHosts } from './channel/channel-hosts.ts'
 import { performEffects } from './effects/after-commit.ts'
 import { Alarm } from './engine/alarm.ts'
 import { Engine } from './engine/engine.ts'
@@ -32,6 +33,7 @@ export class EndpointCore {
   readonly timers: Timers
   readonly parking: Parking
   readonly slots: Slots
+  readonly channelHosts = new ChannelHosts()
   readonly limits: CallLimits
   readonly placing = { inFlight: new Set<string>(), capacityChanges: 0 }
   /** Tests shorten the waits. */
@@ -103,11 +105,12 @@ export class EndpointCore {
   }
 
   private openRows(): Opened {
-    const { ctx, env, vault, parking, slots } = this
+    const { ctx, env, vault, parking, slots, channelHosts } = this
     const pingIntervalMs = this.settings.workerPingIntervalMs
     const seal = { vault, place: ctx.id.toString() }
     const state = new SqlState(ctx.storage, {
-      takes: { open: () => parking.openTakes() },
+      takes: parking,
+      unheardHosts: () => channelHosts.unheard,
       requests: slots,
       pingIntervalMs,
       seal,

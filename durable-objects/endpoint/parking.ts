@@ -1,5 +1,5 @@
 import type { Job } from '../../src/domain/job/job.ts'
-import type { OpenTake } from '../../src/queue/state.ts'
+import type { OpenTake, OpenTakes } from '../../src/queue/state.ts'
 import type { Timers } from '../clock/timers.ts'
 
 /**
@@ -19,7 +19,7 @@ export interface ParkedTake extends OpenTake {
 export type StopPollOutcome = 'woken' | 'displaced'
 
 /** Requests that wait in memory: takes for a job, polls for a stop order, and clients for the end of a job. */
-export class Parking {
+export class Parking implements OpenTakes {
   private readonly takes = new Map<string, ParkedTake>()
   private readonly stopPolls = new Map<string, (outcome: StopPollOutcome) => void>()
   private readonly jobWaiters = new Map<number, Set<(expired: Job | null) => void>>()
@@ -31,6 +31,10 @@ export class Parking {
 
   openTakes(): ParkedTake[] {
     return [...this.takes.values()]
+  }
+
+  isPolling(workerId: string): boolean {
+    return this.takes.has(workerId)
   }
 
   /**

@@ -7,6 +7,7 @@ import type { Tx } from '../../src/queue/tx.ts'
 import type { AuditOutbox } from '../audit-outbox.ts'
 import type { Timers } from '../clock/timers.ts'
 import type { CallLimits } from './call-limits.ts'
+import type { ChannelHosts } from './channel/channel-hosts.ts'
 import type { Outbox } from './outbox.ts'
 import type { Parking } from './parking.ts'
 import type { Slots } from './slots.ts'
@@ -62,6 +63,11 @@ export interface Background {
 /** Requests that wait: takes, stop polls and clients. */
 export interface Waiting {
   readonly parking: Parking
+}
+
+/** The open worker channels, by host. */
+export interface Channels {
+  readonly channelHosts: ChannelHosts
 }
 
 /** Durations of waits, in milliseconds. */

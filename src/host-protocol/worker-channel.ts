@@ -26,7 +26,7 @@ export const MAX_PART_CHARS = 256 * 1024
 /** Largest frame of an agent, UTF-16 code units: a hello of a thousand workers, or a post whose body is all escapes. */
 export const MAX_FRAME_CHARS = 512 * 1024
 /** Most workers in a frame. */
-const MAX_WORKERS = 1_024
+export const MAX_WORKERS = 1_024
 
 /** Status of a call that the object cannot decide by the host alone; the relay repeats it over HTTP with the worker's own key. */
 export const USE_HTTP = 421
@@ -73,23 +73,40 @@ const WorkerPing = z.object({
   /** Jobs that the worker reports as held. */
   jobs: z.array(Id).max(1_024),
   sdkVersion: z.string().max(64).nullable(),
+  /**
+   * The agent answers for the worker from now on (CHN-30): it says when the worker is quiet, and does not send pings that are the same again
+   * and again. Only to a plane that said `welcome`.
+   */
+  stands: z.boolean().optional(),
 })
 
 /** A frame of the agent. */
 export const AgentFrame = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('hello'), takes: z.array(Take).max(MAX_WORKERS), listens: z.array(Listen).max(MAX_WORKERS) }),
+  z.object({
+    type: z.literal('hello'),
+    takes: z.array(Take).max(MAX_WORKERS),
+    listens: z.array(Listen).max(MAX_WORKERS),
+    /** Workers for whose pings the agent still answers. */
+    standing: z.array(z.object(From)).max(MAX_WORKERS).optional(),
+  }),
   z.object({ type: z.literal('take'), ...Take.shape }),
   z.object({ type: z.literal('listen'), ...Listen.shape }),
   /** The worker of a take or stop poll has gone, or has waited long enough. The object answers it with `nothing`, even if it has answered the call. */
   z.object({ type: z.literal('leave'), n: CallNumber }),
   Post,
   z.object({ type: z.literal('pings'), pings: z.array(WorkerPing).max(MAX_WORKERS) }),
+  /** Workers for which the agent answers no more, because they have sent no ping for so many milliseconds. Sent once. */
+  z.object({ type: z.literal('quiet'), workers: z.array(z.object({ ...From, silentMs: z.int().min(0) })).max(MAX_WORKERS) }),
 ])
 export type AgentFrame = z.infer<typeof AgentFrame>
 
 /** A frame of the plane; `n` is the number of the call that it answers. */
 export const PlaneFrame = z.discriminatedUnion('type', [
   z.object({ type: z.literal('sync') }),
+  /** First frame of a plane that takes standing pings (CHN-30), with the interval of pings. */
+  z.object({ type: z.literal('welcome'), pingIntervalMs: z.int().positive() }),
+  /** The agent sends each ping of these workers again, until they are the same again and again. */
+  z.object({ type: z.literal('recall'), workers: z.array(Id) }),
   /** Part of a long answer; `job` with the same number ends it. */
   z.object({ type: z.literal('part'), n: CallNumber, text: z.string() }),
   /** The jobs of a take, JSON text as in the answer over HTTP. */

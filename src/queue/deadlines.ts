@@ -1,11 +1,13 @@
+import { dueAtMs, type RunningJob } from '../domain/job/job.ts'
 import { restartLease } from '../domain/job/lease.ts'
 import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
 import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
 import { deleteCorrupted } from './jobs.ts'
+import { isUnheard, isWatched, recallAtMs, recallEnding } from './standing.ts'
 import type { QueueState } from './state.ts'
-import { applyJobDeadlines, endLeases, failWorker, isSilent, LOST, silenceLimitMs, silenceReason } from './transitions.ts'
+import { applyJobDeadlines, endLeases, failWorker, isSilent, LOST, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
-import { applyWorkerEvent, heldCounts } from './worker-rows.ts'
+import { applyWorkerEvent, heldCounts, silenceLimitMs } from './worker-rows.ts'
 import { finishesByMs } from './workers/outside-calls.ts'
 
 /** All deadlines of a queue. Their columns are authoritative; an alarm only triggers the check. */
@@ -28,6 +30,7 @@ export function applyDeadlines(tx: Tx): void {
     if (!applyJobDeadlines(tx, seq)) deleteCorrupted(tx, seq)
   }
   for (const { id } of workers.all()) applyWorkerDeadlines(tx, workers.get(id))
+  recallEnding(tx)
   tx.effects.scale = true
 }
 
@@ -37,7 +40,7 @@ function applyWorkerDeadlines(tx: Tx, worker: Worker | null): void {
     endSilentDraining(tx, worker)
     return
   }
-  const dueAtMs = workerDueAtMs(worker, silenceLimitMs(tx.state))
+  const dueAtMs = workerDueAtMs(worker, silenceLimitMs(tx.state), asksForWork(tx.state, worker))
   if (dueAtMs === null || tx.nowMs < dueAtMs) return
   if (worker.phase === 'STARTING') failWorker(tx, worker, lateReason(tx, worker.reason))
   if (worker.phase === 'READY') failSilentReady(tx, worker)
@@ -56,7 +59,13 @@ function endSilentDraining(tx: Tx, worker: DrainingWorker): void {
 
 function failSilentReady(tx: Tx, worker: ReadyWorker): void {
   if (isSilent(tx, worker)) failWorker(tx, worker, silenceReason(tx.state))
-  else if (tx.nowMs >= noTakeDueAtMs(worker)) failWorker(tx, worker, 'it sends pings, but does not request work')
+  else if (!asksForWork(tx.state, worker) && tx.nowMs >= noTakeDueAtMs(worker))
+    failWorker(tx, worker, 'it sends pings, but does not request work')
+}
+
+// An open take lasts as long as it is open. A channel that has outlived the memory of the queue may have one.
+function asksForWork(state: QueueState, worker: Worker): boolean {
+  return state.takes.isPolling(worker.id) || isUnheard(state, worker)
 }
 
 /**
@@ -66,7 +75,13 @@ function failSilentReady(tx: Tx, worker: ReadyWorker): void {
 export function nextDueAtMs(state: QueueState, nowMs: number, inFlight: ReadonlySet<string>): number | null {
   const held = heldCounts(state)
   const dues = state.workers.all().map((worker) => workerWakeAtMs(state, worker, held, nowMs, inFlight))
-  return earliest([state.jobs.nextDueAtMs(), ...dues])
+  return earliest([state.jobs.nextDueAtMs((job) => leaseWakeAtMs(state, job)), ...dues])
+}
+
+// The next pings of a worker for which an agent answers show whether it has its new job (LSE-2); the agent says when there are none.
+function leaseWakeAtMs({ workers }: QueueState, job: RunningJob): number {
+  const worker = job.acked ? null : workers.get(job.holder.workerId)
+  return dueAtMs(worker && isWatched(worker) ? { ...job, leaseUntilMs: worker.watchedUntilMs } : job)
 }
 
 // A draining worker is removed once its last job has ended; until then only its silence is watched.
@@ -79,9 +94,11 @@ function workerWakeAtMs(
 ): number | null {
   const lostAfterMs = silenceLimitMs(state)
   const isFinishing = worker.phase === 'DRAINING' && held.has(worker.id)
-  const dueAtMs = isFinishing
+  const ownAtMs = isFinishing
     ? finite(Math.min(silentAtMs(worker, lostAfterMs), finishesByMs(state, worker)))
-    : workerDueAtMs(worker, lostAfterMs)
+    : workerDueAtMs(worker, lostAfterMs, asksForWork(state, worker))
+  const recalledAtMs = recallAtMs(state, worker)
+  const dueAtMs = recalledAtMs === null || recalledAtMs <= nowMs ? ownAtMs : earliest([ownAtMs, recalledAtMs])
   return dueAtMs !== null && inFlight.has(worker.id) ? Math.max(dueAtMs, nowMs + IN_FLIGHT_LIMIT_MS) : dueAtMs
 }
 
@@ -105,7 +122,10 @@ export function absorbOutage(tx: Tx): void {
   state.meta.setAlarmAtMs(null)
   const untilMs = nowMs + Math.max(silenceLimitMs(state), SILENCE_MIN_MS)
   for (const job of state.jobs.running()) state.jobs.save(job, restartLease(job, untilMs))
-  for (const worker of state.workers.all()) excuseWorker(tx, worker, untilMs)
+  for (const worker of state.workers.all()) {
+    excuseWorker(tx, worker, untilMs)
+    tx.effects.recalls.add(worker.id)
+  }
 }
 
 /** Whether the alarm is so late that the plane itself must have been down. */

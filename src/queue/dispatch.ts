@@ -29,7 +29,7 @@ export function dispatch(tx: Tx): TakeReply[] {
   const { jobs, takes } = tx.state
   const queuedJobs = jobs.queuedNormal + jobs.queuedLow
   if (queuedJobs === 0) return []
-  const open = takes.open()
+  const open = takes.openTakes()
   if (open.length === 0) return []
   const takers = readyTakers(tx, open)
   const wanted = takers.reduce((sum, { capacity }) => sum + capacity, 0)

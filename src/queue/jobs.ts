@@ -1,6 +1,7 @@
 import { parseJobSeq } from '../domain/job/id.ts'
 import { type EndedJob, finishJob, isEnded, type Job, type RunningJob, retryJob } from '../domain/job/job.ts'
 import { notificationTexts } from '../domain/job/record.ts'
+import { recallStanding } from './standing.ts'
 import { INPUT, type QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent } from './worker-rows.ts'
@@ -56,7 +57,8 @@ function rememberAttempt({ state, nowMs }: Tx, before: RunningJob | EndedJob, af
 
 function markIdle(tx: Tx, job: RunningJob): void {
   const { workerId } = job.holder
-  if (tx.state.jobs.heldBy(workerId).length === 0) applyWorkerEvent(tx, workerId, { kind: 'idle' })
+  const { jobs, takes } = tx.state
+  if (jobs.heldBy(workerId).length === 0) applyWorkerEvent(tx, workerId, { kind: 'idle', polls: takes.isPolling(workerId) })
 }
 
 /** Removes a job and all its data (TMO-1, TMO-3). */
@@ -95,6 +97,7 @@ export function orderStop(tx: Tx, job: Job): void {
   if (!job.holder) return
   tx.state.workers.orderStop(job.holder.workerId, job.id, tx.nowMs + STOP_GRACE_MS)
   tx.effects.stopPolls.add(job.holder.workerId)
+  recallStanding(tx, [job.holder.workerId])
 }
 
 /** CTL-1, and deletion of an endpoint: cancels a live job; a terminal job stays as it is. */

@@ -1,19 +1,11 @@
 import type { Holder } from '../domain/job/job.ts'
 import { missPing, renewLease } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
+import { watch } from './standing.ts'
+import type { Ping } from './state.ts'
 import { applyJobDeadlines, currentJob, failWorker, killWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent, workerOf } from './worker-rows.ts'
-
-/** Content of a worker's ping. */
-export interface Ping {
-  /** Jobs that the worker reports as held. */
-  listed: ReadonlySet<string>
-  /** Version of its SDK; null when it reports none. */
-  sdkVersion: string | null
-  /** Why it is unfit to work; null when it is healthy. */
-  unhealthy: string | null
-}
 
 /** Applies a ping: a sign of life of the worker and of each job that it lists (LSE-4, LSE-5, WRK-20). */
 export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }: Ping): void {
@@ -26,6 +18,17 @@ export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }
   applyWorkerEvent(tx, worker.id, { kind: 'ping' })
   renewLeases(tx, from, listed, confusesWorkers(sdkVersion))
   enforceStops(tx, worker, listed)
+}
+
+/**
+ * Applies a ping for which the agent of the worker's host answers from now on (CHN-30). A worker with stop orders has to send each ping,
+ * because they repeat the orders and end the worker in time (WRK-26).
+ */
+export function takeStandingPing(tx: Tx, from: Holder, ping: Ping): void {
+  takePing(tx, from, ping)
+  if (!workerOf(tx.state, from)) return
+  if (tx.state.workers.stops(from.workerId).length > 0) tx.effects.recalls.add(from.workerId)
+  else watch(tx, from.workerId, ping.listed)
 }
 
 /** WRK-21: these SDK versions could report another worker's jobs, so a missing id proves nothing. */

@@ -20,6 +20,11 @@ export interface QueueState {
   readonly decisions: DecisionRows
   readonly outbox: OutboxRows
   readonly takes: OpenTakes
+  /**
+   * Hosts whose worker channels have outlived the memory of the queue, and whose agents have not yet said which pings stand (CHN-30). Not
+   * stored in rows.
+   */
+  unheardHosts(): ReadonlySet<string>
   readonly requests: OpenRequests
   /** Ping interval `P` that workers are given, milliseconds. */
   readonly pingIntervalMs: number
@@ -67,7 +72,8 @@ export interface JobRows {
   waitingSinceMs(limit: number): number[]
   /** Sequence numbers of jobs whose deadline has passed, earliest first. */
   due(nowMs: number, limit: number): number[]
-  nextDueAtMs(): number | null
+  /** Earliest deadline; `dueOf`: that of a running job, by default its own. */
+  nextDueAtMs(dueOf?: (job: RunningJob) => number): number | null
 }
 
 /** Attempts of jobs that were queued again (JOB-43). */
@@ -164,6 +170,9 @@ export interface MetaValues {
   /** Instant for which the alarm was last set, to distinguish an outage of the plane itself from silent workers. */
   alarmAtMs(): number | null
   setAlarmAtMs(atMs: number | null): void
+  /** Whether an agent answered for the pings of a worker when the alarm was set, which may then be far ahead (CHN-30). */
+  alarmTrusts(): boolean
+  setAlarmTrusts(trusts: boolean): void
 }
 
 /** Idempotency keys of submits, per user (RUN-13). */
@@ -199,7 +208,19 @@ export interface OpenTake {
 
 /** Takes that wait for a job. They are not stored in rows. */
 export interface OpenTakes {
-  open(): readonly OpenTake[]
+  openTakes(): readonly OpenTake[]
+  /** Whether a worker has an open take. */
+  isPolling(workerId: string): boolean
+}
+
+/** Content of a worker's ping. */
+export interface Ping {
+  /** Jobs that the worker reports as held. */
+  listed: ReadonlySet<string>
+  /** Version of its SDK; null when it reports none. */
+  sdkVersion: string | null
+  /** Why it is unfit to work; null when it is healthy. */
+  unhealthy: string | null
 }
 
 /** Requests of a load-balancing endpoint, in progress or waiting. They are not stored in rows. */

@@ -1,11 +1,11 @@
 import type { Job } from '../domain/job/job.ts'
-import { applyTime, endLease, LEASE_INTERVALS, type Loss, lossOf } from '../domain/job/lease.ts'
+import { applyTime, endLease, type Loss, lossOf } from '../domain/job/lease.ts'
 import { launchBackoffMs } from '../domain/worker/scaling.ts'
 import { silentAtMs, type Worker } from '../domain/worker/worker.ts'
 import { applyJob, deleteJob, orderStop, peekJob } from './jobs.ts'
 import type { QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
-import { applyWorkerEvent } from './worker-rows.ts'
+import { applyWorkerEvent, silenceLimitMs } from './worker-rows.ts'
 
 /**
  * Ends of jobs and workers, in one module because each can cause the other: an expired lease may end its worker, and the end of a worker
@@ -58,11 +58,6 @@ function replaceLoser(tx: Tx, job: Job, reason: string): void {
   if (worker?.phase !== 'READY') return
   if (isSilent(tx, worker)) failWorker(tx, worker, silenceReason(tx.state))
   else drainWorker(tx, worker, `lost job ${job.id}: ${reason}`)
-}
-
-/** LSE-7: duration of silence after which a worker counts as lost, milliseconds. */
-export function silenceLimitMs({ pingIntervalMs }: Pick<QueueState, 'pingIntervalMs'>): number {
-  return LEASE_INTERVALS * pingIntervalMs
 }
 
 /** Whether a worker has been silent for the limit (LSE-7). */

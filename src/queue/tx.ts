@@ -20,6 +20,8 @@ export class Effects {
   readonly expiredJobs = new Map<number, Job>()
   /** Workers whose stop poll is answered. */
   readonly stopPolls = new Set<string>()
+  /** Workers whose agents are asked to send each ping again (CHN-30). */
+  readonly recalls = new Set<string>()
   /** Workers that get no more work: their open take ends without a job. */
   readonly releasedTakes = new Set<string>()
   /** Endpoints that search for capacity, to be notified that some may be available here. */
@@ -31,6 +33,7 @@ export class Effects {
     for (const seq of other.changedJobs) this.changedJobs.add(seq)
     for (const [seq, job] of other.expiredJobs) this.expiredJobs.set(seq, job)
     for (const id of other.stopPolls) this.stopPolls.add(id)
+    for (const id of other.recalls) this.recalls.add(id)
     for (const id of other.releasedTakes) this.releasedTakes.add(id)
     for (const id of other.capacitySeekers) this.capacitySeekers.add(id)
     this.scale ||= other.scale

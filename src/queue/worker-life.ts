@@ -32,12 +32,16 @@ export type WorkerEvent =
   /** It asked for work. */
   | { kind: 'take' }
   | { kind: 'ping' }
-  /** Its queue was loaded from rows, which lack its latest pings (LSE-24). */
-  | { kind: 'loaded'; holdsJobs: boolean }
+  /** Its queue was loaded from rows, which lack its latest pings (LSE-24). `isTrusted`: the agent of its host answered for them. */
+  | { kind: 'loaded'; holdsJobs: boolean; isTrusted: boolean }
+  /** The agent of its host answers for its pings until then (CHN-30). */
+  | { kind: 'watched'; untilMs: number }
+  /** Nobody answers for its pings any more. `seenAtMs`: the last one. */
+  | { kind: 'unwatched'; seenAtMs: number }
   /** It was given a job. */
   | { kind: 'busy' }
-  /** It holds no job or request. */
-  | { kind: 'idle' }
+  /** It holds no job or request. `polls`: its take has been open meanwhile. */
+  | { kind: 'idle'; polls: boolean }
   /** Its host is silent: until then its own silence proves nothing (HOST-36). */
   | { kind: 'host silent'; untilMs: number }
   /** Its host is back, so its own silence counts again after `untilMs`. */
@@ -61,7 +65,7 @@ type Next = Worker | null
 type Step<P extends WorkerPhase, K extends WorkerEvent['kind']> = (worker: WorkerIn<P>, event: EventOf<K>, nowMs: number) => Next
 type Life = { readonly [P in WorkerPhase]: { readonly [K in WorkerEvent['kind']]?: Step<P, K> } }
 
-const NEVER_SEEN = { lastSeenAtMs: null, excusedUntilMs: null, loadedAtMs: null }
+const NEVER_SEEN = { lastSeenAtMs: null, excusedUntilMs: null, loadedAtMs: null, watchedUntilMs: null }
 
 const LIFE: Life = {
   PLACING: {
@@ -94,6 +98,7 @@ const LIFE: Life = {
       idleSinceMs: nowMs,
       excusedUntilMs: null,
       loadedAtMs: null,
+      watchedUntilMs: null,
     }),
     healthy: (worker, _, nowMs) => ({
       ...worker,
@@ -116,12 +121,16 @@ const LIFE: Life = {
     ping: seen,
     loaded: (worker, event, nowMs) => {
       const next = loaded(worker, event, nowMs)
-      // A row without an idle time does not say whether the worker was idle; its idle time starts here.
+      // A row without an idle time does not say whether the worker was idle; its idle time starts here. A queue that rested has not missed a
+      // take, and its row has the minute of the last one.
       const isUnknown = worker.idleSinceMs === null && worker.lastSeenAtMs !== null && !event.holdsJobs
-      return isUnknown ? { ...next, idleSinceMs: nowMs } : next
+      return isUnknown ? { ...next, idleSinceMs: event.isTrusted ? Math.min(nowMs, worker.lastTakeAtMs || nowMs) : nowMs } : next
     },
+    watched,
+    unwatched,
     busy: (worker) => ({ ...worker, idleSinceMs: null, worked: true }),
-    idle: (worker, _, nowMs) => ({ ...worker, idleSinceMs: nowMs }),
+    // An open take is still asking for work, and the time of the last take is the only one that its row is sure to have.
+    idle: (worker, { polls }, nowMs) => ({ ...worker, idleSinceMs: nowMs, lastTakeAtMs: polls ? nowMs : worker.lastTakeAtMs }),
     'host silent': hostSilent,
     'host returned': hostReturned,
     drain,
@@ -131,6 +140,8 @@ const LIFE: Life = {
   DRAINING: {
     ping: seen,
     loaded,
+    watched,
+    unwatched,
     'host silent': hostSilent,
     'host returned': hostReturned,
     fail,
@@ -158,8 +169,17 @@ function seen<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'pin
 }
 
 // Set only once until the worker pings again; otherwise a queue that is loaded often would wait forever for a worker that is gone.
-function loaded<W extends ReadyWorker | DrainingWorker>(worker: W, _: EventOf<'loaded'>, nowMs: number): W {
-  return worker.lastSeenAtMs === null || worker.loadedAtMs !== null ? worker : { ...worker, loadedAtMs: nowMs }
+function loaded<W extends ReadyWorker | DrainingWorker>(worker: W, { isTrusted }: EventOf<'loaded'>, nowMs: number): W {
+  return isTrusted || worker.lastSeenAtMs === null || worker.loadedAtMs !== null ? worker : { ...worker, loadedAtMs: nowMs }
+}
+
+function watched<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'watched'>): W {
+  return worker.lastSeenAtMs === null ? worker : { ...worker, watchedUntilMs: untilMs }
+}
+
+function unwatched<W extends ReadyWorker | DrainingWorker>(worker: W, { seenAtMs }: EventOf<'unwatched'>): W {
+  if (worker.watchedUntilMs === null) return worker
+  return { ...worker, watchedUntilMs: null, lastSeenAtMs: Math.max(worker.lastSeenAtMs ?? 0, seenAtMs) }
 }
 
 function hostSilent<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host silent'>): W {
@@ -173,8 +193,9 @@ function hostReturned<W extends ReadyWorker | DrainingWorker>(worker: W, { until
 }
 
 function drain(worker: WorkerIn<'PLACING' | 'STARTING' | 'READY'>, { reason }: EventOf<'drain'>, nowMs: number): DrainingWorker {
-  const { lastSeenAtMs, excusedUntilMs, loadedAtMs } = worker.phase === 'READY' ? worker : NEVER_SEEN
-  return { ...factsOf(worker), phase: 'DRAINING', reason, nextAttemptAtMs: nowMs, attempts: 0, lastSeenAtMs, excusedUntilMs, loadedAtMs }
+  const { lastSeenAtMs, excusedUntilMs, loadedAtMs, watchedUntilMs } = worker.phase === 'READY' ? worker : NEVER_SEEN
+  const watch = { lastSeenAtMs, excusedUntilMs, loadedAtMs, watchedUntilMs }
+  return { ...factsOf(worker), phase: 'DRAINING', reason, nextAttemptAtMs: nowMs, attempts: 0, ...watch }
 }
 
 function unseen(worker: FailedWorker): DrainingWorker {

@@ -1,4 +1,5 @@
 import type { Holder } from '../domain/job/job.ts'
+import { LEASE_INTERVALS } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
 import type { QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
@@ -33,6 +34,11 @@ export function workerOf(state: QueueState, from: Holder): Worker | null {
   return worker?.boot === from.boot ? worker : null
 }
 
+/** LSE-7: duration of silence after which a worker counts as lost, milliseconds. */
+export function silenceLimitMs({ pingIntervalMs }: Pick<QueueState, 'pingIntervalMs'>): number {
+  return LEASE_INTERVALS * pingIntervalMs
+}
+
 /**
  * Number of jobs that occupy each worker: its leases, or 1 for a stopped job that it has not released. A worker with an open take has
  * released every stopped job, even if an order still exists (WRK-45).
@@ -42,7 +48,6 @@ export function occupiedWorkers(state: QueueState): Map<string, number> {
   const counts = new Map(heldCounts(state))
   const stopped = workers.withStops()
   if (stopped.length === 0) return counts
-  const polling = new Set(takes.open().map((take) => take.workerId))
-  for (const id of stopped) if (!counts.has(id) && !polling.has(id)) counts.set(id, 1)
+  for (const id of stopped) if (!counts.has(id) && !takes.isPolling(id)) counts.set(id, 1)
   return counts
 }

@@ -35,7 +35,7 @@ export class MemoryQueue implements QueueUnderTest {
   readonly scales: boolean
   private nowMs = START_MS
   private parking = new Parking({ after: () => () => undefined })
-  private state = new MemoryState({ open: () => this.parking.openTakes() })
+  private state = new MemoryState(this.parking)
   private alarm = this.newAlarm()
   private planned = false
   private scaleAtMs: number | null = null
@@ -83,7 +83,7 @@ export class MemoryQueue implements QueueUnderTest {
   async restart(): Promise<void> {
     this.parking = new Parking({ after: () => () => undefined })
     this.open.clear()
-    this.state = this.state.restarted({ open: () => this.parking.openTakes() })
+    this.state = this.state.restarted(this.parking)
     this.alarm = this.newAlarm()
     this.planned = false
     this.scaleAtMs = null

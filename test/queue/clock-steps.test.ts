@@ -16,7 +16,7 @@ const TIMES = { pingIntervalMs: P_MS }
 
 /** A worker that runs a job, both seen at SEEN_MS. */
 function running(executionTimeoutMs: number) {
-  const state = new MemoryState({ open: () => [] })
+  const state = new MemoryState()
   state.pingIntervalMs = P_MS
   state.workers.save(workerIn('READY', 'w', { lastSeenAtMs: SEEN_MS, lastTakeAtMs: START_MS, idleSinceMs: null }))
   const submitted = submitJob({

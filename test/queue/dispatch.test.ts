@@ -17,7 +17,7 @@ const FAILED = { failures: 3, notBeforeMs: 90_000 }
 function failingQueue(): Tx {
   const worker = workerIn('READY', 'w', { boot: 'b', lastSeenAtMs: NOW_MS, lastTakeAtMs: NOW_MS })
   const take: OpenTake = { workerId: 'w', boot: 'b', capacity: 1, parkedAtMs: NOW_MS }
-  const state = new MemoryState({ open: () => [take] })
+  const state = new MemoryState({ openTakes: () => [take], isPolling: () => true })
   const tx: Tx = { state, nowMs: NOW_MS, effects: new Effects() }
   const made = createEndpointConfig(SEED_CATALOG, { name: 'n', image: 'i', gpu: { pools: ['ADA_24'] } }, { id: 'e', teamId: 't' }, 0)
   if (!made.ok) throw new Error(made.problem.detail)

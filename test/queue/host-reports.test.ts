@@ -7,7 +7,7 @@ import { describe, expect, it } from '../support/unit.ts'
 
 /** The worker after the report of its host; null when its row is deleted. */
 function leftOf(phase: 'READY' | 'DRAINING' | 'FAILED', reported: 'gone' | 'exited') {
-  const state = new MemoryState({ open: () => [] })
+  const state = new MemoryState()
   state.workers.save(workerIn(phase, 'w'))
   const report: WorkloadReport = { workloadId: 'w', state: reported, at: 1000, sequence: 1, exitCode: null, reason: null }
   applyWorkloadReport({ state, nowMs: 1000, effects: new Effects() }, report)

@@ -7,17 +7,16 @@ import { beginCommit } from '../../src/queue/commit.ts'
 import { applyDeadlines, nextDueAtMs } from '../../src/queue/deadlines.ts'
 import { takePing } from '../../src/queue/pings.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
-import { MemoryState } from '../support/queue/memory-state.ts'
+import { MemoryState, NO_TAKES } from '../support/queue/memory-state.ts'
 import { workerIn } from '../support/queue/workers.ts'
 
 const P = 10_000
 const TERM = 4 * P
-const TAKES = { open: () => [] }
 const HOLDER = { workerId: 'w', boot: 'b' }
 
 /** A queue whose worker holds a job and has pinged at 1 s. */
 function queue(worker: Partial<WorkerIn<'READY'>> = {}) {
-  const state = new MemoryState(TAKES)
+  const state = new MemoryState()
   const times = { pingIntervalMs: P }
   const seq = state.jobs.nextSequence()
   const submitted = submitJob({
@@ -46,7 +45,7 @@ function ping(state: MemoryState, nowMs: number): void {
 
 /** The first commit after the object was loaded anew. */
 function loaded(state: MemoryState, nowMs: number): MemoryState {
-  const next = state.restarted(TAKES)
+  const next = state.restarted(NO_TAKES)
   beginCommit(at(next, nowMs), true)
   applyDeadlines(at(next, nowMs))
   return next

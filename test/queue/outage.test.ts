@@ -13,7 +13,7 @@ const ARMED_MS = 10_000
 const BACK_MS = 100_000
 
 function queueWith(worker: Worker, pingIntervalMs: number) {
-  const state = new MemoryState({ open: () => [] })
+  const state = new MemoryState()
   state.pingIntervalMs = pingIntervalMs
   state.workers.save(worker)
   state.meta.setAlarmAtMs(ARMED_MS)

@@ -23,7 +23,7 @@ const idle = (id: string, forMs: number) =>
 
 /** An endpoint at one instant, with workers that are idle unless a job is given. */
 function queueWith(workers: readonly Worker[], { min = 0, idleTimeout = 600 } = {}) {
-  const state = new MemoryState({ open: () => [] })
+  const state = new MemoryState()
   const noted: Parameters<DecisionRows['note']>[] = []
   state.decisions.note = (...decision: Parameters<DecisionRows['note']>) => void noted.push(decision)
   const tx = (nowMs = NOW_MS): Tx => ({ state, nowMs, effects: new Effects() })

@@ -54,7 +54,7 @@ export class EndpointNode {
   private readonly world: World
   private readonly fleet: Fleet
   private parking = this.newParking()
-  private state = new MemoryState({ open: () => this.parking.openTakes() })
+  private state = new MemoryState(this.parking)
   private alarm = this.newAlarm()
   private readonly inFlight = new Set<string>()
   private readonly notifying = new Set<string>()
@@ -278,7 +278,7 @@ export class EndpointNode {
   private start(): void {
     this.world.say(`${this.id} starts`)
     this.isDown = false
-    this.state = this.state.restarted({ open: () => this.parking.openTakes() })
+    this.state = this.state.restarted(this.parking)
     this.alarm = this.newAlarm()
     this.isPlanned = false
     this.scaleAtMs = null

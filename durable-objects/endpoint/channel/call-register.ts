@@ -1,6 +1,8 @@
 /** An open take or stop poll. */
 export interface OpenCall {
   n: number
+  /** The worker of a take; null for a stop poll. */
+  takeOf: string | null
   /** Whether its worker has gone. */
   left: boolean
   /** Ends it without an answer for the worker. */

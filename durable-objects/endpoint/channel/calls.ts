@@ -10,17 +10,20 @@ import {
   USE_HTTP,
 } from '../../../src/host-protocol/worker-channel.ts'
 import { logEvent } from '../../../src/platform/log.ts'
-import { takePing } from '../../../src/queue/pings.ts'
+import { takePing, takeStandingPing } from '../../../src/queue/pings.ts'
 import { askForWork, collectStops } from '../../../src/queue/polls.ts'
+import { endHostStanding, endStanding, keepStanding, noteEndOfTake } from '../../../src/queue/standing.ts'
+import type { Ping } from '../../../src/queue/state.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
+import { workerOf } from '../../../src/queue/worker-rows.ts'
 import type { ParkedTake } from '../parking.ts'
-import type { Rows } from '../parts.ts'
+import type { Channels, Rows } from '../parts.ts'
 import { DRAINING_HOLD_MS, type PollParts } from '../worker/worker-polls.ts'
 import { type PostParts, takePostText } from '../worker/worker-posts.ts'
 import { CallRegister, type OpenCall } from './call-register.ts'
 
 /** Parts that the calls of workers use. */
-export type CallParts = PollParts & PostParts & Rows
+export type CallParts = Channels & PollParts & PostParts & Rows
 
 /** Most posts of a channel that are applied at the same time; further ones are refused with 503, and the agent repeats them. */
 const MAX_POSTS = 256
@@ -35,14 +38,17 @@ export class ChannelCalls {
   private readonly core: CallParts
   private readonly hostId: string
   private readonly send: (frame: PlaneFrame) => void
+  private readonly stand: () => void
   private readonly calls = new CallRegister()
   /** Numbers of the posts that are being applied. */
   private readonly posts = new Set<number>()
 
-  constructor(core: CallParts, hostId: string, send: (frame: PlaneFrame) => void) {
+  /** `stand`: called when the agent answers for a worker. */
+  constructor(core: CallParts, hostId: string, { send, stand }: { send: (frame: PlaneFrame) => void; stand: () => void }) {
     this.core = core
     this.hostId = hostId
     this.send = send
+    this.stand = stand
   }
 
   /** Whether a frame begins no call under the number of an open one, because both would have the same answer (CHN-11). */
@@ -71,15 +77,18 @@ export class ChannelCalls {
         return this.post(frame)
       case 'pings':
         return this.pings(frame)
+      case 'quiet':
+        return this.quiet(frame)
       default:
         throw new Error(`no such frame: ${frame satisfies never}`)
     }
   }
 
-  /** Ends all open calls, because the channel is gone. */
-  leaveAll(): void {
+  /** Ends all open calls and standing pings, because the channel is gone. */
+  end(): void {
     for (const call of this.calls.all()) call.leave()
     this.calls.clear()
+    if (this.core.isStored) void this.apply('the end of the channel', (tx) => endHostStanding(tx, this.hostId))
   }
 
   /**
@@ -87,19 +96,26 @@ export class ChannelCalls {
    * said its hello before it read the answer, which is on its way. This holds for each hello, because one may answer the `sync` of an
    * instance before.
    */
-  private async resume({ takes, listens }: Extract<AgentFrame, { type: 'hello' }>): Promise<void> {
+  private async resume({ takes, listens, standing = [] }: Extract<AgentFrame, { type: 'hello' }>): Promise<void> {
     const wanted = new Set([...takes, ...listens].map(({ n }) => n))
     for (const call of this.calls.all()) if (!wanted.has(call.n)) call.leave()
     const isNew = ({ n }: { n: number }) => !this.calls.find(n) && !this.calls.hasEnded(n)
     const started = [...takes.filter(isNew).map((call) => this.takeJob(call)), ...listens.filter(isNew).map((call) => this.listen(call))]
-    await Promise.all(started)
+    // In the commit of the calls, so that a worker whose take is in the hello counts as one that asks for work.
+    const known = this.apply('a hello', (tx) => {
+      this.core.channelHosts.unheard.delete(this.hostId)
+      keepStanding(tx, this.hostId, standing.filter(({ worker }) => this.isOwn(worker)).map(holderOf))
+    })
+    await Promise.all([...started, known])
   }
 
   // A call that is not open is confirmed, too: the object was out of memory meanwhile, and the agent does not repeat a call that it has left.
   private leave(n: number): void {
     const call = this.calls.find(n)
-    if (call) call.leave()
-    else this.send({ type: 'nothing', n })
+    call?.leave()
+    if (!call) this.send({ type: 'nothing', n })
+    const workerId = call?.takeOf
+    if (workerId) void this.apply('the end of a take', (tx) => noteEndOfTake(tx, workerId))
   }
 
   private async takeJob(call: TakeCall): Promise<void> {
@@ -112,7 +128,7 @@ export class ChannelCalls {
       parkedAtMs: this.core.now(),
       answer: (text) => this.answer(own, text),
     }
-    const own = this.opened(call.n, () => this.core.parking.dropTake(parked))
+    const own = this.opened(call.n, () => this.core.parking.dropTake(parked), call.worker)
     const verdict = await this.commit(own, (tx) => {
       const asked = askForWork(tx, from, call)
       if (asked === 'waits' && !own.left) this.core.parking.parkTake(parked)
@@ -181,12 +197,36 @@ export class ChannelCalls {
   private async pings({ pings }: PingsFrame): Promise<void> {
     const own = pings.filter(({ worker }) => this.isOwn(worker))
     if (own.length === 0) return
-    const apply = own.map(({ jobs, sdkVersion, ...call }) => ({ from: holderOf(call), listed: new Set(jobs), sdkVersion }))
-    await this.core
-      .transact((tx) => {
-        for (const { from, ...ping } of apply) takePing(tx, from, { ...ping, unhealthy: null })
-      })
-      .catch((error: unknown) => logEvent('warn', 'pings of workers could not be applied', { hostId: this.hostId, error }))
+    if (own.some(({ stands }) => stands)) this.stand()
+    await this.apply('pings', (tx) => {
+      for (const { jobs, sdkVersion, stands, ...call } of own) {
+        const ping = { listed: new Set(jobs), sdkVersion, unhealthy: null }
+        if (stands) takeStandingPing(tx, holderOf(call), ping)
+        else this.takePlain(tx, holderOf(call), ping)
+      }
+    })
+  }
+
+  // A ping that does not stand ends one that did.
+  private takePlain(tx: Tx, from: Holder, ping: Ping): void {
+    const worker = workerOf(tx.state, from)
+    if (worker) endStanding(tx, worker, tx.nowMs)
+    takePing(tx, from, ping)
+  }
+
+  private async quiet({ workers }: Extract<AgentFrame, { type: 'quiet' }>): Promise<void> {
+    await this.apply('the silence of workers', (tx) => {
+      for (const { silentMs, ...from } of workers) {
+        const worker = workerOf(tx.state, holderOf(from))
+        if (worker?.hostId === this.hostId) endStanding(tx, worker, tx.nowMs - silentMs)
+      }
+    })
+  }
+
+  private apply(what: string, run: (tx: Tx) => void): Promise<void> {
+    return this.core
+      .transact(run)
+      .catch((error: unknown) => logEvent('warn', `${what} of a host could not be applied`, { hostId: this.hostId, error }))
   }
 
   /** Whether a worker is on this host, by the rows of the queue. */
@@ -194,9 +234,10 @@ export class ChannelCalls {
     return this.core.isStored && this.core.state.workers.get(workerId)?.hostId === this.hostId
   }
 
-  private opened(n: number, end: () => void): OpenCall {
+  private opened(n: number, end: () => void, takeOf: string | null = null): OpenCall {
     const call: OpenCall = {
       n,
+      takeOf,
       left: false,
       leave: () => {
         call.left = true

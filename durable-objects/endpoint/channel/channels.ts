@@ -1,6 +1,7 @@
 import { AgentFrame, KEEP_ALIVE, KEEP_ALIVE_ANSWER, type PlaneFrame, readFrame } from '../../../src/host-protocol/worker-channel.ts'
 import type { ChannelCall } from '../../../src/objects/worker-channel.ts'
 import { logEvent } from '../../../src/platform/log.ts'
+import type { Outside } from '../parts.ts'
 import { problemReply } from '../replies.ts'
 import { type CallParts, ChannelCalls } from './calls.ts'
 
@@ -9,17 +10,25 @@ const NOT_UNDERSTOOD = { code: 4400, reason: 'the plane does not understand a fr
 const ENDPOINT_GONE = { code: 4404, reason: 'the endpoint was deleted' }
 const HOST_GONE = { code: 4001, reason: 'the host is gone' }
 
-type ChannelParts = CallParts & { readonly ctx: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'> }
+type ChannelParts = CallParts &
+  Outside & { readonly ctx: Pick<DurableObjectState, 'acceptWebSocket' | 'getWebSockets' | 'setWebSocketAutoResponse'> }
 
 /** Hibernatable worker channels of an endpoint, one for each host (HOST-100). Open calls are in memory only, and the agents repeat them. */
 export class WorkerChannels {
   private readonly core: ChannelParts
   private readonly calls = new Map<WebSocket, ChannelCalls>()
+  /** The channel of each host. */
+  private readonly current = new Map<string, WebSocket>()
 
   constructor(core: ChannelParts) {
     this.core = core
     // Sockets of before: the object was out of memory, and knows no open call.
-    for (const socket of this.sockets()) send(socket, { type: 'sync' })
+    for (const socket of this.sockets()) {
+      const { hostId, stands } = attachedTo(socket)
+      this.join(socket, hostId)
+      if (stands) core.channelHosts.unheard.add(hostId)
+      send(socket, { type: 'sync' })
+    }
   }
 
   /** Opens the channel of a host that has shown the key of a worker (CHN-9). `isKnown`: the endpoint exists. */
@@ -31,11 +40,13 @@ export class WorkerChannels {
   /** Accepts the channel of a host; it replaces an earlier one. */
   private accept(hostId: string): Response {
     const { ctx } = this.core
-    for (const earlier of this.sockets()) if (hostOf(earlier) === hostId) this.end(earlier, REPLACED)
+    for (const earlier of this.sockets()) if (attachedTo(earlier).hostId === hostId) this.end(earlier, REPLACED)
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEP_ALIVE, KEEP_ALIVE_ANSWER))
     const pair = new WebSocketPair()
     ctx.acceptWebSocket(pair[1])
-    pair[1].serializeAttachment(hostId)
+    this.join(pair[1], hostId)
+    attach(pair[1], { hostId, stands: false })
+    send(pair[1], { type: 'welcome', pingIntervalMs: this.core.settings.workerPingIntervalMs })
     return new Response(null, { status: 101, webSocket: pair[0] })
   }
 
@@ -47,20 +58,30 @@ export class WorkerChannels {
     const frame = readFrame(AgentFrame, data)
     const calls = this.callsOf(socket)
     if (frame && calls.isValid(frame)) return calls.take(frame)
-    logEvent('warn', 'a host sent a frame that is not valid over its worker channel', { hostId: hostOf(socket) })
+    logEvent('warn', 'a host sent a frame that is not valid over its worker channel', { hostId: attachedTo(socket).hostId })
     this.end(socket, NOT_UNDERSTOOD)
   }
 
   /** A channel was closed: its open calls end. */
   closed(socket: WebSocket): void {
-    this.calls.get(socket)?.leaveAll()
+    const { hostId } = attachedTo(socket)
+    if (this.current.get(hostId) === socket) {
+      this.current.delete(hostId)
+      this.core.channelHosts.remove(hostId)
+    }
+    this.callsOf(socket).end()
     this.calls.delete(socket)
   }
 
   /** Ends the channels of the hosts of these workers, which the plane has given up (CHN-8). */
   endOf(workerIds: readonly string[]): void {
     const hosts = new Set(workerIds.map((id) => this.core.state.workers.get(id)?.hostId))
-    for (const socket of this.sockets()) if (hosts.has(hostOf(socket))) this.end(socket, HOST_GONE)
+    for (const socket of this.sockets()) if (hosts.has(attachedTo(socket).hostId)) this.end(socket, HOST_GONE)
+  }
+
+  private join(socket: WebSocket, hostId: string): void {
+    this.current.set(hostId, socket)
+    this.core.channelHosts.add(hostId, (frame) => send(socket, frame))
   }
 
   private end(socket: WebSocket, { code, reason }: { code: number; reason: string }): void {
@@ -71,7 +92,11 @@ export class WorkerChannels {
   private callsOf(socket: WebSocket): ChannelCalls {
     const known = this.calls.get(socket)
     if (known) return known
-    const calls = new ChannelCalls(this.core, hostOf(socket), (frame) => send(socket, frame))
+    const { hostId } = attachedTo(socket)
+    const calls = new ChannelCalls(this.core, hostId, {
+      send: (frame) => send(socket, frame),
+      stand: () => attach(socket, { hostId, stands: true }),
+    })
     this.calls.set(socket, calls)
     return calls
   }
@@ -81,8 +106,18 @@ export class WorkerChannels {
   }
 }
 
-function hostOf(socket: WebSocket): string {
-  return String(socket.deserializeAttachment())
+/** What outlives the memory of the object with a socket. `stands`: its agent has answered for a worker (CHN-30). */
+interface Attached {
+  hostId: string
+  stands: boolean
+}
+
+function attach(socket: WebSocket, attached: Attached): void {
+  socket.serializeAttachment(attached)
+}
+
+function attachedTo(socket: WebSocket): Attached {
+  return socket.deserializeAttachment()
 }
 
 // A channel that breaks meanwhile loses nothing: the agent repeats its calls over the next one.

@@ -32,7 +32,9 @@ export class Alarm {
     const atMs = Math.max(nowMs + 1, dueAtMs)
     // Moving the alarm with every ping would cost a write each (LSE-24). It is moved before it fires, because an alarm that fires late on a
     // busy machine would count as an absence of the plane (LSE-34).
-    if (armed !== null && armed > nowMs && armed <= atMs && atMs - armed < EARLY_INTERVALS * this.pingIntervalMs) return
+    // Half of the time until a far deadline is enough, because it moves as well.
+    const earlyMs = Math.max(EARLY_INTERVALS * this.pingIntervalMs, (atMs - nowMs) / 2)
+    if (armed !== null && armed > nowMs && armed <= atMs && atMs - armed < earlyMs) return
     this.meta.setAlarmAtMs(atMs)
     void this.storage.setAlarm(atMs)
   }

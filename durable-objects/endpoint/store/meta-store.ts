@@ -141,6 +141,15 @@ export class MetaStore implements MetaValues {
     this.write('alarmAt', atMs)
   }
 
+  /** Whether an agent answered for the pings of a worker when the alarm was set (CHN-30). */
+  alarmTrusts(): boolean {
+    return this.read<boolean>('alarmTrusts') ?? false
+  }
+
+  setAlarmTrusts(trusts: boolean): void {
+    if (trusts !== this.alarmTrusts()) this.write('alarmTrusts', trusts)
+  }
+
   private configPlace(): Place {
     return ['endpoint object', this.seal.place, 'config']
   }

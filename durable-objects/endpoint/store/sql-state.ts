@@ -34,6 +34,7 @@ export class SqlState implements QueueState {
   readonly outbox: OutboxStore
   readonly series: RequestSeries
   readonly takes: OpenTakes
+  readonly unheardHosts: () => ReadonlySet<string>
   readonly requests: OpenRequests
   readonly pingIntervalMs: number
   /** No job is accepted above this size; tests set a smaller one. */
@@ -46,7 +47,10 @@ export class SqlState implements QueueState {
 
   constructor(
     storage: DurableObjectStorage,
-    options: { takes: OpenTakes; requests: OpenRequests; pingIntervalMs: number; seal: MetaSeal; room: (chars: number) => boolean },
+    options: Pick<QueueState, 'takes' | 'unheardHosts' | 'requests' | 'pingIntervalMs'> & {
+      seal: MetaSeal
+      room: (chars: number) => boolean
+    },
   ) {
     applySchema(storage, ENDPOINT_SCHEMA)
     this.sql = storage.sql
@@ -63,6 +67,7 @@ export class SqlState implements QueueState {
     this.outbox = new OutboxStore(this.sql)
     this.series = new RequestSeries(this.sql)
     this.takes = options.takes
+    this.unheardHosts = options.unheardHosts
     this.requests = options.requests
     this.room = options.room
     this.pingIntervalMs = options.pingIntervalMs
@@ -79,6 +84,7 @@ export class SqlState implements QueueState {
 
   /** Called at the end of every commit. */
   end(nowMs: number): void {
+    this.workers.end()
     this.series.end(nowMs, this.meta.totals())
     const { queuedNormal, queuedLow, inProgress } = this.jobs
     this.timeline.note(countsOf(queuedNormal + queuedLow, inProgress, this.workers.all()), nowMs)
@@ -112,6 +118,7 @@ export class SqlState implements QueueState {
     this.reload()
     this.undo.keep()
     this.meta.abandon()
+    this.workers.abandon()
   }
 
   /** Called after a rolled-back transaction that began at `mark`: restores the state in memory, or reads it again from the rows. */

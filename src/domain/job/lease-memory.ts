@@ -10,10 +10,9 @@ import { SILENT_WORKER } from './lease.ts'
 const RENEWED: ReadonlySet<string> = new Set(['leaseUntilMs'])
 const LOADED = 'the worker sent no ping after its queue was reloaded'
 
-/** Whether the change is only a renewal by the holder: then no row is written. */
+/** Whether only the end of a lease that waits for pings moves: then no row is written. */
 export function isRenewal(before: RunningJob, after: RunningJob): boolean {
-  const isLonger = after.leaseUntilMs >= before.leaseUntilMs
-  return isLonger && after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
+  return after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
 }
 
 /** When a job is due by its row, which does not change while the job runs: the deadlines of running jobs are in memory. Milliseconds. */

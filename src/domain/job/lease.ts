@@ -83,6 +83,19 @@ export function renewLease(job: RunningJob, nowMs: number, times: LeaseTimes): R
   }
 }
 
+/**
+ * CHN-30: the agent of the holder's host answers for its pings until `untilMs`, milliseconds since the epoch. A lease that ends for another
+ * reason than silence stays as it is.
+ */
+export function watchLease(job: RunningJob, untilMs: number): RunningJob {
+  return job.leaseEndReason === SILENT_WORKER ? { ...job, leaseUntilMs: Math.max(job.leaseUntilMs, untilMs) } : job
+}
+
+/** CHN-30: nobody answers for the holder's pings any more: the lease of before lasts until `untilMs` at most. */
+export function shortenLease(job: RunningJob, untilMs: number): RunningJob {
+  return job.leaseEndReason === SILENT_WORKER ? { ...job, leaseUntilMs: Math.min(job.leaseUntilMs, untilMs) } : job
+}
+
 /** A chunk of the holder renews the lease and takes the next number, which no later attempt uses again (STR-10). */
 export function addChunk(job: RunningJob, nowMs: number, times: LeaseTimes): RunningJob {
   return { ...renewLease(job, nowMs, times), chunks: job.chunks + 1 }

@@ -6,6 +6,7 @@ const MOVED = [
   'lastSeenAtMs',
   'excusedUntilMs',
   'loadedAtMs',
+  'watchedUntilMs',
   'lastTakeAtMs',
   'idleSinceMs',
   'forgetAtMs',

@@ -1,7 +1,7 @@
 import { sameBut } from '../same-but.ts'
 import type { Worker } from './worker.ts'
 
-const SIGNS: ReadonlySet<string> = new Set(['lastSeenAtMs', 'lastTakeAtMs', 'idleSinceMs'])
+const SIGNS: ReadonlySet<string> = new Set(['lastSeenAtMs', 'lastTakeAtMs', 'idleSinceMs', 'watchedUntilMs'])
 /** Resolution of the last take in a worker's row. */
 const TAKE_GRAIN_MS = 60_000
 
@@ -10,7 +10,14 @@ const TAKE_GRAIN_MS = 60_000
  * once a minute while the worker takes, and when it gets a job after an idle time: a row without an idle time means that it is unknown.
  */
 export function isSign(inRow: Worker, worker: Worker): boolean {
-  return hasSignsOnly(inRow, worker) && takeInRow(inRow) === takeInRow(worker) && isIdleKnown(inRow, worker)
+  return hasSignsOnly(inRow, worker) && isTakeKnown(inRow, worker) && isIdleKnown(inRow, worker)
+}
+
+// While a worker has a job, the time of its take decides nothing (WRK-44).
+function isTakeKnown(inRow: Worker, worker: Worker): boolean {
+  const isBusy = worker.phase === 'READY' && worker.idleSinceMs === null && worker.lastSeenAtMs !== null
+  const wasBusy = inRow.phase === 'READY' && inRow.idleSinceMs === null
+  return (isBusy && wasBusy) || takeInRow(inRow) === takeInRow(worker)
 }
 
 /** Whether only the signs of life and the idle time of a worker differ from its row. */

@@ -37,6 +37,8 @@ interface Watched<Seen> {
   excusedUntilMs: number | null
   /** Time at which its queue was loaded from rows, which lack its latest pings (LSE-24); null: it has pinged since. */
   loadedAtMs: number | null
+  /** Until this instant the agent of its host answers for its pings (CHN-30). In memory only; null: nobody does. */
+  watchedUntilMs: number | null
 }
 
 /** A worker without a host. */
@@ -168,14 +170,17 @@ export function isExcused(worker: Worker, nowMs: number): boolean {
   return 'excusedUntilMs' in worker && nowMs < (worker.excusedUntilMs ?? 0)
 }
 
-/** LSE-7: instant at which a silent worker counts as lost: `lostAfterMs` (4 × P) after its last ping, but not before HOST-36 allows it. */
+/**
+ * LSE-7: instant at which a silent worker counts as lost: `lostAfterMs` (4 × P) after its last ping, but not before HOST-36 allows it, or
+ * while the agent of its host answers for its pings (CHN-30).
+ */
 export function silentAtMs(worker: Watched<number | null>, lostAfterMs: number): number {
   const heardAtMs = Math.max(worker.lastSeenAtMs ?? Number.POSITIVE_INFINITY, worker.loadedAtMs ?? 0)
-  return Math.max(heardAtMs + lostAfterMs, worker.excusedUntilMs ?? 0)
+  return Math.max(heardAtMs + lostAfterMs, worker.excusedUntilMs ?? 0, worker.watchedUntilMs ?? 0)
 }
 
-/** Next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). */
-export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | null {
+/** Next instant at which time alone changes this worker, or null. `lostAfterMs` is 4 × P (LSE-7). `polls`: it has an open take. */
+export function workerDueAtMs(worker: Worker, lostAfterMs: number, polls = false): number | null {
   switch (worker.phase) {
     case 'PLACING':
       return worker.nextAttemptAtMs
@@ -183,7 +188,7 @@ export function workerDueAtMs(worker: Worker, lostAfterMs: number): number | nul
       return worker.startedAtMs === null ? null : worker.startedAtMs + INIT_TIMEOUT_MS
     case 'READY':
       return finite(
-        Math.min(silentAtMs(worker, lostAfterMs), worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker)),
+        Math.min(silentAtMs(worker, lostAfterMs), polls || worker.idleSinceMs === null ? Number.POSITIVE_INFINITY : noTakeDueAtMs(worker)),
       )
     case 'DRAINING':
       return worker.nextAttemptAtMs

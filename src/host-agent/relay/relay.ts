@@ -8,7 +8,7 @@ import { Admission } from './admission/admission.ts'
 import type { RelayCallers } from './admission/callers.ts'
 import { boundConnections } from './admission/connections.ts'
 import { RELAY_BOUNDS, type RelayBounds } from './bounds.ts'
-import type { PollAnswer } from './channel/worker-channel.ts'
+import type { PollAnswer } from './channel/open-polls.ts'
 import { type ChannelsOptions, WorkerChannels } from './channel/worker-channels.ts'
 import type { LaneContext } from './lane.ts'
 import { RelayMemory } from './memory.ts'
@@ -102,6 +102,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       const current = () => ({ method: route.method, target: target() })
       const onAnswer = (status: number) => {
         if (isTake(route) && status === 200) options.onTaken?.(route.worker)
+        if (status === 200) channels?.stir(route)
       }
       const first = await channels?.poll({ ...route, target: target() }, headers.authorization, bounds.pollHoldMs, signal)
       if (first !== undefined && first.type !== 'broken') return answerPoll(first, response, onAnswer)

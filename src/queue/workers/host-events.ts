@@ -2,16 +2,20 @@ import type { HostEvent } from '../../domain/host/event.ts'
 import { requeueNotBeforeMs } from '../../domain/host/presence.ts'
 import { holdLease, resumeLease } from '../../domain/job/lease.ts'
 import { isExcused, isLive, type Worker } from '../../domain/worker/worker.ts'
-import { applyJobDeadlines, drainWorker, failWorker, HOST_LOST, silenceLimitMs } from '../transitions.ts'
+import { recallStanding } from '../standing.ts'
+import { applyJobDeadlines, drainWorker, failWorker, HOST_LOST } from '../transitions.ts'
 import type { Tx } from '../tx.ts'
-import { applyWorkerEvent } from '../worker-rows.ts'
+import { applyWorkerEvent, silenceLimitMs } from '../worker-rows.ts'
 
 /** Applies a change of a host to its workers. Idempotent. */
 export function applyHostEvent(tx: Tx, workerIds: readonly string[], event: HostEvent): void {
   tx.effects.scale = true
   for (const id of workerIds) {
     const worker = tx.state.workers.get(id)
-    if (worker) applyToWorker(tx, worker, event)
+    if (!worker) continue
+    // The channel of a silent host may have ended unnoticed, and a host that returns changes the terms of its workers.
+    if (event.kind !== 'lost') recallStanding(tx, [id])
+    applyToWorker(tx, tx.state.workers.get(id) ?? worker, event)
   }
 }
 

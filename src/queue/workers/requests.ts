@@ -21,7 +21,7 @@ export function startedRequest(tx: Tx, workerId: string): void {
 
 /** A worker's last request is over. */
 export function workerIdle(tx: Tx, workerId: string): void {
-  applyWorkerEvent(tx, workerId, { kind: 'idle' })
+  applyWorkerEvent(tx, workerId, { kind: 'idle', polls: false })
   tx.effects.scale = true
 }
 

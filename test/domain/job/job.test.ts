@@ -84,7 +84,7 @@ describe('leases', () => {
   })
 
   test('[LSE-7] silence counts from the last ping', () => {
-    const worker = { lastSeenAtMs: 5_000, excusedUntilMs: null, loadedAtMs: null }
+    const worker = { lastSeenAtMs: 5_000, excusedUntilMs: null, loadedAtMs: null, watchedUntilMs: null }
     expect(silentAtMs(worker, 40_000)).toBe(45_000)
   })
 

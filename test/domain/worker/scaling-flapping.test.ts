@@ -41,7 +41,7 @@ class Endpoint {
     this.nowMs += ms
     for (const [id] of [...this.held].slice(0, finish)) {
       this.held.delete(id)
-      this.tell(id, { kind: 'idle' })
+      this.tell(id, { kind: 'idle', polls: false })
     }
     this.waitingSinceMs.splice(0, cancel)
     for (let i = 0; i < submit; i++) this.waitingSinceMs.push(this.nowMs)

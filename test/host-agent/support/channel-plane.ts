@@ -36,6 +36,8 @@ export class ChannelPlane {
   /** Connections of the channels, below their frames. */
   readonly streams = new Set<Duplex>()
   confirmsLeave = true
+  /** Interval of pings with which a plane that takes standing pings welcomes an agent; null: it does not. */
+  welcomesMs: number | null = null
   /** Status with which posts are acknowledged. */
   ackStatus = 200
   private readonly deliveries = new Set<string>()
@@ -87,6 +89,7 @@ export class ChannelPlane {
   private accept(socket: WebSocket, stream: Duplex): void {
     this.sockets.add(socket)
     this.streams.add(stream)
+    if (this.welcomesMs !== null) this.send(socket, { type: 'welcome', pingIntervalMs: this.welcomesMs })
     socket.on('close', () => {
       this.streams.delete(stream)
       this.sockets.delete(socket)

@@ -18,8 +18,9 @@ export interface Scene {
 }
 
 /** Starts a relay for the workers `w1` and `w2` of one endpoint. */
-export async function channelScene(more: Partial<RelayBounds> = {}): Promise<Scene> {
+export async function channelScene(more: Partial<RelayBounds> = {}, welcomesMs: number | null = null): Promise<Scene> {
   const plane = new ChannelPlane()
+  plane.welcomesMs = welcomesMs
   const planeUrl = await plane.open()
   const invalidated: string[] = []
   const tokens = { get: async () => 'host-token', invalidate: (token: string) => void invalidated.push(token) }

@@ -5,6 +5,7 @@ import { FakeHost, type FakeWorker } from '../hosts/fake-host.ts'
 import { freezeClock, inside, parkStopPoll, parkTake, type QueueSetup, run, runAndTake } from '../queue/queue.ts'
 import { realTime, until } from '../time.ts'
 import { type Billed, countBilled } from './billed.ts'
+import { ChannelAgent } from './channel-agent.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60_000
@@ -134,6 +135,39 @@ export class BilledQueue implements AsyncDisposable {
     const previous = this.openStopPoll
     this.openStopPoll = this.worker.stopPoll()
     await previous
+  }
+
+  /** Opens a worker channel for the worker, which sends no call over HTTP from now on. */
+  async openChannel(): Promise<ChannelAgent> {
+    const agent = await ChannelAgent.open(this.setup.host, this.setup.endpointId, this.worker)
+    agent.listen()
+    await this.openStopPoll
+    return agent
+  }
+
+  /** Lets time pass while the worker pings over the channel, with every alarm when it is due. */
+  async playChannel(agent: ChannelAgent, seconds: number, jobs: readonly string[]): Promise<void> {
+    for (let left = seconds; left > 0; left -= INTERVALS.pingSeconds) {
+      await this.passWithAlarms(INTERVALS.pingSeconds)
+      if (agent.ping(jobs, this.clock.nowMs)) await this.applied(agent)
+    }
+  }
+
+  /** Waits until the plane has applied the frames of before, without another commit. */
+  private async applied({ channel }: ChannelAgent): Promise<void> {
+    const sent = channel.sent
+    await until(() => this.billed.frames() >= sent)
+    await this.settled()
+  }
+
+  private async passWithAlarms(seconds: number): Promise<void> {
+    const endMs = this.clock.nowMs + seconds * SECOND_MS
+    for (;;) {
+      const atMs = await this.inside(({ core }) => this.billed.alarmAtMs(core.ctx.storage))
+      if (atMs === null || atMs > endMs) break
+      await this.pass(Math.max(0, atMs - this.clock.nowMs) / SECOND_MS)
+    }
+    this.clock.nowMs = endMs
   }
 
   /** Whether the endpoint has asked the host to stop its worker. */

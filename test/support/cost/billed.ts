@@ -1,5 +1,6 @@
 import { exports } from 'cloudflare:workers'
 import type { Counts } from '../../../bench/bill/model.ts'
+import { EndpointObject } from '../../../durable-objects/endpoint.ts'
 import { HostObject } from '../../../durable-objects/host.ts'
 import { env, ORIGIN, vi } from '../harness.ts'
 import { recordStatements, sumOfCosts } from './recorder.ts'
@@ -11,6 +12,8 @@ const OF_THE_RUNNER = 'vitestPoolWorkersDurableObjectAction'
 export interface Billed {
   /** Counts since the previous call. */
   take(): Counts
+  /** Frames that endpoint objects have read over worker channels. */
+  frames(): number
   /** Fires the alarm of an object if it is due at `nowMs`; false if it is not. */
   fireDue(object: { alarm(): Promise<void> }, storage: DurableObjectStorage, nowMs: number): Promise<boolean>
   /** Time for which the alarm of an object is set, milliseconds since the epoch; null: none. */
@@ -30,7 +33,10 @@ export function countBilled(storage: DurableObjectStorage): Billed {
   const alarms = noteAlarms(Object.getPrototypeOf(storage) as DurableObjectStorage, () => {
     calls.alarmsSet += 1
   })
-  watchCalls(calls)
+  let frames = 0
+  watchCalls(calls, () => {
+    frames += 1
+  })
   return {
     take() {
       const { d1, objects } = sumOfCosts(statements)
@@ -46,6 +52,7 @@ export function countBilled(storage: DurableObjectStorage): Billed {
       await object.alarm()
       return true
     },
+    frames: () => frames,
     alarmAtMs: (of) => alarms.get(of) ?? null,
   }
 }
@@ -66,7 +73,7 @@ function noteAlarms(prototype: DurableObjectStorage, onSet: () => void): WeakMap
 }
 
 // The tests, the Worker and its objects share one isolate, so the runtime's own classes see the calls of all of them.
-function watchCalls(calls: Calls): void {
+function watchCalls(calls: Calls, onFrame: () => void): void {
   const fetcher = Object.getPrototypeOf((exports as unknown as { default: Fetcher }).default) as Fetcher
   const { fetch } = fetcher
   vi.spyOn(fetcher, 'fetch').mockImplementation(function (this: Fetcher, input, init) {
@@ -84,6 +91,12 @@ function watchCalls(calls: Calls): void {
   vi.spyOn(HostObject.prototype, 'webSocketMessage').mockImplementation(function (this: HostObject, ...parameters) {
     calls.messages += 1
     return webSocketMessage.apply(this, parameters)
+  })
+  const { webSocketMessage: hear } = EndpointObject.prototype
+  vi.spyOn(EndpointObject.prototype, 'webSocketMessage').mockImplementation(async function (this: EndpointObject, ...parameters) {
+    calls.messages += 1
+    await hear.apply(this, parameters)
+    onFrame()
   })
 }
 

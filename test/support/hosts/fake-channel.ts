@@ -12,7 +12,11 @@ export class FakeChannel {
   readonly heard: PlaneFrame[] = []
   /** Takes and stop polls that have no answer yet, by their number. */
   readonly open = new Map<number, Record<string, unknown>>()
+  /** Workers for whose pings it answers, by id. */
+  readonly standing = new Map<string, { worker: string; boot: string }>()
   closedWith: number | null = null
+  /** Number of frames that were sent. */
+  sent = 0
   /** Whether it answers `sync` by itself. */
   greets = false
   private readonly socket: WebSocket
@@ -52,13 +56,21 @@ export class FakeChannel {
   }
 
   say(frame: unknown): void {
+    this.sent += 1
     this.socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame))
   }
 
   /** Repeats the open calls, as an agent does after `sync`. */
   greet(): void {
     const of = (type: string) => [...this.open.values()].flatMap(({ type: own, ...call }) => (own === type ? [call] : []))
-    this.say({ type: 'hello', takes: of('take'), listens: of('listen') })
+    this.say({ type: 'hello', takes: of('take'), listens: of('listen'), standing: [...this.standing.values()] })
+  }
+
+  /** Answers for the pings of a worker from now on (CHN-30). */
+  stand(worker: FakeWorker, jobs: readonly string[] = []): void {
+    const from = FakeChannel.from(worker)
+    this.standing.set(worker.id, from)
+    this.say({ type: 'pings', pings: [{ ...from, jobs, sdkVersion: '1.12.0', stands: true }] })
   }
 
   /** Sends a call under the next number; returns the number. */
@@ -108,6 +120,7 @@ export class FakeChannel {
   }
 
   private hear(frame: PlaneFrame): void {
+    if (frame.type === 'welcome') return
     this.heard.push(frame)
     if (frame.type === 'sync' && this.greets) this.greet()
     if ('n' in frame && frame.type !== 'part') this.open.delete(frame.n)

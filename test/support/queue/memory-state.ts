@@ -46,9 +46,13 @@ interface Kept {
     waits: boolean
     seekers: readonly CapacitySeeker[]
     alarmAtMs: number | null
+    alarmTrusts: boolean
   }
   random: number
 }
+
+/** No open takes. */
+export const NO_TAKES: OpenTakes = { openTakes: () => [], isPolling: () => false }
 
 /** A queue's state in maps, for histories that take milliseconds. No transactions: a history stops at its first error. */
 export class MemoryState implements QueueState {
@@ -63,9 +67,10 @@ export class MemoryState implements QueueState {
   readonly outbox: QueueState['outbox']
   readonly takes: OpenTakes
   readonly requests = NO_REQUESTS
+  unheardHosts: () => ReadonlySet<string> = () => new Set()
   private readonly kept: Kept
 
-  constructor(takes: OpenTakes, kept: Kept = nothingKept()) {
+  constructor(takes: OpenTakes = NO_TAKES, kept: Kept = nothingKept()) {
     this.takes = takes
     this.kept = kept
     this.jobs = jobRows(kept)
@@ -118,7 +123,8 @@ export class MemoryState implements QueueState {
 }
 
 function asInRow(worker: Worker): Worker {
-  return worker.phase === 'READY' ? { ...worker, lastTakeAtMs: takeInRow(worker) } : worker
+  if (worker.phase === 'READY') return { ...worker, lastTakeAtMs: takeInRow(worker), watchedUntilMs: null }
+  return worker.phase === 'DRAINING' ? { ...worker, watchedUntilMs: null } : worker
 }
 
 function nothingKept(): Kept {
@@ -132,6 +138,7 @@ function nothingKept(): Kept {
     waits: false,
     seekers: [],
     alarmAtMs: null,
+    alarmTrusts: false,
   }
   const rows = {
     jobs: new Map(),
@@ -201,7 +208,10 @@ function jobRows(kept: Kept): JobRows {
         .sort((a, b) => dueAtMs(a) - dueAtMs(b))
         .slice(0, limit)
         .map((job) => job.seq),
-    nextDueAtMs: () => (kept.jobs.size === 0 ? null : Math.min(...[...kept.jobs.values()].map(dueAtMs))),
+    nextDueAtMs: (dueOf = dueAtMs) =>
+      kept.jobs.size === 0
+        ? null
+        : Math.min(...[...kept.jobs.values()].map((job) => (job.state === 'IN_PROGRESS' ? dueOf(job) : dueAtMs(job)))),
   }
 }
 
@@ -300,6 +310,10 @@ function metaValues({ meta }: Kept): MetaValues {
     alarmAtMs: () => meta.alarmAtMs,
     setAlarmAtMs: (atMs) => {
       meta.alarmAtMs = atMs
+    },
+    alarmTrusts: () => meta.alarmTrusts,
+    setAlarmTrusts: (trusts) => {
+      meta.alarmTrusts = trusts
     },
   }
 }

@@ -4,8 +4,8 @@ const RETRIED = { nextAttemptAtMs: 0, attempts: 0 }
 const OF_PHASE: { [P in WorkerPhase]: Partial<WorkerIn<P>> } = {
   PLACING: { ...RETRIED, hostId: null },
   STARTING: {},
-  READY: { lastSeenAtMs: 0, lastTakeAtMs: 0, idleSinceMs: null, excusedUntilMs: null, loadedAtMs: null },
-  DRAINING: { ...RETRIED, lastSeenAtMs: 0, excusedUntilMs: null, loadedAtMs: null },
+  READY: { lastSeenAtMs: 0, lastTakeAtMs: 0, idleSinceMs: null, excusedUntilMs: null, loadedAtMs: null, watchedUntilMs: null },
+  DRAINING: { ...RETRIED, lastSeenAtMs: 0, excusedUntilMs: null, loadedAtMs: null, watchedUntilMs: null },
   FAILED: { ...RETRIED, forgetAtMs: 0, released: false },
 }
 

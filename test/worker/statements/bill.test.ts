@@ -17,9 +17,10 @@ const READY = { min: 1, max: 1, idleTimeout: 60 }
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const LINES_A_SECOND = 10
+const JOB_SECONDS = 600
 
 /** Operations of many steps, whose alarms fall into one second or the next. */
-const LONG: readonly string[] = ['host hour', 'log minute']
+const LONG: readonly string[] = ['host hour', 'log minute', 'channel busy hour', 'channel idle hour']
 const LONG_TOLERANCE = 0.05
 const LONG_SLACK = 3
 const MOST_TRIES = 3
@@ -29,7 +30,8 @@ afterEach(() => vi.restoreAllMocks())
 describe('the bill of the network', () => {
   it('[DEV-18] has the counts of the operations as they are', { timeout: 300_000 }, async () => {
     const found: Found = {}
-    for (const count of [countJobs, countRetention, countPolls, countHost, countLog]) Object.assign(found, await leastOf(count))
+    for (const count of [countJobs, countRetention, countPolls, countChannel, countHost, countLog])
+      Object.assign(found, await leastOf(count))
     const lines = Object.entries(found).map(
       ([name, counts]) => `  ${JSON.stringify(name)}: ${JSON.stringify(counts, null, 1).replaceAll(/\s+/g, ' ')}`,
     )
@@ -107,6 +109,37 @@ async function countPolls(): Promise<Found> {
     const take = await queue.count(() => queue.nextTake())
     if (take.rowsWritten > plain.rowsWritten && take.alarmsSet === 0) return { ...found, 'first take of a minute': lessOf(take, plain) }
   }
+}
+
+/** A job over a worker channel, an hour of a worker with jobs of ten minutes, after as long a time, and an hour without jobs. */
+async function countChannel(): Promise<Found> {
+  await using queue = await BilledQueue.start(READY)
+  const agent = await queue.openChannel()
+  const play = async () => {
+    const id = await queue.submit()
+    agent.poll()
+    await agent.take()
+    await queue.playChannel(agent, JOB_SECONDS, [id])
+    await agent.done(id)
+    await queue.status(id)
+    return id
+  }
+  const hour = async () => {
+    for (let jobs = 0; jobs < HOUR_MS / 1_000 / JOB_SECONDS; jobs += 1) await play()
+  }
+  await hour()
+  const found: Found = { 'channel busy hour': await queue.count(hour) }
+  const id = await queue.submit()
+  found['channel take'] = await queue.count(async () => {
+    agent.poll()
+    await agent.take()
+  })
+  found['channel done'] = await queue.count(() => agent.done(id))
+  agent.poll()
+  await queue.playChannel(agent, HOUR_MS / 1_000, [])
+  found['channel idle hour'] = await queue.count(() => queue.playChannel(agent, HOUR_MS / 1_000, []))
+  agent.channel.close()
+  return found
 }
 
 /** An hour of a host that only beats and reports the use of its machine. */

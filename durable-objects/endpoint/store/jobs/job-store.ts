@@ -1,4 +1,4 @@
-import { canRetry, type EndedJob, isTerminal, type Job, type QueuedJob, type RunningJob } from '../../../../src/domain/job/job.ts'
+import { canRetry, dueAtMs, type EndedJob, isTerminal, type Job, type QueuedJob, type RunningJob } from '../../../../src/domain/job/job.ts'
 import { dueInRowMs, isRenewal } from '../../../../src/domain/job/lease-memory.ts'
 import { INPUT, type JobRows, OUTPUT } from '../../../../src/queue/state.ts'
 import type { Undo } from '../undo.ts'
@@ -184,9 +184,9 @@ export class JobStore implements JobRows {
     return all.slice(0, limit).map(({ seq }) => seq)
   }
 
-  nextDueAtMs(): number | null {
+  nextDueAtMs(dueOf: (job: RunningJob) => number = dueAtMs): number | null {
     const value = this.sql.exec('SELECT MIN(due_at) AS value FROM jobs').one().value
-    const leased = this.leases.nextDueAtMs()
+    const leased = this.leases.nextDueAtMs(dueOf)
     return value === null ? leased : Math.min(Number(value), leased ?? Number.POSITIVE_INFINITY)
   }
 

@@ -55,9 +55,10 @@ export class Leases {
       .filter(({ atMs }) => atMs <= nowMs)
   }
 
-  nextDueAtMs(): number | null {
+  /** Earliest deadline of the running jobs; `dueOf`: that of one. */
+  nextDueAtMs(dueOf: (job: RunningJob) => number): number | null {
     let next: number | null = null
-    for (const job of this.bySeq.values()) next = Math.min(next ?? Number.POSITIVE_INFINITY, dueAtMs(job))
+    for (const job of this.bySeq.values()) next = Math.min(next ?? Number.POSITIVE_INFINITY, dueOf(job))
     return next
   }
 

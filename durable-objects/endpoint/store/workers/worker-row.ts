@@ -53,6 +53,7 @@ export function toWorker(row: Row): Worker {
     lastSeenAtMs: numberOrNull(row.last_seen_at),
     excusedUntilMs: numberOrNull(row.excused_until),
     loadedAtMs: numberOrNull(row.loaded_at),
+    watchedUntilMs: null,
   }
   const phase = String(row.phase) as WorkerPhase
   switch (phase) {

@@ -22,6 +22,8 @@ export class WorkerStore implements WorkerRows {
   /** The workers as their rows have them. */
   private readonly written: Map<string, Worker>
   private stopped: string[] | null = null
+  /** Workers that the current commit has changed; null outside a commit, when rows are written at once. */
+  private changed: Set<string> | null = null
 
   constructor(sql: SqlStorage, timeline: TimelineStore, undo: Undo) {
     this.sql = sql
@@ -37,6 +39,7 @@ export class WorkerStore implements WorkerRows {
   /** Called at the start of every commit. */
   begin(nowMs: number): void {
     this.nowMs = nowMs
+    this.changed = new Set()
   }
 
   /** Drops the cached stop orders after a rollback. */
@@ -65,11 +68,30 @@ export class WorkerStore implements WorkerRows {
 
   save(worker: Worker): void {
     const before = this.get(worker.id)
-    const inRow = this.written.get(worker.id)
-    if (!inRow || !isSign(inRow, worker)) this.saveRow(inRow, worker)
+    if (this.changed && this.written.has(worker.id)) this.changed.add(worker.id)
+    else this.saveChange(worker)
     this.lives.note(before, worker, this.nowMs)
     this.timeline.workerChanged(before, worker, this.nowMs)
     this.keep(worker.id, worker)
+  }
+
+  /** Called at the end of every commit: a worker that changed several times is written once. */
+  end(): void {
+    for (const id of this.changed ?? []) {
+      const worker = this.known.get(id)
+      if (worker) this.saveChange(worker)
+    }
+    this.changed = null
+  }
+
+  /** Called after a rolled-back commit. */
+  abandon(): void {
+    this.changed = null
+  }
+
+  private saveChange(worker: Worker): void {
+    const inRow = this.written.get(worker.id)
+    if (!inRow || !isSign(inRow, worker)) this.saveRow(inRow, worker)
   }
 
   private saveRow(inRow: Worker | undefined, worker: Worker): void {

@@ -6,29 +6,24 @@ import {
   channelPath,
   KEEP_ALIVE,
   KEEP_ALIVE_ANSWER,
+  MAX_WORKERS,
   PlaneFrame,
   type PostCall,
 } from '../../../host-protocol/worker-channel.ts'
-import { AnswerParts } from './answer-parts.ts'
 import type { PollFrame, Unnumbered, WorkerPing } from './channel-calls.ts'
+import { OpenPolls, type PollAnswer } from './open-polls.ts'
+import { StandingPings } from './standing-pings.ts'
 
 const CONNECT_TIMEOUT_MS = 15_000
 const MAX_MESSAGE_BYTES = 4 * 2 ** 20
-/** Most characters of the answers whose parts are kept: a batch has 20 Mi and one input more, at most 20 MiB. HTTP carries a longer one. */
-const MAX_ANSWER_CHARS = 64 * 2 ** 20
 /** Most bytes that wait because the plane does not read them. */
 const MAX_UNSENT_BYTES = 32 * 2 ** 20
 /** Silence after which a keep-alive is sent, and after which the connection counts as dead. */
 const KEEP_ALIVE_MS = 30_000
-/** Time for the answer to a `leave`. */
-const LEAVE_MS = 5_000
 /** Pings of the workers of a host are gathered for this time, so that they are one frame. */
 const PING_GATHER_MS = 1_000
 /** A channel without open calls is closed after this time. */
 const IDLE_MS = 120_000
-
-/** The end of a take or stop poll; `broken`: the connection ended, and the answer may be lost with it. */
-export type PollAnswer = Extract<PlaneFrame, { type: 'job' | 'stop' | 'nothing' }> | { type: 'broken' }
 
 /** The plane refused a channel; `status` is that of its answer, 0 without one. */
 export class ChannelRefused extends Error {
@@ -48,39 +43,39 @@ export interface ChannelOptions {
   /** A worker of the endpoint on this host, and its key. */
   worker: string
   key: string
-  /** The plane has given jobs to a worker that does not wait any more. */
-  onLost(worker: string): void
-}
-
-interface OpenPoll {
-  frame: PollFrame
-  /** Undefined once the worker has gone. */
-  answer: ((answer: PollAnswer) => void) | undefined
-  /** Whether the plane was asked to end it. */
-  isLeft: boolean
-  /** Ends the hold, or the time for the answer to a `leave`. */
-  timer: NodeJS.Timeout
+  /** Workers that an answer with jobs has not reached; their next take says so (LSE-30). It outlives the channel. */
+  lost: Set<string>
 }
 
 /** One worker channel: a WebSocket to the object of an endpoint, with the open calls of the endpoint's workers on this host. */
 export class WorkerChannel {
   private readonly socket: WebSocket
-  private readonly onLost: (worker: string) => void
-  private readonly polls = new Map<number, OpenPoll>()
+  private readonly polls: OpenPolls
   private readonly posts = new Map<number, (status: number | undefined) => void>()
-  private readonly parts = new AnswerParts(MAX_ANSWER_CHARS)
   private pings: WorkerPing[] = []
   private pingTimer: NodeJS.Timeout | undefined
   private readonly aliveTimer: NodeJS.Timeout
+  private quietTimer: NodeJS.Timeout | undefined
+  /** Undefined at a plane that wants each ping. */
+  private standing: StandingPings | undefined
   private heardAt = performance.now()
   private usedAt = performance.now()
   private last = 0
   /** Resolves when the connection has ended. */
   readonly ended: Promise<void>
 
-  private constructor(socket: WebSocket, onLost: (worker: string) => void) {
+  private constructor(socket: WebSocket, lost: Set<string>) {
     this.socket = socket
-    this.onLost = onLost
+    this.polls = new OpenPolls({
+      number: () => this.number(),
+      send: (frame) => this.send(frame),
+      cut: () => this.cut(),
+      answered: (worker) => this.stir(worker),
+      lost: (worker) => lost.add(worker),
+      hasLost: (worker) => lost.has(worker),
+      takeLost: (worker) => lost.delete(worker),
+      staysOpen: () => this.standing !== undefined,
+    })
     this.aliveTimer = setInterval(() => this.checkAlive(), KEEP_ALIVE_MS)
     socket.on('message', (data) => this.hear(String(data)))
     // `ws` answers pings by itself, whether or not the plane reads the answers.
@@ -89,7 +84,7 @@ export class WorkerChannel {
   }
 
   /** Opens a channel; rejects with `ChannelRefused`. */
-  static open({ planeUrl, token, endpoint, worker, key, onLost }: ChannelOptions): Promise<WorkerChannel> {
+  static open({ planeUrl, token, endpoint, worker, key, lost }: ChannelOptions): Promise<WorkerChannel> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(planeUrl.replace(/\/+$/, '').replace(/^http/, 'ws') + channelPath(endpoint), {
         headers: { authorization: `Bearer ${token}`, [CHANNEL_WORKER_HEADER]: worker, [CHANNEL_KEY_HEADER]: key },
@@ -102,7 +97,7 @@ export class WorkerChannel {
         reject(new ChannelRefused(response.statusCode ?? 0, `the plane answered ${response.statusCode}`))
         socket.terminate()
       })
-      socket.on('open', () => resolve(new WorkerChannel(socket, onLost)))
+      socket.on('open', () => resolve(new WorkerChannel(socket, lost)))
     })
   }
 
@@ -112,37 +107,13 @@ export class WorkerChannel {
 
   /** Sends a take or stop poll and waits for its end, at most `holdMs` and as long as the worker waits. */
   poll(frame: PollFrame, holdMs: number, gone: AbortSignal): Promise<PollAnswer> {
-    const n = this.number()
-    return new Promise((resolve) => {
-      const answer = (final: PollAnswer) => {
-        gone.removeEventListener('abort', drop)
-        resolve(final)
-      }
-      const drop = () => {
-        poll.answer = undefined
-        this.parts.take(n)
-        this.leave(n, poll)
-        answer({ type: 'nothing', n })
-      }
-      const poll: OpenPoll = { frame, answer, isLeft: false, timer: setTimeout(() => this.leave(n, poll), holdMs) }
-      gone.addEventListener('abort', drop, { once: true })
-      this.polls.set(n, poll)
-      this.send({ ...frame, n })
-    })
-  }
-
-  // The answer may be under way: the call is open until the plane has confirmed that it is over, and with it the hold of the worker.
-  private leave(n: number, poll: OpenPoll): void {
-    if (poll.isLeft) return
-    poll.isLeft = true
-    clearTimeout(poll.timer)
-    poll.timer = setTimeout(() => this.cut(), LEAVE_MS)
-    this.send({ type: 'leave', n })
+    return this.polls.poll(frame, holdMs, gone)
   }
 
   /** Sends a post; resolves with the status of the plane's answer, undefined when none came within `timeoutMs`. */
   post(frame: Unnumbered<PostCall>, timeoutMs: number): Promise<number | undefined> {
     const n = this.number()
+    this.stir(frame.worker)
     return new Promise((resolve) => {
       const timer = setTimeout(() => end(undefined), timeoutMs)
       const end = (status: number | undefined) => {
@@ -155,9 +126,16 @@ export class WorkerChannel {
     })
   }
 
-  /** Sends a ping, with those of the other workers. */
-  ping(ping: WorkerPing): void {
+  /** Something has happened to a worker: the plane gets its next pings. */
+  stir(worker: string): void {
+    this.standing?.stir(worker)
+  }
+
+  /** Sends a ping, with those of the other workers, unless the plane counts on it. */
+  ping(offered: WorkerPing): void {
     this.usedAt = performance.now()
+    const ping = this.standing ? this.standing.take(offered, this.usedAt) : offered
+    if (!ping) return
     this.pings = [...this.pings.filter(({ worker }) => worker !== ping.worker), ping]
     this.pingTimer ??= setTimeout(() => {
       this.pingTimer = undefined
@@ -178,33 +156,31 @@ export class WorkerChannel {
     const frame = parse(text)
     // Undefined: a frame of a newer plane, which this agent has said nothing to require.
     if (frame?.type === 'sync') this.repeat()
-    else if (frame?.type === 'part') this.keepPart(frame)
+    else if (frame?.type === 'welcome') this.stand(frame.pingIntervalMs)
+    else if (frame?.type === 'recall') for (const worker of frame.workers) this.stir(worker)
+    else if (frame?.type === 'part') this.polls.keepPart(frame)
     else if (frame?.type === 'ack') this.posts.get(frame.n)?.(frame.status)
-    else if (frame) this.endPoll(frame)
-  }
-
-  // Only a take has a long answer. Without its worker, the end of the answer says enough.
-  private keepPart({ n, text }: Extract<PlaneFrame, { type: 'part' }>): void {
-    const poll = this.polls.get(n)
-    if (poll?.frame.type === 'take' && poll.answer && !this.parts.keep(n, text)) this.cut()
-  }
-
-  private endPoll(frame: Exclude<PollAnswer, { type: 'broken' }>): void {
-    const poll = this.polls.get(frame.n)
-    if (!poll || !isAnswer(poll.frame, frame)) return
-    this.polls.delete(frame.n)
-    clearTimeout(poll.timer)
-    const before = this.parts.take(frame.n)
-    if (poll.answer) poll.answer(frame.type === 'job' ? { ...frame, text: before + frame.text } : frame)
-    else if (frame.type === 'job') this.onLost(poll.frame.worker)
+    else if (frame) this.polls.end(frame)
   }
 
   // The object was out of memory and knows no open call any more. It confirms that a call is left which it does not know.
   private repeat(): void {
-    const waiting = [...this.polls].filter(([, { isLeft }]) => !isLeft)
-    const takes = waiting.flatMap(([n, { frame }]) => (frame.type === 'take' ? [{ ...frame, n }] : []))
-    const listens = waiting.flatMap(([n, { frame }]) => (frame.type === 'listen' ? [{ ...frame, n }] : []))
-    this.send({ type: 'hello', takes, listens })
+    const { takes, listens } = this.polls.waiting()
+    const standing = this.standing?.standing() ?? []
+    // More than a frame names: they go on over HTTP.
+    if (Math.max(takes.length, listens.length, standing.length) > MAX_WORKERS) this.cut()
+    else this.send({ type: 'hello', takes, listens, ...(standing.length > 0 ? { standing } : {}) })
+  }
+
+  private stand(pingIntervalMs: number): void {
+    this.standing ??= new StandingPings(pingIntervalMs)
+    clearInterval(this.quietTimer)
+    this.quietTimer = setInterval(() => this.withdraw(), pingIntervalMs)
+  }
+
+  private withdraw(): void {
+    const workers = this.standing?.takeQuiet(performance.now()) ?? []
+    for (let at = 0; at < workers.length; at += MAX_WORKERS) this.send({ type: 'quiet', workers: workers.slice(at, at + MAX_WORKERS) })
   }
 
   private checkAlive(): void {
@@ -217,14 +193,10 @@ export class WorkerChannel {
 
   private finish(): void {
     clearInterval(this.aliveTimer)
+    clearInterval(this.quietTimer)
     clearTimeout(this.pingTimer)
-    for (const [n, { answer, timer }] of this.polls) {
-      clearTimeout(timer)
-      this.parts.take(n)
-      answer?.({ type: 'broken' })
-    }
+    this.polls.break()
     for (const end of [...this.posts.values()]) end(undefined)
-    this.polls.clear()
   }
 
   private number(): number {
@@ -247,10 +219,6 @@ export class WorkerChannel {
     if (!isRead) this.cut()
     return isRead
   }
-}
-
-function isAnswer(to: PollFrame, { type }: Exclude<PollAnswer, { type: 'broken' }>): boolean {
-  return type === 'nothing' || type === (to.type === 'take' ? 'job' : 'stop')
 }
 
 function parse(text: string): PlaneFrame | undefined {

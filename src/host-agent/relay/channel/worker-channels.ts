@@ -5,7 +5,8 @@ import { errorText } from '../../../node/fail.ts'
 import type { Log } from '../../log.ts'
 import type { RelayRoute } from '../routes.ts'
 import { pingOf, pollFrameOf, postFrameOf } from './channel-calls.ts'
-import { ChannelRefused, type PollAnswer, WorkerChannel } from './worker-channel.ts'
+import type { PollAnswer } from './open-polls.ts'
+import { ChannelRefused, WorkerChannel } from './worker-channel.ts'
 
 /** Time until the next attempt after a plane that has no channels answered, in milliseconds. */
 const UNKNOWN_TO_PLANE_MS = 600_000
@@ -61,8 +62,7 @@ export class WorkerChannels {
     const channel = frame && this.channelOf(route, key)
     if (!frame || !channel) return undefined
     const untilMs = performance.now() + holdMs
-    const again = frame.type === 'take' && this.lost.delete(route.worker)
-    const answer = await channel.poll(again ? { ...frame, again } : frame, holdMs, gone)
+    const answer = await channel.poll(frame, holdMs, gone)
     if (answer.type !== 'nothing') return answer
     if (answer.status === USE_HTTP) return undefined
     await sleep(Math.min(answer.afterMs ?? 0, Math.max(0, untilMs - performance.now())), gone)
@@ -78,6 +78,7 @@ export class WorkerChannels {
     timeoutMs: number,
   ): Promise<number | undefined> {
     const frame = postFrameOf(route, delivery, body)
+    if (!frame) this.stir(route)
     const channel = frame && this.channelOf(route, headers.authorization)
     const status = frame && channel && (await channel.post(frame, timeoutMs))
     return status === USE_HTTP ? undefined : status
@@ -90,6 +91,11 @@ export class WorkerChannels {
     if (!ping || !channel) return false
     channel.ping(ping)
     return true
+  }
+
+  /** Something has happened to a worker over HTTP: the plane gets its next pings. */
+  stir({ endpoint, worker }: RelayRoute): void {
+    this.endpoints.get(endpoint)?.channel?.stir(worker)
   }
 
   /** Ends all channels. */
@@ -115,7 +121,7 @@ export class WorkerChannels {
     let token = ''
     try {
       token = await tokens.get()
-      const channel = await WorkerChannel.open({ planeUrl, token, endpoint, worker, key, onLost: (id) => this.lost.add(id) })
+      const channel = await WorkerChannel.open({ planeUrl, token, endpoint, worker, key, lost: this.lost })
       if (this.isClosed) return channel.cut()
       to.channel = channel
       to.failures = 0

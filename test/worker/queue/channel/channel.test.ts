@@ -323,3 +323,98 @@ describe('access to a channel', () => {
     expect(channel.closedWith).toBe(4404)
   })
 })
+
+describe('a standing ping', () => {
+  const workerRow = (queue: QueueSetup, worker: FakeWorker) => inside(queue, ({ core }) => core.state.workers.get(worker.id))
+  const isWatched = async (queue: QueueSetup, worker: FakeWorker) =>
+    typeof ((await workerRow(queue, worker)) as { watchedUntilMs?: number | null } | null)?.watchedUntilMs === 'number'
+  const later = (queue: QueueSetup, ms: number) =>
+    inside(queue, async (object) => {
+      const nowMs = Date.now() + ms
+      object.core.now = () => nowMs
+      await object.alarm()
+    })
+
+  /** A worker that runs a job, and whose agent answers for its pings. */
+  async function standing() {
+    const { queue, worker, channel } = await scene()
+    const jobId = await run(queue)
+    await channel.job(channel.take(worker))
+    channel.listen(worker)
+    channel.stand(worker, [jobId])
+    await until(() => isWatched(queue, worker))
+    return { queue, worker, channel, jobId }
+  }
+
+  it('[CHN-30] keeps a job without pings while the object rests, with no timer and no row', async () => {
+    const { queue, worker, channel, jobId } = await standing()
+    expect(await inside(queue, ({ core }) => core.timers.isIdle)).toBe(true)
+    const alarmAtMs = await inside(queue, ({ core }) => core.state.meta.alarmAtMs())
+    expect((alarmAtMs ?? 0) - Date.now(), 'the alarm is far ahead').toBeGreaterThan(240_000)
+    channel.greets = true
+    for (const ms of [100_000, 200_000, 300_000]) {
+      await evictDurableObject(endpointStub(env, queue.endpointId))
+      await later(queue, ms)
+      await until(() => isWatched(queue, worker))
+      expect(await status(queue, jobId)).toMatchObject({ status: 'IN_PROGRESS' })
+    }
+    expect(channel.heard.filter(({ type }) => type === 'sync').length).toBeGreaterThanOrEqual(3)
+  })
+
+  it('[CHN-30] ends with its channel, with the silence of its worker, and with a hello that does not name it', async () => {
+    for (const end of ['close', 'quiet', 'hello'] as const) {
+      const { queue, worker, channel } = await standing()
+      if (end === 'close') channel.close()
+      if (end === 'quiet') channel.say({ type: 'quiet', workers: [{ ...FakeChannel.from(worker), silentMs: 20_000 }] })
+      if (end === 'hello') {
+        channel.standing.clear()
+        channel.greet()
+      }
+      await until(async () => !(await isWatched(queue, worker)))
+    }
+  })
+
+  it('[CHN-30, WRK-26] is taken back when a job has to stop', async () => {
+    const { queue, worker, channel, jobId } = await standing()
+    await queue.post(`/cancel/${jobId}`)
+    await until(() => channel.heard.some((frame) => frame.type === 'recall' && frame.workers.includes(worker.id)))
+    expect(await isWatched(queue, worker)).toBe(false)
+  })
+
+  it('[CHN-30, CHN-10] of another host changes nothing', async () => {
+    const { queue, worker, channel, jobId } = await standing()
+    const other = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 3_600 } })
+    const theirs = await other.host.startWorker(other.endpointId)
+    const foreign = await FakeChannel.open(other.host, other.endpointId, theirs)
+    const before = JSON.stringify(await workerRow(queue, worker))
+    foreign.stand(worker, [jobId])
+    foreign.say({ type: 'quiet', workers: [{ ...FakeChannel.from(worker), silentMs: 600_000 }] })
+    await foreign.answer(foreign.take(theirs, { boot: 'none' }))
+    expect(JSON.stringify(await workerRow(queue, worker))).toBe(before)
+    expect(foreign.closedWith).toBeNull()
+    channel.close()
+  })
+
+  it('[CHN-31] an idle worker whose take stays open stops after its idle time, although the object rests', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 300 } })
+    const jobId = await run(queue)
+    const worker = await queue.host.startWorker(queue.endpointId)
+    const channel = await FakeChannel.open(queue.host, queue.endpointId, worker)
+    channel.greets = true
+    await channel.job(channel.take(worker))
+    await channel.answer(channel.post(worker, jobId, { output: 1 }))
+    channel.take(worker)
+    channel.stand(worker)
+    await until(() => isWatched(queue, worker))
+    const startMs = Date.now()
+    let nowMs = startMs
+    for (let wakes = 0; (await workerRow(queue, worker))?.phase === 'READY' && wakes < 8; wakes += 1) {
+      nowMs = (await inside(queue, ({ core }) => core.state.meta.alarmAtMs())) ?? nowMs
+      await evictDurableObject(endpointStub(env, queue.endpointId))
+      await later(queue, nowMs - Date.now())
+    }
+    expect((await workerRow(queue, worker))?.phase).not.toBe('READY')
+    expect(nowMs - startMs).toBeGreaterThan(290_000)
+    expect(nowMs - startMs, 'a minute late at most').toBeLessThan(370_000)
+  })
+})

@@ -1,0 +1,102 @@
+import type { Holder } from '../domain/job/job.ts'
+import { shortenLease, watchLease } from '../domain/job/lease.ts'
+import type { Worker } from '../domain/worker/worker.ts'
+import type { QueueState } from './state.ts'
+import type { Tx } from './tx.ts'
+import { applyWorkerEvent, silenceLimitMs, workerOf } from './worker-rows.ts'
+
+/**
+ * Standing pings (CHN-30): the agent of a worker's host answers for a worker that sends the same ping again and again, so that the object
+ * need not wake for them. A standing ping renews the leases that it lists until the agent withdraws it, its channel ends, or the object
+ * asks for pings again.
+ */
+
+/** How long a standing ping counts, milliseconds. Shortly before its end the object asks the agent for pings. */
+export const WATCH_MS = 1_800_000
+
+/**
+ * Trusts the workers whose channel has outlived the memory of the queue: their agents answered for their pings until now, and are asked
+ * whether they still do.
+ */
+export function trustUnheard(tx: Tx): void {
+  const { jobs, workers } = tx.state
+  for (const worker of workers.all()) {
+    if (isUnheard(tx.state, worker)) watch(tx, worker.id, new Set(jobs.heldBy(worker.id).map(({ id }) => id)))
+  }
+}
+
+/** An agent answers for a ping of a worker that lists these jobs. */
+export function watch(tx: Tx, workerId: string, listed: ReadonlySet<string>): void {
+  const untilMs = tx.nowMs + WATCH_MS
+  applyWorkerEvent(tx, workerId, { kind: 'watched', untilMs })
+  const { jobs } = tx.state
+  for (const job of jobs.heldBy(workerId)) if (listed.has(job.id)) jobs.save(job, watchLease(job, untilMs))
+}
+
+/** Nobody answers for the pings of a worker any more; it sent the last one at `seenAtMs`. Its terms begin there (LSE-4, LSE-7). */
+export function endStanding(tx: Tx, { id }: Pick<Worker, 'id'>, seenAtMs: number): void {
+  const worker = tx.state.workers.get(id)
+  if (worker === null || !isWatched(worker)) return
+  const limitMs = silenceLimitMs(tx.state)
+  // An agent that has not answered when it was asked, before the end of the standing ping, has said nothing since.
+  const lastMs = Math.min(seenAtMs, worker.watchedUntilMs - limitMs)
+  applyWorkerEvent(tx, id, { kind: 'unwatched', seenAtMs: lastMs })
+  const untilMs = lastMs + limitMs
+  const { jobs } = tx.state
+  for (const job of jobs.heldBy(id)) jobs.save(job, shortenLease(job, untilMs))
+}
+
+/** The agent of a host has named the workers whose pings stand. Nobody answers for its other workers. */
+export function keepStanding(tx: Tx, hostId: string, standing: readonly Holder[]): void {
+  const named = new Set(standing.flatMap((from) => workerOf(tx.state, from)?.id ?? []))
+  for (const worker of tx.state.workers.all()) {
+    if (worker.hostId !== hostId) continue
+    if (!named.has(worker.id)) endStanding(tx, worker, tx.nowMs)
+    noteEndOfTake(tx, worker.id)
+  }
+}
+
+/** The channel of a host has ended, and with it the standing pings and open takes of its workers. */
+export function endHostStanding(tx: Tx, hostId: string): void {
+  keepStanding(tx, hostId, [])
+}
+
+/** Asks the agents of workers for pings, because something has made the standing ones doubtful. Until one comes, the usual terms count. */
+export function recallStanding(tx: Tx, workerIds: readonly string[]): void {
+  for (const id of workerIds) {
+    const worker = tx.state.workers.get(id)
+    if (worker === null || !isWatched(worker)) continue
+    endStanding(tx, worker, tx.nowMs)
+    tx.effects.recalls.add(id)
+  }
+}
+
+/** Asks for pings of the workers whose standing ping ends soon. */
+export function recallEnding(tx: Tx): void {
+  for (const worker of tx.state.workers.all()) {
+    const atMs = recallAtMs(tx.state, worker)
+    if (atMs !== null && tx.nowMs >= atMs) tx.effects.recalls.add(worker.id)
+  }
+}
+
+/** When the agent of a worker has to be asked for pings; null: nobody answers for them. */
+export function recallAtMs(state: Pick<QueueState, 'pingIntervalMs'>, worker: Worker): number | null {
+  return isWatched(worker) ? worker.watchedUntilMs - silenceLimitMs(state) : null
+}
+
+/** The open take of an idle worker has ended without a job: from now on it counts as one that does not ask for work (WRK-44). */
+export function noteEndOfTake(tx: Tx, workerId: string): void {
+  const worker = tx.state.workers.get(workerId)
+  const isIdle = worker?.phase === 'READY' && worker.idleSinceMs !== null
+  if (isIdle && !tx.state.takes.isPolling(workerId)) applyWorkerEvent(tx, workerId, { kind: 'take' })
+}
+
+/** Whether the agent of the worker's host has not been heard since the queue was loaded, although its channel is open. */
+export function isUnheard({ unheardHosts }: Pick<QueueState, 'unheardHosts'>, { hostId }: Pick<Worker, 'hostId'>): boolean {
+  return hostId !== null && unheardHosts().has(hostId)
+}
+
+/** Whether an agent answers for the pings of a worker. */
+export function isWatched(worker: Worker): worker is Extract<Worker, { watchedUntilMs: number | null }> & { watchedUntilMs: number } {
+  return 'watchedUntilMs' in worker && worker.watchedUntilMs !== null
+}
