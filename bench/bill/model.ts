@@ -1,4 +1,7 @@
+import { RETENTION_DEFAULTS } from '../../src/contract/defaults.ts'
 import { LEASE_INTERVALS } from '../../src/domain/job/lease.ts'
+import { removalAtMs } from '../../src/domain/job/retention.ts'
+import { DUE_BATCH } from '../../src/queue/deadlines.ts'
 import { PRICES } from './prices.ts'
 
 /** Numbers of everything that the network bills by number. */
@@ -16,7 +19,8 @@ export interface Counts {
 /**
  * Operations whose counts are measured (`counts.json`). `first ping` is the first one that names a job. `empty take` and `stop poll` are
  * polls that end without a job. `alarm moved`, `first take of a minute` and `first end of a minute` are what a ping, a poll and an end of a
- * job cost more when they set an alarm, or are noted for the minute. `log minute` is a minute of ten lines a second, a batch each second, in a log of full length.
+ * job cost more when they set an alarm, or are noted for the minute. `retention` is the removal of one job, and `removal alarm` the alarm
+ * that removes many. `log minute` is a minute of ten lines a second, a batch each second, in a log of full length.
  */
 export type Operation =
   | 'submit'
@@ -26,6 +30,7 @@ export type Operation =
   | 'ping'
   | 'done'
   | 'retention'
+  | 'removal alarm'
   | 'empty take'
   | 'first take of a minute'
   | 'stop poll'
@@ -57,20 +62,24 @@ export const MONTH_SECONDS = 30 * 24 * 3_600
 const CALL_SECONDS = 0.01
 /** Pings until the alarm of an endpoint with running jobs is moved (LSE-24). */
 const PINGS_PER_ALARM = LEASE_INTERVALS - 1
+/** Jobs that end within this time are removed by one alarm, as far as one commit has room for them (JOB-49). */
+const REMOVAL_SECONDS = removalAtMs(1, RETENTION_DEFAULTS.run) / 1_000
 
 /**
  * The cost of one job of `seconds` on a busy worker of an endpoint with `workers` workers: its own calls, the pings and stop polls of its
- * worker meanwhile, and its share of the endpoint's alarm, history and time. The client reads the status once, and the job is deleted at
- * the end of its retention by an alarm of its own.
+ * worker meanwhile, and its share of the endpoint's alarm, history and time. The client reads the status once, and the job is deleted after
+ * its retention by an alarm that it shares with the jobs that ended at about the same time.
  */
 export function jobUsage(seconds: number, workers = WORKERS): Usage {
   const pings = seconds / INTERVALS.pingSeconds
   const firstPings = Math.min(1, pings)
+  const jobsPerRemoval = Math.min(DUE_BATCH, (REMOVAL_SECONDS * workers) / seconds)
   return {
     operations: {
       ...{ submit: 1, status: 1, take: 1, done: 1, retention: 1 },
       ...{ 'first ping': firstPings, ping: pings - firstPings, 'stop poll': seconds / INTERVALS.holdSeconds },
       'alarm moved': pings / PINGS_PER_ALARM / workers,
+      'removal alarm': Math.min(1, 1 / jobsPerRemoval),
       'first end of a minute': Math.min(1, seconds / workers / 60),
     },
     heldSeconds: seconds / workers,
