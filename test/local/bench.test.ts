@@ -117,8 +117,9 @@ const COUNTS: Record<Operation, Counts> = {
   take: { ...NOTHING, rowsWritten: 2, requests: 1, objectCalls: 1 },
   'first ping': { ...NOTHING, rowsWritten: 1, requests: 1, objectCalls: 1 },
   ping: { ...NOTHING, requests: 1, objectCalls: 1 },
-  done: { ...NOTHING, rowsWritten: 4, requests: 1, objectCalls: 1 },
-  retention: { ...NOTHING, rowsWritten: 1, alarmsSet: 1, objectCalls: 1 },
+  done: { ...NOTHING, rowsWritten: 3, requests: 1, objectCalls: 1 },
+  retention: { ...NOTHING, rowsWritten: 1 },
+  'removal alarm': { ...NOTHING, rowsWritten: 1, alarmsSet: 1, objectCalls: 1 },
   'empty take': { ...NOTHING, requests: 1, objectCalls: 1 },
   'first take of a minute': { ...NOTHING, rowsWritten: 1 },
   'stop poll': { ...NOTHING, requests: 1, objectCalls: 1 },
@@ -135,7 +136,13 @@ describe('[DEV-18] the model of the bill', () => {
     expect(operations).toEqual({
       ...{ submit: 1, status: 1, take: 1, done: 1, retention: 1 },
       ...{ 'first ping': 1, ping: 59, 'stop poll': 24, 'alarm moved': 2, 'first end of a minute': 1 },
+      'removal alarm': 1 / 3,
     })
+  })
+
+  it('[JOB-49] an alarm removes the jobs that end within three minutes, as many as one commit removes, and at least one', () => {
+    const alarmsOf = (seconds: number, workers: number) => jobUsage(seconds, workers).operations['removal alarm']
+    expect([alarmsOf(1, 1), alarmsOf(1, 10), alarmsOf(3_600, 1)]).toEqual([1 / 180, 1 / 200, 1])
   })
 
   it('every tenth job of 1 s meets a ping of its worker', () => {
