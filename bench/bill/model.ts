@@ -1,4 +1,7 @@
+import { RETENTION_DEFAULTS } from '../../src/contract/defaults.ts'
 import { LEASE_INTERVALS } from '../../src/domain/job/lease.ts'
+import { removalAtMs } from '../../src/domain/job/retention.ts'
+import { DUE_BATCH } from '../../src/queue/deadlines.ts'
 import { PRICES } from './prices.ts'
 
 /** Numbers of everything that the network bills by number. */
@@ -18,7 +21,8 @@ export interface Counts {
  * polls that end without a job. `alarm moved`, `first take of a minute` and `first end of a minute` are what a ping, a poll and an end of a
  * job cost more when they set an alarm, or are noted for the minute. `channel take` and `channel done` are those steps over a worker
  * channel; `channel busy hour` is an hour of one worker with jobs of ten minutes, everything included, and `channel idle hour` one without
- * jobs. `log minute` is a minute of ten lines a second, a batch each second, in a log of full length.
+ * jobs. `retention` is the removal of one job, and `removal alarm` the alarm that removes many. `log minute` is a minute of ten lines a
+ * second, a batch each second, in a log of full length.
  */
 export type Operation =
   | 'submit'
@@ -28,6 +32,7 @@ export type Operation =
   | 'ping'
   | 'done'
   | 'retention'
+  | 'removal alarm'
   | 'empty take'
   | 'first take of a minute'
   | 'stop poll'
@@ -63,19 +68,31 @@ export const MONTH_SECONDS = 30 * 24 * 3_600
 const CALL_SECONDS = 0.01
 /** Pings until the alarm of an endpoint with running jobs is moved (LSE-24). */
 const PINGS_PER_ALARM = LEASE_INTERVALS - 1
+/** Jobs that end within this time are removed by one alarm, as far as one commit has room for them (JOB-49). */
+const REMOVAL_SECONDS = removalAtMs(1, RETENTION_DEFAULTS.run) / 1_000
 
 /** Hours of a busy worker for one job of ten minutes. */
 const LONG_JOB_HOURS = 1 / 6
 
 /**
  * One short job of `seconds` on a busy worker with a worker channel, of an endpoint with `workers` workers, with its share of the
- * endpoint's history. The client reads the status once, and the job is deleted at the end of its retention.
+ * endpoint's history. The client reads the status once, and the job is deleted after its retention by an alarm that it shares with the jobs
+ * that ended at about the same time.
  */
 export function jobUsage(seconds: number, workers = WORKERS): Usage {
-  const minute = Math.min(1, seconds / workers / 60)
   return {
-    operations: { submit: 1, status: 1, 'channel take': 1, 'channel done': 1, retention: 1, 'first end of a minute': minute },
+    operations: { submit: 1, status: 1, 'channel take': 1, 'channel done': 1, ...sharesOf(seconds, workers) },
     heldSeconds: 0,
+  }
+}
+
+/** What a job of `seconds` shares with the other jobs of an endpoint with `workers` busy workers. */
+function sharesOf(seconds: number, workers: number): Usage['operations'] {
+  const jobsPerRemoval = Math.min(DUE_BATCH, (REMOVAL_SECONDS * workers) / seconds)
+  return {
+    retention: 1,
+    'removal alarm': Math.min(1, 1 / jobsPerRemoval),
+    'first end of a minute': Math.min(1, seconds / workers / 60),
   }
 }
 
@@ -93,10 +110,9 @@ export function httpJobUsage(seconds: number, workers = WORKERS): Usage {
   const firstPings = Math.min(1, pings)
   return {
     operations: {
-      ...{ submit: 1, status: 1, take: 1, done: 1, retention: 1 },
+      ...{ submit: 1, status: 1, take: 1, done: 1, ...sharesOf(seconds, workers) },
       ...{ 'first ping': firstPings, ping: pings - firstPings, 'stop poll': seconds / INTERVALS.holdSeconds },
       'alarm moved': pings / PINGS_PER_ALARM / workers,
-      'first end of a minute': Math.min(1, seconds / workers / 60),
     },
     heldSeconds: seconds / workers,
   }

@@ -13,7 +13,7 @@ import { finishesByMs } from './workers/outside-calls.ts'
 /** All deadlines of a queue. Their columns are authoritative; an alarm only triggers the check. */
 
 /** Jobs whose deadlines one commit applies; the others follow at once in the next commit. */
-const DUE_BATCH = 200
+export const DUE_BATCH = 200
 /** An outside call that takes longer than this is checked again. */
 const IN_FLIGHT_LIMIT_MS = 30_000
 /** An alarm that is late by this many ping intervals means that the plane itself was down. */

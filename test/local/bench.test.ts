@@ -1,14 +1,16 @@
 import {
   billOf,
-  busyWorkerUsage,
   type Counts,
   chattyPodUsage,
   countsOf,
   hostUsage,
+  httpEndpointUsage,
+  httpJobUsage,
   jobUsage,
+  longJobUsage,
   MONTH_SECONDS,
   type Operation,
-  readyEndpointUsage,
+  workerUsage,
 } from '../../bench/bill/model.ts'
 import { compareRatios, exitCodeOf, formatJudged, summarize } from '../../bench/cpu/compare.ts'
 import { parseReport } from '../../bench/load/wrk.ts'
@@ -117,30 +119,46 @@ const COUNTS: Record<Operation, Counts> = {
   take: { ...NOTHING, rowsWritten: 2, requests: 1, objectCalls: 1 },
   'first ping': { ...NOTHING, rowsWritten: 1, requests: 1, objectCalls: 1 },
   ping: { ...NOTHING, requests: 1, objectCalls: 1 },
-  done: { ...NOTHING, rowsWritten: 4, requests: 1, objectCalls: 1 },
-  retention: { ...NOTHING, rowsWritten: 1, alarmsSet: 1, objectCalls: 1 },
+  done: { ...NOTHING, rowsWritten: 3, requests: 1, objectCalls: 1 },
+  retention: { ...NOTHING, rowsWritten: 1 },
+  'removal alarm': { ...NOTHING, rowsWritten: 1, alarmsSet: 1, objectCalls: 1 },
   'empty take': { ...NOTHING, requests: 1, objectCalls: 1 },
   'first take of a minute': { ...NOTHING, rowsWritten: 1 },
   'stop poll': { ...NOTHING, requests: 1, objectCalls: 1 },
   'alarm moved': { ...NOTHING, rowsWritten: 1, alarmsSet: 1 },
   'first end of a minute': { ...NOTHING, rowsWritten: 2 },
   'host hour': { ...NOTHING, rowsRead: 1_000, messages: 720 },
+  'channel take': { ...NOTHING, rowsWritten: 2, messages: 1 },
+  'channel done': { ...NOTHING, rowsWritten: 3, messages: 1 },
+  'channel busy hour': { ...NOTHING, rowsWritten: 60, messages: 30 },
+  'channel idle hour': { ...NOTHING, rowsWritten: 4, alarmsSet: 4, messages: 6 },
   'log minute': { ...NOTHING, rowsWritten: 60, requests: 60, objectCalls: 60 },
 }
 
 describe('[DEV-18] the model of the bill', () => {
   it('a job of 600 s has 60 pings, of which one is its first, and a share of its endpoint', () => {
-    const { operations, heldSeconds } = jobUsage(600, 10)
+    const { operations, heldSeconds } = httpJobUsage(600, 10)
     expect(heldSeconds).toBe(60)
     expect(operations).toEqual({
       ...{ submit: 1, status: 1, take: 1, done: 1, retention: 1 },
       ...{ 'first ping': 1, ping: 59, 'stop poll': 24, 'alarm moved': 2, 'first end of a minute': 1 },
+      'removal alarm': 1 / 3,
     })
   })
 
+  it('[JOB-49] an alarm removes the jobs that end within three minutes, as many as one commit removes, and at least one', () => {
+    const alarmsOf = (seconds: number, workers: number) => httpJobUsage(seconds, workers).operations['removal alarm']
+    expect([alarmsOf(1, 1), alarmsOf(1, 10), alarmsOf(3_600, 1)]).toEqual([1 / 180, 1 / 200, 1])
+  })
+
   it('every tenth job of 1 s meets a ping of its worker', () => {
-    const { operations } = jobUsage(1, 1)
+    const { operations } = httpJobUsage(1, 1)
     expect([operations['first ping'], operations.ping, operations['stop poll']]).toEqual([0.1, 0, 0.04])
+  })
+
+  it('a long job over a channel is a sixth of a counted hour, and a short one has no call of its worker', () => {
+    expect(longJobUsage()).toEqual({ operations: { 'channel busy hour': 1 / 6 }, heldSeconds: 0 })
+    expect(countsOf(jobUsage(1, 10), COUNTS)).toMatchObject({ requests: 2, messages: 2 })
   })
 
   it('counts of a usage are those of its operations', () => {
@@ -159,10 +177,10 @@ describe('[DEV-18] the model of the bill', () => {
   })
 
   it('an object that holds polls all month costs its whole time', () => {
-    const { objectTime, total, ...others } = billOf(readyEndpointUsage(MONTH_SECONDS), COUNTS)
+    const { objectTime, total, ...others } = billOf(httpEndpointUsage(MONTH_SECONDS), COUNTS)
     expect(objectTime).toBeCloseTo(4.1472)
     expect(total).toBeCloseTo(objectTime + others.rows + others.requests + others.objectCalls)
-    expect(billOf(busyWorkerUsage(MONTH_SECONDS), COUNTS).rows).toBe(0)
+    expect(billOf(workerUsage(MONTH_SECONDS), COUNTS).rows).toBeCloseTo(720 * 8e-6)
     expect(billOf(chattyPodUsage(MONTH_SECONDS), COUNTS).rows).toBeCloseTo(2.592)
   })
 })

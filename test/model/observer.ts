@@ -47,7 +47,7 @@ export class Observer {
   }
 
   private async checkAlarm(): Promise<void> {
-    const change = this.oracle.nextChange(this.now())
+    const change = this.oracle.nextWake(this.now())
     if (change === null) return
     const alarm = await this.queue.alarmAtMs()
     if (alarm === null || alarm > change) this.fail(`the next deadline is in ${change - this.now()} ms, the alarm is ${alarm}`)

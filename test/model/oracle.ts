@@ -5,7 +5,7 @@
 // each chapter ending with the earliest of the things that can end it. A mistake in the platform is therefore not repeated here.
 
 import { type Boot, type Fact, type Happening, isAfter, type Moment } from './facts.ts'
-import { type Annals, type Chapter, LEASE_MS, SILENCE_MIN_MS, silenceWait, writeTimeline } from './timeline.ts'
+import { type Annals, type Chapter, LEASE_MS, removalAt, SILENCE_MIN_MS, silenceWait, writeTimeline } from './timeline.ts'
 
 /** The members that `/status` must and may have. Null: 404. */
 export type Sighting = { must: Record<string, unknown>; may: Record<string, unknown> } | null
@@ -50,10 +50,28 @@ export class Chronicle implements Annals {
 
   /** The next instant at which time alone changes a job or a boot, so at which the alarm is due. */
   nextChange(at: number): number | null {
-    const starts = this.jobs().flatMap((job) => this.timelineOf(job).map((chapter) => chapter.from.at))
+    return earliest([...this.laterChapters(at).map(({ chapter }) => chapter.from.at), ...this.laterSilences(at)])
+  }
+
+  /** When the queue must wake after an instant at the latest: the rows of ended jobs, which no one sees any more, may wait (JOB-49). */
+  nextWake(at: number): number | null {
+    const wakes = this.laterChapters(at).map(({ job, chapter, before }) => {
+      const isRemoval = chapter.state === 'gone' && before !== 'waiting' && before !== 'running'
+      return isRemoval ? removalAt(chapter.from.at, this.birth(job).retentionMs) : chapter.from.at
+    })
+    return earliest([...wakes, ...this.laterSilences(at)])
+  }
+
+  private laterChapters(at: number): { job: string; chapter: Chapter; before: Chapter['state'] | undefined }[] {
+    const all = this.jobs().flatMap((job) =>
+      this.timelineOf(job).map((chapter, index, chapters) => ({ job, chapter, before: chapters[index - 1]?.state })),
+    )
+    return all.filter(({ chapter }) => chapter.from.at > at)
+  }
+
+  private laterSilences(at: number): number[] {
     const silences = [...this.ofBoot.keys()].filter((boot) => this.mayTake(boot, at)).map((boot) => this.silentAt(boot))
-    const later = [...starts, ...silences].filter((instant) => instant > at)
-    return later.length === 0 ? null : Math.min(...later)
+    return silences.filter((instant) => instant > at)
   }
 
   /** `/health`: jobs by state at an instant, and how often each terminal state was reached. */
@@ -238,4 +256,8 @@ function file<K>(map: Map<K, Fact[]>, key: K, fact: Fact): void {
   const list = map.get(key)
   if (list) list.push(fact)
   else map.set(key, [fact])
+}
+
+function earliest(instants: readonly number[]): number | null {
+  return instants.length === 0 ? null : Math.min(...instants)
 }

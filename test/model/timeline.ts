@@ -10,6 +10,7 @@ const IDLE_GRACE_MS = 2_000
 export const SILENCE_MIN_MS = 35_000
 const SILENCE_MAX_MS = 600_000
 const MISSING_PINGS = 2
+const [SECOND_MS, FIVE_MINUTES_MS] = [1_000, 300_000]
 const RETRIES = 1
 const UNCONFIRMED = 10
 const HOST_LOSSES = 20
@@ -98,6 +99,12 @@ function afterRunning(annals: Annals, job: string, chapter: Chapter): Chapter[] 
     if (fact.kind === 'posted' && fact.boot === attempt.boot) endings.push(concluded(chapter, fact))
   }
   return endings
+}
+
+/** JOB-49: the next multiple of a tenth of the retention, which counts as one second at least and as five minutes at most. */
+export function removalAt(at: number, retentionMs: number): number {
+  const step = Math.max(SECOND_MS, Math.min(FIVE_MINUTES_MS, retentionMs / 10))
+  return at % step === 0 ? at : at - (at % step) + step
 }
 
 /** A terminal state is left by deletion and, from FAILED, by `/retry` (JOB-6, CTL-2). */

@@ -5,6 +5,7 @@ import { BulkQuery } from '../../../src/contract/jobs/queries.ts'
 import { formatTime } from '../../../src/contract/timestamps.ts'
 import { describeIssues } from '../../../src/contract/validation-errors.ts'
 import { parseJobSeq } from '../../../src/domain/job/id.ts'
+import type { Job } from '../../../src/domain/job/job.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
 import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
@@ -15,7 +16,7 @@ import { problemReply, readText } from '../replies.ts'
 import type { Bulk, BulkScope } from '../store/jobs/bulk-store.ts'
 import type { SqlState } from '../store/sql-state.ts'
 import { bulkStarted, note } from './audit-notes.ts'
-import { rangeOf } from './job-list.ts'
+import { rangeOf, shownJob } from './job-list.ts'
 import { estimateUsd } from './timeline.ts'
 
 /** Parts that a bulk change uses. */
@@ -76,7 +77,7 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
   const time = (text: string | undefined) => (text === undefined ? null : Date.parse(text))
   const filter: JobFilter = { states, fromMs: time(selection.from), toMs: time(selection.to), idPrefix: null }
   const range = rangeOf(state, filter)
-  const named = selection.ids && [...new Set(selection.ids)].flatMap((id) => jobNumber(state, id)).sort((a, b) => a - b)
+  const named = selection.ids && [...new Set(selection.ids)].flatMap((id) => jobNumber(state, tx, id)).sort((a, b) => a - b)
   const scope: BulkScope = {
     states,
     fromMs: filter.fromMs,
@@ -94,9 +95,9 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
     want: scope,
     matched,
     byStatus,
-    refused: refusedOf(state, action, selection, { ...filter, states: selection.status ?? null }, scope),
+    refused: refusedOf(state, tx, action, selection, { ...filter, states: selection.status ?? null }, scope),
     left: [],
-    sample: first.flatMap((seq) => state.jobs.bySeq(seq)?.id ?? []),
+    sample: first.flatMap((seq) => presentJob(state, tx, seq)?.id ?? []),
     estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
     looked: 0,
     changed: 0,
@@ -108,13 +109,20 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
 }
 
 /** JOB-47: jobs that the request names by status or id, and that the action cannot change. */
-function refusedOf(state: SqlState, action: BulkAction, selection: JobBulkRequest, asked: JobFilter, scope: BulkScope): Bulk['refused'] {
+function refusedOf(
+  state: SqlState,
+  tx: Tx,
+  action: BulkAction,
+  selection: JobBulkRequest,
+  asked: JobFilter,
+  scope: BulkScope,
+): Bulk['refused'] {
   const able: readonly JobState[] = CHANGEABLE[action]
   const states = JOB_STATES.filter((status) => !able.includes(status) && (asked.states?.includes(status) ?? true))
   const list = (counts: Bulk['byStatus']) => states.flatMap((status) => (counts[status] ? [{ status, jobs: counts[status] }] : []))
   if (!selection.ids) return list(state.lists.countByState(states, scope))
   const ids = [...new Set(selection.ids)]
-  const seqs = ids.flatMap((id) => jobNumber(state, id))
+  const seqs = ids.flatMap((id) => jobNumber(state, tx, id))
   const others = seqs.filter((seq) => {
     const job = state.jobs.bySeq(seq)
     return job !== null && matchesFilter(job, asked)
@@ -123,9 +131,15 @@ function refusedOf(state: SqlState, action: BulkAction, selection: JobBulkReques
   return [...list(countStates(state, others)), ...(unknown > 0 ? [{ status: null, jobs: unknown }] : [])]
 }
 
-function jobNumber(state: SqlState, id: string): number[] {
+function jobNumber(state: SqlState, tx: Tx, id: string): number[] {
   const seq = parseJobSeq(id, state.meta.idMask())
-  return seq !== null && state.jobs.bySeq(seq)?.id === id ? [seq] : []
+  return seq !== null && presentJob(state, tx, seq)?.id === id ? [seq] : []
+}
+
+// The row of a job stays for a while after its retention (JOB-49).
+function presentJob(state: SqlState, { nowMs }: Tx, seq: number): Job | null {
+  const job = state.jobs.bySeq(seq)
+  return job && shownJob(job, nowMs)
 }
 
 function isMeant(state: SqlState, action: BulkAction, seq: number, filter: JobFilter): boolean {

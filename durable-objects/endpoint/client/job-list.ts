@@ -1,3 +1,4 @@
+import type { JobState } from '../../../src/contract/enums.ts'
 import type { JobCall } from '../../../src/contract/jobs/job-routes.ts'
 import { PageSizeQuery } from '../../../src/contract/jobs/queries.ts'
 import type { Pagination } from '../../../src/contract/pagination.ts'
@@ -17,9 +18,10 @@ import type { Clock, Commits, Rows } from '../parts.ts'
 import type { SqlState } from '../store/sql-state.ts'
 
 /**
- * Largest number of jobs that one call scans (JOB-42). Most calls scan as many as they list; only id prefixes with few matches need more.
+ * Largest number of jobs that one call scans (JOB-42). Most calls scan as many as they list; id prefixes and completed jobs among many others
+ * need more.
  */
-const MAX_SCANNED = 10_000
+export const MAX_SCANNED = 10_000
 /** Rows read at a time. */
 const STEP = 500
 
@@ -57,7 +59,7 @@ export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter
   const range = rangeOf(core.state, filter)
   const found: Job[] = []
   let left = MAX_SCANNED
-  let position = Math.min(range.beforeSeq, beforeSeq)
+  let position = Math.min(range.beforeSeq, beforeSeq, endOf(core.state, filter.states))
   let last: Job | null = null
   for (;;) {
     const step = lists.page(filter.states, { fromSeq: range.fromSeq, beforeSeq: position }, Math.min(STEP, left, limit - found.length + 1))
@@ -75,8 +77,20 @@ export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter
   }
 }
 
+/** A number that is above those of all jobs of some states: completed jobs are below a long queue, which a list of them need not scan. */
+function endOf(state: SqlState, states: readonly JobState[] | null): number {
+  const completed = state.newestCompleted()
+  if (!states?.includes('COMPLETED') || completed === null) return EVERY_JOB.beforeSeq
+  const [other] = state.lists.page(
+    states.filter((one) => one !== 'COMPLETED'),
+    EVERY_JOB,
+    1,
+  )
+  return Math.max(completed, other?.seq ?? 0) + 1
+}
+
 /** The job after due transitions; null when it has expired. */
-function shownJob(job: Job, nowMs: number): Job | null {
+export function shownJob(job: Job, nowMs: number): Job | null {
   const due = applyTime(job, nowMs)
   if (due.kind === 'delete') return null
   return due.kind === 'none' ? job : due.job

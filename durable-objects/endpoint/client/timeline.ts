@@ -4,7 +4,6 @@ import { MERGED_WORKERS_MAX } from '../../../src/contract/logs/merged.ts'
 import { readWorkerRates, type WorkerRate } from '../../../src/db/billing/worker-rates.ts'
 import { openDatabase } from '../../../src/db/client.ts'
 import { endedAtMs, type Job } from '../../../src/domain/job/job.ts'
-import { EVERY_JOB } from '../../../src/domain/job/job-filter.ts'
 import { type AttemptSpan, attemptsOf, medianPhases, type WorkerLife, waitingSinceMs } from '../../../src/domain/job/timeline.ts'
 import { amountMicros, partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/money.ts'
 import { logEvent } from '../../../src/platform/log.ts'
@@ -14,6 +13,7 @@ import { jsonReply } from '../../../src/rpc/plain-reply.ts'
 import type { Clock, Jobs, Outboxes, Outside, Rows } from '../parts.ts'
 import { jobNotFound } from '../replies.ts'
 import type { SqlState } from '../store/sql-state.ts'
+import { MAX_SCANNED } from './job-list.ts'
 
 /** Largest number of attempts shown per job. */
 const MAX_ATTEMPTS = 50
@@ -86,8 +86,10 @@ export async function estimateUsd(core: Outside & Rows): Promise<number | null> 
 }
 
 /** Attempts of the newest completed jobs that needed a single attempt. */
-function comparedAttempts({ lists, workers }: SqlState): AttemptSpan[] {
-  const jobs: Job[] = lists.page(['COMPLETED'], EVERY_JOB, COMPARED_JOBS).filter(({ attempt }) => attempt === 1)
+function comparedAttempts(state: SqlState): AttemptSpan[] {
+  const { jobs: rows, lists, workers } = state
+  const newest = lists.completed(state.newestCompleted() ?? rows.lastSequence, MAX_SCANNED, COMPARED_JOBS)
+  const jobs: Job[] = newest.filter(({ attempt }) => attempt === 1)
   const lives = workers.lives.of(jobs.flatMap(({ holder }) => (holder ? [holder.workerId] : [])))
   return jobs.flatMap((job) => attemptsOf(job, [], lives))
 }

@@ -13,6 +13,11 @@ export interface MetaSeal {
   place: string
 }
 
+interface StoredTotals extends Totals {
+  /** The highest number of a completed job, valid as long as as many have completed. */
+  newest?: { seq: number; completed: number }
+}
+
 interface Entry {
   text: string
   value: unknown
@@ -98,12 +103,30 @@ export class MetaStore implements MetaValues {
   }
 
   totals(): Totals {
-    return this.read<Totals>('totals') ?? { completed: 0, failed: 0, retried: 0, superseded: 0 }
+    const { newest: _, ...totals } = this.storedTotals()
+    return totals
   }
 
   add(name: keyof Totals, by = 1): void {
-    const totals = this.totals()
+    const totals = this.storedTotals()
     this.write('totals', { ...totals, [name]: totals[name] + by })
+  }
+
+  /** No job with a higher sequence number has completed; null: unknown, because the last ones completed in a release that notes none. */
+  newestCompleted(): number | null {
+    const { newest, completed } = this.storedTotals()
+    if (completed === 0) return 0
+    return newest?.completed === completed ? newest.seq : null
+  }
+
+  /** Notes that no job above `seq` has completed so far. It is beside the totals, whose row each end of a job writes anyway. */
+  setNewestCompleted(seq: number): void {
+    const totals = this.storedTotals()
+    this.write('totals', { ...totals, newest: { seq, completed: totals.completed } })
+  }
+
+  private storedTotals(): StoredTotals {
+    return this.read<StoredTotals>('totals') ?? { completed: 0, failed: 0, retried: 0, superseded: 0 }
   }
 
   launch(): LaunchState {

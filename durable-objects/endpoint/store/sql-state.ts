@@ -44,6 +44,8 @@ export class SqlState implements QueueState {
   private readonly undo = new Undo()
   /** Whether the database is full, queried once per commit. */
   private full: boolean | null = null
+  /** The newest completed job at the start of the commit. */
+  private completedBefore: number | null = null
 
   constructor(
     storage: DurableObjectStorage,
@@ -80,14 +82,27 @@ export class SqlState implements QueueState {
     this.meta.begin()
     this.workers.begin(nowMs)
     this.series.begin(this.meta.totals())
+    this.completedBefore = this.newestCompleted()
   }
 
   /** Called at the end of every commit. */
   end(nowMs: number): void {
     this.workers.end()
     this.series.end(nowMs, this.meta.totals())
+    this.noteCompleted()
     const { queuedNormal, queuedLow, inProgress } = this.jobs
     this.timeline.note(countsOf(queuedNormal + queuedLow, inProgress, this.workers.all()), nowMs)
+  }
+
+  /** No job with a higher sequence number has completed; null: unknown. Lists of completed jobs begin there, below a long queue (JOB-42). */
+  newestCompleted(): number | null {
+    const known = this.meta.newestCompleted()
+    return known === null ? null : Math.max(known, this.jobs.newestCompleted)
+  }
+
+  private noteCompleted(): void {
+    const { meta, jobs } = this
+    if (meta.newestCompleted() === null) meta.setNewestCompleted(Math.max(this.completedBefore ?? jobs.lastSequence, jobs.newestCompleted))
   }
 
   isFull(): boolean {

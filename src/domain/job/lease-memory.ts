@@ -1,6 +1,7 @@
 import { sameBut } from '../same-but.ts'
-import { dueAtMs, isTerminal, type Job, type RunningJob } from './job.ts'
+import { dueAtMs, isEnded, type Job, type RunningJob } from './job.ts'
 import { SILENT_WORKER } from './lease.ts'
+import { removalAtMs } from './retention.ts'
 
 /**
  * Lease renewals that are stored in memory alone (LSE-24): a job's row has the lease as of the last change of another field. A queue that
@@ -15,9 +16,12 @@ export function isRenewal(before: RunningJob, after: RunningJob): boolean {
   return after.leaseEndReason === SILENT_WORKER && sameBut(before, after, RENEWED)
 }
 
-/** When a job is due by its row, which does not change while the job runs: the deadlines of running jobs are in memory. Milliseconds. */
+/**
+ * When a job is due by its row, milliseconds. It does not change while the job runs: the deadlines of running jobs are in memory. The row of
+ * an ended job is removed with others (JOB-49).
+ */
 export function dueInRowMs(job: Job): number {
-  return isTerminal(job.state) ? dueAtMs(job) : job.ttlAtMs
+  return isEnded(job) ? removalAtMs(dueAtMs(job), job.retentionMs) : job.ttlAtMs
 }
 
 /**

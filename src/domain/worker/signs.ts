@@ -13,11 +13,11 @@ export function isSign(inRow: Worker, worker: Worker): boolean {
   return hasSignsOnly(inRow, worker) && isTakeKnown(inRow, worker) && isIdleKnown(inRow, worker)
 }
 
-// While a worker has a job, the time of its take decides nothing (WRK-44).
+// The time of a take decides something only if the worker is idle at that time (WRK-44); a worker without a job takes at once.
 function isTakeKnown(inRow: Worker, worker: Worker): boolean {
-  const isBusy = worker.phase === 'READY' && worker.idleSinceMs === null && worker.lastSeenAtMs !== null
-  const wasBusy = inRow.phase === 'READY' && inRow.idleSinceMs === null
-  return (isBusy && wasBusy) || takeInRow(inRow) === takeInRow(worker)
+  if (takeInRow(inRow) === takeInRow(worker)) return true
+  if (inRow.phase !== 'READY' || worker.phase !== 'READY' || worker.lastSeenAtMs === null || inRow.idleSinceMs !== null) return false
+  return worker.idleSinceMs === null || (worker.lastTakeAtMs ?? 0) < worker.idleSinceMs
 }
 
 /** Whether only the signs of life and the idle time of a worker differ from its row. */

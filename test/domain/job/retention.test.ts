@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SEED_CATALOG } from '../../../src/domain/catalog/seed.ts'
 import { createEndpointConfig, patchEndpointConfig } from '../../../src/domain/endpoint/config.ts'
-import { retentionMs } from '../../../src/domain/job/retention.ts'
+import { removalAtMs, retentionMs } from '../../../src/domain/job/retention.ts'
 
 describe('retention of a result', () => {
   test('[LIM-4] 30 minutes after /run, one minute after /runsync', () => {
@@ -22,6 +22,24 @@ describe('retention of a result', () => {
     expect(retentionMs(override, false, 0)).toBe(7_200_000)
     expect(retentionMs(override, true, 0)).toBe(240_000)
     expect(retentionMs(override, true, 300_000)).toBe(300_000)
+  })
+})
+
+describe('the removal of rows', () => {
+  const DAY_MS = 24 * 3_600_000
+
+  test('[JOB-49] rows that are over within one step are removed together, never early, and at most a step late', () => {
+    expect([3_780_001, 3_840_000, 3_960_000].map((overAtMs) => removalAtMs(overAtMs, 1_800_000))).toEqual([3_960_000, 3_960_000, 3_960_000])
+    expect(removalAtMs(3_960_001, 1_800_000)).toBe(4_140_000)
+  })
+
+  test.each([
+    ['a second at least', 10, 1_000],
+    ['a tenth', 60_000, 6_000],
+    ['the whole milliseconds of a tenth', 60_019, 6_001],
+    ['five minutes at most', 7 * DAY_MS, 300_000],
+  ])('[JOB-49] a step is %s', (_, retention, stepMs) => {
+    expect([1, stepMs, stepMs + 1].map((overAtMs) => removalAtMs(overAtMs, retention))).toEqual([stepMs, stepMs, 2 * stepMs])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import type { KeyRecord } from '../../../src/domain/idempotency.ts'
 import { canRetry, dueAtMs, type Job, type RunningJob } from '../../../src/domain/job/job.ts'
-import { isRenewal } from '../../../src/domain/job/lease-memory.ts'
+import { dueInRowMs, isRenewal } from '../../../src/domain/job/lease-memory.ts'
 import type { CapacitySeeker } from '../../../src/domain/preemption/offers.ts'
 import { isSign, takeInRow } from '../../../src/domain/worker/signs.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
@@ -204,15 +204,20 @@ function jobRows(kept: Kept): JobRows {
         .map((job) => job.createdAtMs),
     due: (nowMs, limit) =>
       [...kept.jobs.values()]
-        .filter((job) => dueAtMs(job) <= nowMs)
-        .sort((a, b) => dueAtMs(a) - dueAtMs(b))
+        .filter((job) => checkedAtMs(job) <= nowMs)
+        .sort((a, b) => checkedAtMs(a) - checkedAtMs(b))
         .slice(0, limit)
         .map((job) => job.seq),
     nextDueAtMs: (dueOf = dueAtMs) =>
       kept.jobs.size === 0
         ? null
-        : Math.min(...[...kept.jobs.values()].map((job) => (job.state === 'IN_PROGRESS' ? dueOf(job) : dueAtMs(job)))),
+        : Math.min(...[...kept.jobs.values()].map((job) => (job.state === 'IN_PROGRESS' ? dueOf(job) : checkedAtMs(job)))),
   }
+}
+
+/** When the alarm checks a job: deadlines of running jobs are in memory, all others in rows (LSE-24). */
+function checkedAtMs(job: Job): number {
+  return job.state === 'IN_PROGRESS' ? dueAtMs(job) : dueInRowMs(job)
 }
 
 function workerRows(kept: Kept): WorkerRows {

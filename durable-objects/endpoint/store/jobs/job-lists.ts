@@ -14,10 +14,13 @@ export class JobLists {
     this.leases = leases
   }
 
-  /** Jobs of some states in a range of sequence numbers, newest first (JOB-41); every page costs the same. */
+  /**
+   * Jobs of some states in a range of sequence numbers, newest first (JOB-41); every page costs the same. No index has the completed jobs,
+   * so with these come the jobs of every state, which the caller leaves out (JOB-42).
+   */
   page(states: readonly JobState[] | null, range: SeqRange, limit: number): Job[] {
     const within = 'seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?'
-    if (states === null) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, range, limit)
+    if (states === null || states.includes('COMPLETED')) return this.select(`SELECT ${JOB_ROW} FROM jobs WHERE ${within}`, range, limit)
     const found = states
       .flatMap(rangesOf)
       .flatMap(({ rows, seq }) => this.select(`SELECT ${JOB_ROW} FROM jobs ${rows} ORDER BY ${seq} DESC LIMIT ?`, range, limit))
@@ -35,6 +38,12 @@ export class JobLists {
     // An empty page is the end of a list, so a corrupted row makes room for the next one (JOB-24).
     const isShort = jobs.length < wanted && rows.length === limit
     return isShort ? this.select(query, range, wanted, wanted + rows.length - jobs.length) : jobs
+  }
+
+  /** The newest completed jobs among `scanned` numbers up to `fromSeq`. */
+  completed(fromSeq: number, scanned: number, limit: number): Job[] {
+    const query = `SELECT ${JOB_ROW} FROM jobs WHERE state = ${STATE_CODES.COMPLETED} AND seq >= ? AND seq < ? ORDER BY seq DESC LIMIT ?`
+    return this.select(query, { fromSeq: fromSeq + 1 - scanned, beforeSeq: fromSeq + 1 }, limit)
   }
 
   /** Sequence numbers of jobs in some states, oldest first. */
@@ -77,8 +86,9 @@ interface Range {
   seq: 'seq' | 'order_key'
 }
 
-// DEV-10: no index exists for lists alone. The order key of a queued job equals its sequence number unless it was retried, so the queue's
-// index has most jobs in sequence order. Terms of the partial indexes are repeated verbatim: SQLite infers none.
+// DEV-10: no index exists for lists alone, except of jobs that ended without a result, which are few. The order key of a queued job equals
+// its sequence number unless it was retried, so the queue's index has most jobs in sequence order. Terms of the partial indexes are repeated
+// verbatim: SQLite infers none.
 function rangesOf(state: JobState): Range[] {
   const within = 'seq >= ? AND seq < ?'
   if (state === 'IN_QUEUE') {
@@ -92,5 +102,6 @@ function rangesOf(state: JobState): Range[] {
   }
   if (state === 'IN_PROGRESS')
     return [{ rows: `INDEXED BY jobs_running WHERE state = 1 AND ${within} /* plan: sorts no more than the leases */`, seq: 'seq' }]
-  return [{ rows: `INDEXED BY jobs_ended WHERE state > 1 AND state = ${STATE_CODES[state]} AND ${within}`, seq: 'seq' }]
+  if (state === 'COMPLETED') return [{ rows: `WHERE state = ${STATE_CODES[state]} AND ${within}`, seq: 'seq' }]
+  return [{ rows: `INDEXED BY jobs_failed WHERE state > 2 AND state = ${STATE_CODES[state]} AND ${within}`, seq: 'seq' }]
 }

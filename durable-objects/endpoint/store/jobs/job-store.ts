@@ -18,6 +18,8 @@ export class JobStore implements JobRows {
   /** Numbers of queued jobs by priority, in memory because counting a long queue is expensive. */
   queuedNormal = 0
   queuedLow = 0
+  /** The highest sequence number of a job that has completed since the object was loaded. */
+  newestCompleted = 0
   readonly leases: Leases
   private readonly payloads: PayloadStore
   private readonly recent = new RecentJobs()
@@ -51,6 +53,11 @@ export class JobStore implements JobRows {
   /** The next sequence number: used as rowid and as order key in the queue. */
   nextSequence(): number {
     return ++this.nextKey
+  }
+
+  /** The highest sequence number of any job so far. */
+  get lastSequence(): number {
+    return this.nextKey
   }
 
   insert(job: QueuedJob, input?: string): void {
@@ -94,6 +101,7 @@ export class JobStore implements JobRows {
   }
 
   private note(before: Job, job: Job): void {
+    if (job.state === 'COMPLETED') this.newestCompleted = Math.max(this.newestCompleted, job.seq)
     this.count(before, -1)
     this.count(job, 1)
     this.leases.keep(job)

@@ -1,10 +1,12 @@
+import { MAX_SCANNED } from '../../../../durable-objects/endpoint/client/job-list.ts'
+import type { EndpointCore } from '../../../../durable-objects/endpoint/core.ts'
 import type { JobState } from '../../../../src/contract/enums.ts'
 import { formatJobId, parseJobSeq } from '../../../../src/domain/job/id.ts'
 import { canRetry, finishJob, isTerminal, retryJob } from '../../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../../src/domain/job/job-filter.ts'
 import { recordStatements } from '../../../support/cost/statements.ts'
 import { describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
-import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
+import { advance, inside, type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
 import { endpointStub } from '../../../support/runner/stubs.ts'
 
 const NO_WORKERS = { workers: { min: 0, max: 0, idleTimeout: 5 } }
@@ -143,6 +145,28 @@ describe('/requests with a filter', () => {
     for (const other of ['IN_QUEUE', 'IN_PROGRESS', 'FAILED']) {
       expect((await list(queue, `status=${other}`)).ids, other).toEqual(other === state ? [running] : [])
     }
+  })
+
+  it('[JOB-41, JOB-42] finds completed jobs below a long queue at once, and page by page where the previous release completed them', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 1, idleTimeout: 5 } })
+    const { jobId, worker } = await runAndTake(queue)
+    await worker.done(jobId, { output: 1 })
+    const others = await fill(queue, 2 * MAX_SCANNED, (n) => (n === 1 ? 'FAILED' : 'IN_QUEUE'))
+    const core = <T>(act: (core: EndpointCore) => T) => inside(queue, (object) => act(object.core))
+    // As in an object that was just loaded.
+    await core(({ state }) => {
+      state.jobs.newestCompleted = 0
+    })
+    expect(await list(queue, 'status=COMPLETED')).toEqual({ ids: [jobId], next: null })
+    expect((await walk(queue, 'status=COMPLETED,FAILED')).ids).toEqual([others[1], jobId])
+    // As the previous release counts a job that completes.
+    await core(({ state }) => state.meta.add('completed'))
+    expect(await core(({ state }) => state.newestCompleted())).toBeNull()
+    expect((await list(queue, 'status=COMPLETED')).ids).toEqual([])
+    expect(await walk(queue, 'status=COMPLETED')).toEqual({ ids: [jobId], pages: 3 })
+    await core((parts) => parts.transact(() => undefined))
+    expect(await core(({ state }) => state.newestCompleted() === state.jobs.lastSequence)).toBe(true)
+    expect(await walk(queue, 'status=COMPLETED')).toEqual({ ids: [jobId], pages: 3 })
   })
 
   it('[JOB-40] names the parameter that it cannot read', async () => {

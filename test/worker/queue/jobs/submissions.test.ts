@@ -1,6 +1,6 @@
 import { IDEMPOTENCY_RETENTION_MS } from '../../../../src/domain/idempotency.ts'
 import { api, createKey, describe, env, expect, it, runInDurableObject } from '../../../support/harness.ts'
-import { advance, freezeClock, type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
+import { advance, freezeClock, inside, type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
 import { endpointStub } from '../../../support/runner/stubs.ts'
 
 const S3 = { accessId: 'AKIA-test', accessSecret: 'very-secret-value', bucketName: 'bucket', endpointUrl: 'https://s3.example.com' }
@@ -221,6 +221,33 @@ describe('retention', () => {
     expect((await queue.get(`/status/${jobId}`)).status).toBe(200)
     await advance(queue.endpointId, 1)
     expect((await queue.get(`/status/${jobId}`)).status).toBe(404)
+  })
+
+  it('[JOB-49, JOB-8] after it, rows are removed together; until then neither a list nor a bulk change finds them', async () => {
+    const queue = await setUpQueue({ workers: { min: 0, max: 0, idleTimeout: 5 } })
+    await freezeClock(queue.endpointId)
+    const cancel = async () => {
+      const id = await run(queue)
+      expect((await queue.post(`/cancel/${id}`)).status).toBe(200)
+      return id
+    }
+    const stepMs = 180_000
+    const startMs = await inside(queue, ({ core }) => core.now())
+    // Both end in one step, which begins right after a multiple of it.
+    await advance(queue.endpointId, stepMs - (startMs % stepMs) + 1)
+    const first = await cancel()
+    await advance(queue.endpointId, stepMs - 2)
+    const second = await cancel()
+    const rows = () => rowsOf(queue, 'SELECT id FROM jobs ORDER BY seq')
+    await advance(queue.endpointId, 1_800_000 - 1)
+    expect(await rows()).toEqual([{ id: first }, { id: second }])
+    expect((await queue.get('/requests')).body.requests.map(({ id }: { id: string }) => id)).toEqual([second])
+    expect((await queue.post('/requests/retry?dryRun=true', { ids: [first, second] })).body.refused).toMatchObject([
+      { status: 'CANCELLED', jobs: 1 },
+      { status: null, jobs: 1 },
+    ])
+    await advance(queue.endpointId, 2)
+    expect(await rows()).toEqual([])
   })
 
   it.each([

@@ -8,7 +8,7 @@ import type { SqlState } from '../../../../durable-objects/endpoint/store/sql-st
 import { Undo } from '../../../../durable-objects/endpoint/store/undo.ts'
 import { WorkerStore } from '../../../../durable-objects/endpoint/store/workers/worker-store.ts'
 import { applySchema } from '../../../../durable-objects/sql-migrations.ts'
-import { JOB_STATES } from '../../../../src/contract/enums.ts'
+import { JOB_STATES, type JobState } from '../../../../src/contract/enums.ts'
 import { submitJob } from '../../../../src/domain/job/job.ts'
 import { EVERY_JOB } from '../../../../src/domain/job/job-filter.ts'
 import { addChunk, leaseJob } from '../../../../src/domain/job/lease.ts'
@@ -69,7 +69,38 @@ describe('an endpoint object of an earlier release', () => {
       expect(lists.page(JOB_STATES, EVERY_JOB, 9).map(({ id }) => id)).toEqual(['job-4', 'job-3', 'job-2', 'job-1', 'job-0'])
       expect([jobs.queueHead(9).map(({ seq }) => seq), jobs.queuedNormal, jobs.nextSequence()]).toEqual([[0, 4], 2, 10])
       const indexes = storage.sql.exec("SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'jobs%' ORDER BY name").toArray()
-      expect(indexes.map(({ name }) => name)).toEqual(['jobs_due', 'jobs_ended', 'jobs_queue', 'jobs_retried', 'jobs_running'])
+      expect(indexes.map(({ name }) => name)).toEqual(['jobs_ended', 'jobs_failed', 'jobs_queue', 'jobs_retried', 'jobs_running'])
+    })
+  })
+
+  it('[JOB-22] has other indexes for its lists and deadlines, which statements of the previous release can use', async () => {
+    await runInDurableObject(endpointStub(env, 'with-indexes-of-an-earlier-release'), async ({ core }, { storage }) => {
+      const { sql } = storage
+      const before = ENDPOINT_SCHEMA.findIndex((step) => step.includes('CREATE INDEX jobs_failed'))
+      applySchema(storage, ENDPOINT_SCHEMA.slice(0, before))
+      for (const [seq, state] of [2, 3, 4, 2, 5, 2, 3].entries())
+        sql.exec(
+          `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at, finished_at)
+           VALUES (?, ?, ?, 0, ?, 1, 9e15, 9e15, 9e15, ?, 1)`,
+          ...[seq, `job-${seq}`, state, seq, 9e15 - seq],
+        )
+      await core.transact(() => undefined)
+      const found = (states: readonly JobState[]) => core.state.lists.page(states, EVERY_JOB, 9).map(({ seq }) => seq)
+      expect([found(['FAILED']), found(['CANCELLED', 'TIMED_OUT'])]).toEqual([
+        [6, 1],
+        [4, 2],
+      ])
+      expect(core.state.lists.countByState(JOB_STATES, { fromSeq: 1, beforeSeq: 6 })).toEqual({
+        COMPLETED: 2,
+        FAILED: 1,
+        CANCELLED: 1,
+        TIMED_OUT: 1,
+      })
+      // As the previous release wrote them.
+      const ended = (state: number) => `jobs INDEXED BY jobs_ended WHERE state > 1 AND state = ${state} AND seq >= ? AND seq < ?`
+      const page = sql.exec(`SELECT seq FROM ${ended(2)} ORDER BY seq DESC LIMIT ?`, 0, 9, 2).toArray()
+      expect(page.map(({ seq }) => seq)).toEqual([5, 3])
+      expect(sql.exec(`SELECT COUNT(*) AS n FROM ${ended(3)}`, 0, 9).one()).toEqual({ n: 2 })
     })
   })
 
@@ -176,6 +207,7 @@ function useStores(state: SqlState, core: EndpointCore): void {
   state.lists.seqsAfter(JOB_STATES, EVERY_JOB, 1)
   state.lists.countByState(JOB_STATES, EVERY_JOB)
   state.lists.firstSince(0)
+  state.lists.completed(1, 9, 1)
   state.jobs.ahead(job)
   const held = leaseJob(job, { workerId: 'w', boot: 'b' }, 1, { pingIntervalMs: 1 })
   state.jobs.save(job, held)
