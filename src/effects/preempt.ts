@@ -26,8 +26,8 @@ interface Placeless {
 
 type Offers = ReadonlyMap<string, CapacityOffer>
 
-/** Hosts considered for one worker, those with workers of its account first. */
-const MAX_HOSTS = 50
+/** Hosts considered for one worker, those with workers of its account first: as many as endpoints are asked. */
+const MAX_HOSTS = 16
 /** Endpoints asked for one worker: at most this many of the own account, and as many of others. */
 const MAX_ASKED = 16
 

@@ -24,15 +24,17 @@ export async function listLevels(db: Database, classes: readonly OpeningClass[],
   return (await db.batch([first, ...rest])).map((rows) => rows.map(({ gpusFree }) => gpusFree))
 }
 
-// Each number is found from the one before by the index, so that the hosts between two numbers are not read.
+// Each number is found from the one before by the index, so that the hosts between two numbers are not read. MIN and MAX would read them.
 function selectLevels(db: Database, one: OpeningClass, strategy: PlacementStrategy) {
-  const next = strategy === 'pack' ? sql`MIN(gpus_free)` : sql`MAX(gpus_free)`
-  const beyond = strategy === 'pack' ? sql`gpus_free > level` : sql`gpus_free < level`
-  const inClass = sql`FROM openings WHERE ${isOfClass(one)} AND gpus_free >= ${one.gpu?.count ?? 0}`
-  const hasVcpus = sql`(SELECT MAX(vcpu_free) FROM openings WHERE ${isOfClass(one)} AND gpus_free = level) >= ${one.vcpus}`
+  const direction = strategy === 'pack' ? sql`ASC` : sql`DESC`
+  const next = (more: SQL) =>
+    sql`(SELECT gpus_free FROM openings WHERE ${isOfClass(one)} AND ${more} ORDER BY gpus_free ${direction} LIMIT 1)`
+  const first = next(sql`gpus_free >= ${one.gpu?.count ?? 0}`)
+  const following = next(strategy === 'pack' ? sql`gpus_free > level` : sql`gpus_free < level AND gpus_free >= ${one.gpu?.count ?? 0}`)
+  const mostVcpus = sql`(SELECT vcpu_free FROM openings WHERE ${isOfClass(one)} AND gpus_free = level ORDER BY vcpu_free DESC LIMIT 1)`
   return db.select({ gpusFree: sql<number>`level`.as('level') }).from(sql`(WITH RECURSIVE levels (level) AS (
-    SELECT (SELECT ${next} ${inClass}) UNION ALL SELECT (SELECT ${next} ${inClass} AND ${beyond}) FROM levels WHERE level IS NOT NULL)
-    SELECT level FROM levels WHERE level IS NOT NULL AND ${hasVcpus})`)
+    SELECT ${first} UNION ALL SELECT ${following} FROM levels WHERE level IS NOT NULL)
+    SELECT level FROM levels WHERE level IS NOT NULL AND ${mostVcpus} >= ${one.vcpus})`)
 }
 
 /** At most `limit` openings for each query, in the order of the strategy. It reads the index alone. */
@@ -60,6 +62,6 @@ function selectOpenings(db: Database, { of, gpusFree, after }: OpeningQuery, str
 }
 
 function isOfClass({ gpu, cloud, dataCenterId, tenant }: OpeningClass): SQL {
-  const place = dataCenterId === null ? sql`TRUE` : sql`data_center_id = ${dataCenterId}`
-  return sql`gpu_type_id = ${gpu?.typeId ?? NO_GPU} AND ${place} AND cloud = ${cloud} AND tenant = ${tenant}`
+  const place = dataCenterId === null ? sql`` : sql` AND data_center_id = ${dataCenterId}`
+  return sql`gpu_type_id = ${gpu?.typeId ?? NO_GPU}${place} AND cloud = ${cloud} AND tenant = ${tenant}`
 }

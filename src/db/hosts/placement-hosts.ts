@@ -55,17 +55,9 @@ export function findPlacementHosts(
 async function readPlacementHosts(db: Database, which: SQL | undefined, { podsOf, only }: Narrowed = {}): Promise<PlacementHost[]> {
   const [rows, gpus, holders, requirements, shared = [], own = []] = await db.batch([
     db.select().from(hosts).where(which),
-    db
-      .select({
-        hostId: hostGpus.hostId,
-        typeId: hostGpus.gpuTypeId,
-        total: hostGpus.total,
-        free: hostGpus.free,
-        cudaVersion: hostGpus.cudaVersion,
-      })
-      .from(hostGpus)
-      .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
-      .where(which),
+    only
+      ? selectGpus(db).where(isOneOf(hostGpus.hostId, only.hostIds))
+      : selectGpus(db).innerJoin(hosts, eq(hosts.id, hostGpus.hostId)).where(which),
     selectHolders(db, which),
     selectRequirements(db, only?.teamId),
     ...(podsOf === undefined ? [] : ([selectHasOthers(db, podsOf), selectOwnDisk(db, podsOf, only?.hostIds)] as const)),
@@ -96,6 +88,11 @@ async function readPlacementHosts(db: Database, which: SQL | undefined, { podsOf
     ...withUse(diskUseOf.get(row.id)),
     gpus: gpusOf.get(row.id) ?? [],
   }))
+}
+
+function selectGpus(db: Database) {
+  const { hostId, gpuTypeId: typeId, total, free, cudaVersion } = hostGpus
+  return db.select({ hostId, typeId, total, free, cudaVersion }).from(hostGpus)
 }
 
 const withUse = (diskUse: DiskUse | undefined) => (diskUse ? { diskUse } : {})

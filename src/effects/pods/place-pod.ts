@@ -22,7 +22,7 @@ import { searchHosts } from '../placement/search.ts'
 import { podHost, withPodIntents } from './with-pod-intents.ts'
 
 /** Hosts tried per create; each try costs one batch. */
-const MAX_TRIES = 8
+const MAX_TRIES = 5
 
 /** A new pod without the parts that placement decides. */
 export type PodDraft = Omit<PodRow, keyof Granted>
