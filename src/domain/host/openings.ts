@@ -2,7 +2,7 @@ import { CLOUDS, type Cloud } from '../../contract/enums.ts'
 import type { PlacementRequest, PlacementStrategy } from './placement.ts'
 import { compareRoom } from './room.ts'
 
-/** What placement asks of the index of free capacity (adr/0074): the classes of hosts that may fit a workload. Pure. */
+/** The classes of hosts that may fit a workload, by which placement reads the index of free capacity (adr/0074). Pure. */
 
 /** The tenant of hosts that take any account. */
 const ANY_TENANT = ''

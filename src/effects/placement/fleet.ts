@@ -24,7 +24,7 @@ export function dropFleet(): void {
   podFleets.clear()
 }
 
-/** Whose workload is placed; with `sharesDisk` the disk share of its payer applies (SHR-41). */
+/** The team of the workload; with `sharesDisk` the disk share of its payer applies (SHR-41). */
 interface For {
   teamId: string
   sharesDisk: boolean
@@ -45,7 +45,7 @@ export function loadPodFleet(env: Env, nowMs: number, teamId: string): Promise<r
 }
 
 /**
- * Ranks a workload that the index has no host for, on the whole fleet, which tells why it fits nowhere. `load` returns hosts that are a few
+ * Ranks a workload without a host in the index on the whole fleet, so that the refusals explain it. `load` returns hosts that are a few
  * seconds old, so that many workloads that wait cause one read (PLACE-2). If one of those fits, capacity has changed, and they are read
  * again.
  */

@@ -116,7 +116,7 @@ describe('[PLACE-1] the search by the index answers as a scan of the whole fleet
   })
 })
 
-describe('[PLACE-1] what a search reads', () => {
+describe('[PLACE-1] a search judges few hosts in full', () => {
   const [plain] = fc.sample(randomHost, { numRuns: 1, seed: 1 })
   const roomy = { online: true, cordoned: false, diskFull: false, dataCenterId: 'DC-1', cloud: 'SECURE', isolates: true } as const
   const more = { runtimes: ['docker'], runtimeClass: 'runc', vcpuFree: 16, memoryMbFree: 65_536, diskGbFree: 100 } as const
