@@ -147,4 +147,18 @@ describe('[PLACE-1] a search judges few hosts in full', () => {
     expect(found.length).toBeGreaterThanOrEqual(WANTED)
     expect(reader.judged).toBeLessThan(360)
   })
+
+  test('a pod is found a host whose share, rounded down, is less than its minimum rounded up', async () => {
+    const odd = { vcpuTotal: 4, vcpuFree: 2, gpus: [{ typeId: 'NVIDIA L4', total: 3, free: 3, cudaVersion: '12.8' }] }
+    const fleet = toPlacementHosts(manyOf(odd, 1), ACCOUNTS, null)
+    const [any] = fc.sample(randomPod, { numRuns: 1, seed: 1 })
+    const limits = { allowedCudaVersions: [], minCudaVersion: null, minRamGbPerGpu: null, minVcpuPerGpu: 1.1 }
+    const compute = { kind: 'gpu' as const, typeId: 'NVIDIA L4', count: 2, ...limits }
+    const container = { image: 'img', args: '', diskGb: 1, env: {}, ports: [], registry: null }
+    const spec = { ...(any as NonNullable<typeof any>), compute, container, cloud: 'SECURE' as const, dataCenterIds: [], mounts: {} }
+    const alone = { ...spec, globalNetworking: false }
+    const judge = (_rank: number, hosts: readonly PlacementHost[]) => rankHostsForPod('ada', alone, hosts, 'pack').candidates
+    const search = { classes: classesOfPod('ada', alone), strategy: 'pack' as const, judge }
+    expect(await searchHosts(new IndexInMemory(fleet, 'pack'), search, WANTED)).toMatchObject([{ shape: { vcpus: 2 } }])
+  })
 })
