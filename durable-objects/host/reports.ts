@@ -49,7 +49,7 @@ export class HostReports {
         logEvent('warn', 'a report could not be passed on', { hostId, workloadId: report.workloadId, error })
       }
     }
-    if (reports.some(({ state }) => state === 'gone' || state === 'exited')) this.ctx.waitUntil(announceCapacity(this.env))
+    if (reports.some(({ state }) => state === 'gone' || state === 'exited')) this.ctx.waitUntil(announceCapacity(this.env, hostId))
     if (failure !== null) throw failure
   }
 

@@ -12,6 +12,7 @@ import { spendStops } from './tables/billing/spend-stops.ts'
 import { usage, usageDays, usageRemovals, usageTotals } from './tables/billing/usage.ts'
 import { capacityWaiters } from './tables/hosts/capacity-waiters.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts/hosts.ts'
+import { openings } from './tables/hosts/openings.ts'
 import { delegations } from './tables/resources/delegations.ts'
 import { registries } from './tables/resources/registries.ts'
 import { secretParts, secrets } from './tables/resources/secrets.ts'
@@ -44,6 +45,7 @@ export {
   logArchives,
   memberships,
   networkVolumes,
+  openings,
   overlays,
   plans,
   pods,

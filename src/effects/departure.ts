@@ -1,7 +1,7 @@
 import { openDatabase, openRecords } from '../db/client.ts'
 import { findEndpointConfig } from '../db/endpoints/endpoint-config.ts'
-import { listPlacementHosts } from '../db/hosts/capacity.ts'
 import { listWorkersOn } from '../db/hosts/host-cordon.ts'
+import { listPlacementHosts } from '../db/hosts/placement-hosts.ts'
 import { listPodsOfHost, listStoppedPodsOn } from '../db/pods/find-pods.ts'
 import type { PodRow } from '../db/pods/pods.ts'
 import type { Catalog } from '../domain/catalog/catalog.ts'

@@ -1,7 +1,7 @@
 import { HOST_STATUSES } from '../contract/enums.ts'
 import type { HostVerdict } from '../contract/jobs/explain.ts'
 import { openDatabase } from '../db/client.ts'
-import { listPlacementHosts } from '../db/hosts/capacity.ts'
+import { listPlacementHosts } from '../db/hosts/placement-hosts.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import { describeConstraint } from '../domain/host/constraint-text.ts'
 import { judgeHosts } from '../domain/host/placement.ts'

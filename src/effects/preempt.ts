@@ -1,5 +1,6 @@
 import { openDatabase } from '../db/client.ts'
 import { listEndpointNames, listHeldCapacity, listHostsOfTeam } from '../db/hosts/held-capacity.ts'
+import { findPlacementHosts } from '../db/hosts/placement-hosts.ts'
 import type { EndpointConfig } from '../domain/endpoint/record.ts'
 import type { PlacementHost, PlacementRequest } from '../domain/host/placement.ts'
 import { describeHolders, isWorker } from '../domain/preemption/holders-text.ts'
@@ -25,8 +26,8 @@ interface Placeless {
 
 type Offers = ReadonlyMap<string, CapacityOffer>
 
-/** Hosts considered for one worker, those with workers of its account first. */
-const MAX_HOSTS = 50
+/** Hosts considered for one worker, those with workers of its account first: as many as endpoints are asked. */
+const MAX_HOSTS = 16
 /** Endpoints asked for one worker: at most this many of the own account, and as many of others. */
 const MAX_ASKED = 16
 
@@ -42,7 +43,7 @@ export async function preemptFor(
 ): Promise<string | null> {
   const db = openDatabase(env.DB)
   const { id: endpointId, teamId } = config
-  const hosts = await chooseHosts(env, teamId, promisingHosts(request, everyHost))
+  const hosts = await chooseHosts(env, teamId, request, everyHost)
   const allocations = await listHeldCapacity(
     db,
     hosts.map(({ id }) => id),
@@ -56,9 +57,24 @@ export async function preemptFor(
   return describeHolders({ teamId, endpointId, request, allocations, offers: asLeaving(offers, gone), names })
 }
 
-async function chooseHosts(env: Env, teamId: string, promising: readonly PlacementHost[]): Promise<PlacementHost[]> {
-  const own = await listHostsOfTeam(openDatabase(env.DB), teamId)
-  return promising.toSorted((a, b) => Number(own.has(b.id)) - Number(own.has(a.id))).slice(0, MAX_HOSTS)
+// Every host is a few seconds old (PLACE-2), but a plan needs what is free now, also on a host of the account that came online since.
+async function chooseHosts(
+  env: Env,
+  teamId: string,
+  request: PlacementRequest,
+  everyHost: readonly PlacementHost[],
+): Promise<PlacementHost[]> {
+  const db = openDatabase(env.DB)
+  const own = await listHostsOfTeam(db, teamId)
+  const promising = promisingHosts(request, everyHost).toSorted((a, b) => Number(own.has(b.id)) - Number(own.has(a.id)))
+  const known = new Set(everyHost.map(({ id }) => id))
+  const chosen = [...own].filter((id) => !known.has(id)).concat(promising.map(({ id }) => id))
+  const hostIds = chosen.slice(0, MAX_HOSTS)
+  const hosts = new Map((await findPlacementHosts(db, hostIds, { teamId, sharesDisk: false })).map((host) => [host.id, host]))
+  return promisingHosts(
+    request,
+    hostIds.flatMap((id) => hosts.get(id) ?? []),
+  )
 }
 
 /** Returns the ids of the workers that leave. Other accounts are asked only when the account's own workers do not free enough. */

@@ -33,7 +33,7 @@ export async function hostLost(env: Env, hostId: string, lastHeardMs: number): P
 export async function hostReturned(env: Env, hostId: string): Promise<void> {
   logEvent('info', 'host returned', { hostId })
   await notifyEndpoints(env, hostId, { kind: 'heard' })
-  await announceCapacity(env)
+  await announceCapacity(env, hostId)
 }
 
 /** Drains the workers of a host: they finish their jobs and leave (HOST-32). */

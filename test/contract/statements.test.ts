@@ -45,7 +45,7 @@ function openLists(source: string): string[] {
 const MAY_BE_OPEN: Readonly<Record<string, string>> = {
   'src/db/audit-reads.ts kinds': 'the kinds of the plane',
   'src/db/billing/day-sums.ts kinds': 'the kinds of the plane',
-  'src/db/hosts/capacity.ts statuses': 'the statuses of hosts',
+  'src/db/hosts/placement-hosts.ts statuses': 'the statuses of hosts',
   'src/db/resources/volume-tombstones.ts kinds': 'the two kinds of volumes',
   'src/db/resources/volume-tombstones.ts reach.kinds': 'the two kinds of volumes',
 }

@@ -64,6 +64,6 @@ export class HostWelcome {
     await overlays.refresh(hostId, true)
     await desired.sendTo(socket)
     await housekeeping.begin()
-    waitUntil(announceCapacity(env))
+    waitUntil(announceCapacity(env, hostId))
   }
 }

@@ -1,4 +1,4 @@
-import { eq, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import type { RuntimeClass } from '../../host-protocol/messages.ts'
 import type { Database, Statement } from '../client.ts'
 import { teams } from '../tables/accounts/accounts.ts'
@@ -14,7 +14,8 @@ export async function setRuntimeClass(db: Database, teamId: string, runtimeClass
   await db.batch([db.update(teams).set({ runtimeClass }).where(eq(teams.id, teamId)), note])
 }
 
-/** Accounts with a required runtime class. A statement of a batch. */
-export function selectRequirements(db: Database) {
-  return db.select({ teamId: teams.id, runtimeClass: teams.runtimeClass }).from(teams).where(isNotNull(teams.runtimeClass))
+/** Accounts with a required runtime class, or this one alone. A statement of a batch. */
+export function selectRequirements(db: Database, teamId?: string) {
+  const which = and(isNotNull(teams.runtimeClass), teamId === undefined ? undefined : eq(teams.id, teamId))
+  return db.select({ teamId: teams.id, runtimeClass: teams.runtimeClass }).from(teams).where(which)
 }

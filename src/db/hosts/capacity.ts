@@ -1,12 +1,8 @@
-import { and, eq, inArray, type SQL, sql } from 'drizzle-orm'
-import type { HostStatus } from '../../contract/enums.ts'
-import type { DiskUse } from '../../domain/host/disk-share.ts'
-import type { PlacementHost } from '../../domain/host/placement.ts'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { Rates } from '../../domain/money.ts'
 import type { HeldCapacity } from '../../domain/preemption/plan-preemption.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { withinBudget } from '../accounts/budgets.ts'
-import { selectRequirements } from '../accounts/isolation.ts'
 import { isActive } from '../accounts/suspension.ts'
 import { closeWorkerCharge } from '../billing/charges.ts'
 import { NO_DEMAND, type SpendDemand, withinSpend } from '../billing/spend.ts'
@@ -16,11 +12,7 @@ import { noteMount } from '../resources/volume-hosts.ts'
 import { selectOf } from '../select-of.ts'
 import { allocations, hostGpus, hosts } from '../tables/hosts/hosts.ts'
 import { pods } from '../tables/workloads/pods.ts'
-import { diskUses, selectHasOthers, selectOwnDisk } from './disk-share.ts'
-import { selectHolders, takesAccount } from './tenancy.ts'
-
-/** Runtime class of a host whose agent reports none. */
-const DEFAULT_CLASS = 'runc'
+import { takesAccount } from './tenancy.ts'
 
 /** Capacity that a workload reserves on a host. The id is the workload's own, so a repeated reservation finds the first. */
 export interface Reservation extends HeldCapacity {
@@ -39,75 +31,6 @@ export interface Allocation {
   dataCenterId: string
   gpuTypeId: string | null
   vcpus: number
-}
-
-/** Hosts with the given statuses (by default online), with their free capacity. */
-export function listPlacementHosts(db: Database, statuses: readonly HostStatus[] = ['ONLINE']): Promise<PlacementHost[]> {
-  return readPlacementHosts(db, inArray(hosts.status, statuses))
-}
-
-/** Online hosts, with the disk use of this team's payer by pods (SHR-41). */
-export function listPodHosts(db: Database, teamId: string): Promise<PlacementHost[]> {
-  return readPlacementHosts(db, eq(hosts.status, 'ONLINE'), teamId)
-}
-
-/** One online host, read by its key, so the cost does not depend on the number of hosts; null: it is not online or does not exist. */
-export async function findPlacementHost(db: Database, hostId: string): Promise<PlacementHost | null> {
-  const [host] = await readPlacementHosts(db, and(eq(hosts.id, hostId), eq(hosts.status, 'ONLINE')))
-  return host ?? null
-}
-
-async function readPlacementHosts(db: Database, which: SQL | undefined, podsOf?: string): Promise<PlacementHost[]> {
-  const [rows, gpus, holders, requirements, shared = [], own = []] = await db.batch([
-    db.select().from(hosts).where(which),
-    db
-      .select({
-        hostId: hostGpus.hostId,
-        typeId: hostGpus.gpuTypeId,
-        total: hostGpus.total,
-        free: hostGpus.free,
-        cudaVersion: hostGpus.cudaVersion,
-      })
-      .from(hostGpus)
-      .innerJoin(hosts, eq(hosts.id, hostGpus.hostId))
-      .where(which),
-    selectHolders(db, which),
-    selectRequirements(db),
-    ...(podsOf === undefined ? [] : ([selectHasOthers(db, podsOf), selectOwnDisk(db, podsOf)] as const)),
-  ])
-  const requiredClasses = new Map(requirements.map(({ teamId, runtimeClass }) => [teamId, runtimeClass ?? DEFAULT_CLASS]))
-  const gpusOf = Map.groupBy(gpus, ({ hostId }) => hostId)
-  const diskUseOf = diskUses(shared, own, rows)
-  const holdersOf = Map.groupBy(holders, ({ hostId }) => hostId)
-  return rows.map((row) => ({
-    id: row.id,
-    online: row.status === 'ONLINE',
-    cordoned: row.cordonedAt !== null,
-    diskFull: row.inventory.diskProblem != null,
-    cloud: row.cloud,
-    dataCenterId: row.dataCenterId,
-    publicIp: row.publicIp,
-    runtimes: row.inventory.runtimes,
-    sharedVolumes: row.inventory.sharedVolumes ?? null,
-    runtimeClass: row.inventory.isolation?.runtimeClass ?? DEFAULT_CLASS,
-    requiredClasses,
-    heldBy: holdersOf.get(row.id)?.flatMap(({ teamId }) => teamId ?? []) ?? null,
-    overlay: overlayOf(row.inventory),
-    vcpuTotal: row.vcpuTotal,
-    vcpuFree: row.vcpuFree,
-    memoryMbTotal: row.memoryMbTotal,
-    memoryMbFree: row.memoryMbFree,
-    diskGbFree: row.diskGbFree,
-    ...withUse(diskUseOf.get(row.id)),
-    gpus: gpusOf.get(row.id) ?? [],
-  }))
-}
-
-const withUse = (diskUse: DiskUse | undefined) => (diskUse ? { diskUse } : {})
-
-function overlayOf({ overlay }: Inventory): 'none' | 'local' | 'routed' {
-  if (!overlay) return 'none'
-  return overlay.address === null ? 'none' : 'routed'
 }
 
 /** The allocation of a workload; null when it has none. */

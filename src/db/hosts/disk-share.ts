@@ -1,8 +1,9 @@
-import { eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import type { DiskUse } from '../../domain/host/disk-share.ts'
 import type { Inventory } from '../../host-protocol/messages.ts'
 import { isShared, payerOf } from '../accounts/budgets.ts'
 import type { Database } from '../client.ts'
+import { isOneOf } from '../one-of.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { SHARES_DISK, sharesDisk } from './tenancy.ts'
 
@@ -39,9 +40,13 @@ export function selectHasOthers(db: Database, teamId: string) {
   return db.select({ hasOthers: sql<number>`${hasOthers(teamId)}`.as('has_others') }).from(sql`(SELECT 1)`)
 }
 
-/** Disk use of a team's payer by host: as many rows as the payer has hosts. A statement of a batch. */
-export function selectOwnDisk(db: Database, teamId: string) {
+/** Disk use of a team's payer by host, on these hosts or on all: as many rows as the payer has there. A statement of a batch. */
+export function selectOwnDisk(db: Database, teamId: string, hostIds?: readonly string[]) {
   const { hostId, diskGb, kind } = allocations
+  // The plus keeps the few hosts first: by their teams, all workloads of the payer would be read.
+  const which = hostIds
+    ? and(isOneOf(hostId, hostIds), isShared(teamId, sql`+${allocations.teamId}`))
+    : isShared(teamId, sql`${allocations.teamId}`)
   return db
     .select({
       hostId,
@@ -49,7 +54,7 @@ export function selectOwnDisk(db: Database, teamId: string) {
       allGb: sql<number>`SUM(${diskGb})`.as('all_gb'),
     })
     .from(allocations)
-    .where(isShared(teamId, sql`${allocations.teamId}`))
+    .where(which)
     .groupBy(hostId)
 }
 

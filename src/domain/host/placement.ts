@@ -2,6 +2,7 @@ import type { Cloud } from '../../contract/enums.ts'
 import type { RuntimeName } from '../../host-protocol/messages.ts'
 import { compareVersions } from '../text/versions.ts'
 import { type DiskUse, diskRoom } from './disk-share.ts'
+import { compareRoom, roomOf } from './room.ts'
 
 /** Chooses the host of a workload: filters by every constraint, then scores. Pure. */
 
@@ -45,7 +46,7 @@ export interface PlacementHost {
 /** Kinds of volumes that hosts share. */
 export type SharedVolumeKind = 'network' | 'global'
 
-/** The preferred host among those that fit: the one that is fullest afterwards, or the one that is emptiest. */
+/** The preferred host among those that fit: the fullest, or the emptiest. */
 export type PlacementStrategy = 'pack' | 'spread'
 
 /** The needs of a workload beside its compute. */
@@ -97,7 +98,7 @@ const NOTHING_OFFERED = ['compute: offered > none']
 
 /** All pairs of host and shape that fit, best first, and the failed constraints of hosts on which no shape fits. */
 export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHost[]): { candidates: Candidate[]; refusals: UnfitHost[] } {
-  const candidates: (Candidate & { order: number; left: number })[] = []
+  const candidates: (Candidate & { order: number; room: ReturnType<typeof roomOf> })[] = []
   const refusals: UnfitHost[] = []
   for (const host of hosts) {
     const missing = missingVolumes(request.sharedVolumes ?? [], host)
@@ -105,7 +106,7 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
     for (const [order, failed] of failures.entries()) {
       const shape = request.shapes[order]
       if (failed.length === 0 && shape)
-        candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, left: leftOver(shape, host) })
+        candidates.push({ hostId: host.id, dataCenterId: host.dataCenterId, shape, order, room: roomOf(host) })
     }
     if (failures.every((failed) => failed.length > 0)) {
       refusals.push({
@@ -114,8 +115,8 @@ export function rankHosts(request: PlacementRequest, hosts: readonly PlacementHo
       })
     }
   }
-  // Bin-packing: the preferred shape first, then the host that is fuller afterwards; the id makes the order total.
-  candidates.sort((a, b) => a.order - b.order || a.left - b.left || (a.hostId < b.hostId ? -1 : 1))
+  // Bin-packing: the preferred shape first, then the fuller host.
+  candidates.sort((a, b) => a.order - b.order || compareRoom('pack', a.room, b.room))
   return { candidates: candidates.map(({ hostId, dataCenterId, shape }) => ({ hostId, dataCenterId, shape })), refusals }
 }
 
@@ -125,12 +126,6 @@ export function judgeHosts(request: PlacementRequest, hosts: readonly PlacementH
   const refused = new Map(refusals.map(({ hostId, failed }) => [hostId, failed]))
   const decisions = hosts.map(({ id }) => ({ hostId: id, failed: refused.get(id) ?? [] }))
   return decisions.sort((a, b) => a.failed.length - b.failed.length || (a.hostId < b.hostId ? -1 : 1)).slice(0, limit)
-}
-
-/** A score of the capacity that this shape leaves on a host; GPUs weigh most. */
-export function leftOver(shape: ComputeShape, host: PlacementHost): number {
-  const gpus = host.gpus.reduce((sum, gpu) => sum + gpu.free, 0) - (shape.gpu?.count ?? 0)
-  return gpus * 1_000 + (host.vcpuFree - shape.vcpus)
 }
 
 /** The constraints that a host fails for this shape, as `<constraint>: <wanted> > <available>`; empty if it fits. */

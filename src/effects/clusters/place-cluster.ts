@@ -1,6 +1,6 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
 import { type ClusterRefusal, type ClusterRow, insertCluster, isSeatRefusal } from '../../db/clusters/insert-cluster.ts'
-import { listPodHosts } from '../../db/hosts/capacity.ts'
+import { listPodHosts } from '../../db/hosts/placement-hosts.ts'
 import type { PodRow } from '../../db/pods/pods.ts'
 import { type Gang, placeGang } from '../../domain/cluster/gang.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'

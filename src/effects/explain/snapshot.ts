@@ -1,6 +1,6 @@
 import { HOST_STATUSES } from '../../contract/enums.ts'
 import { openDatabase } from '../../db/client.ts'
-import { listPlacementHosts } from '../../db/hosts/capacity.ts'
+import { listPlacementHosts } from '../../db/hosts/placement-hosts.ts'
 import type { Advice } from '../../domain/explain/option.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'

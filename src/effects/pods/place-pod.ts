@@ -1,19 +1,28 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
-import { listPlacementHosts, listPodHosts } from '../../db/hosts/capacity.ts'
+import { listPodHosts } from '../../db/hosts/placement-hosts.ts'
 import { type HostRefusal, insertPod, isHostRefusal, type PodRefusal, type PodRow } from '../../db/pods/pods.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
 import type { Resources } from '../../domain/host/resources.ts'
-import { findMissingVolumes, type MissingVolumes, type PodCandidate, podDiskGb, rankHostsForPod } from '../../domain/pod/place/placement.ts'
+import {
+  classesOfPod,
+  findMissingVolumes,
+  type MissingVolumes,
+  type PodCandidate,
+  podDiskGb,
+  rankHostsForPod,
+} from '../../domain/pod/place/placement.ts'
 import { runningNanos } from '../../domain/pod/rates.ts'
 import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { PodIntent } from '../../rpc/host.ts'
 import { spendDemand } from '../billing/spend.ts'
+import { fleetReader, loadPodFleet, rankFleet } from '../placement/fleet.ts'
+import { searchHosts } from '../placement/search.ts'
 import { podHost, withPodIntents } from './with-pod-intents.ts'
 
 /** Hosts tried per create; each try costs one batch. */
-const MAX_TRIES = 8
+const MAX_TRIES = 5
 
 /** A new pod without the parts that placement decides. */
 export type PodDraft = Omit<PodRow, keyof Granted>
@@ -26,7 +35,7 @@ export type PodPlacement =
 
 interface PodRanking {
   /** All hosts that were considered. */
-  hosts: PlacementHost[]
+  hosts: readonly PlacementHost[]
   candidates: PodCandidate[]
   refusals: UnfitHost[]
   missingVolumes: MissingVolumes | null
@@ -37,23 +46,46 @@ export async function rankPod(env: Env, teamId: string, spec: PodSpec): Promise<
   return rankOn(env, teamId, spec, await listPodHosts(openDatabase(env.DB), teamId))
 }
 
-/**
- * Returns where an existing pod could continue. The account's disk share does not apply to moves: it must not keep a pod on a lost host
- * (SHR-41).
- */
-export async function rankMove(
-  env: Env,
-  teamId: string,
-  spec: PodSpec,
-  accepts: (host: PlacementHost) => boolean = () => true,
-): Promise<PodRanking> {
-  return rankOn(env, teamId, spec, (await listPlacementHosts(openDatabase(env.DB))).filter(accepts))
+/** Restricts the hosts of a pod that moves. */
+export interface MoveRules {
+  accepts(host: PlacementHost): boolean
+  /** Whether the shape that a host grants is enough. */
+  suits(candidate: PodCandidate): boolean
 }
 
-function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: PlacementHost[]): PodRanking {
+/**
+ * Returns where an existing pod could continue, best host first: at least `wanted` places, or all that there are. The account's disk share
+ * does not apply to moves: it must not keep a pod on a lost host (SHR-41).
+ */
+export function findMoves(env: Env, teamId: string, spec: PodSpec, { accepts, suits }: MoveRules, wanted: number): Promise<PodCandidate[]> {
+  const judge = (hosts: readonly PlacementHost[]) => rankFor(env, teamId, spec, hosts.filter(accepts)).candidates.filter(suits)
+  return search(env, { teamId, sharesDisk: false }, spec, judge, wanted)
+}
+
+function findCandidates(env: Env, teamId: string, spec: PodSpec): Promise<PodCandidate[]> {
+  return search(env, { teamId, sharesDisk: true }, spec, (hosts) => rankFor(env, teamId, spec, hosts).candidates, MAX_TRIES)
+}
+
+function search(
+  env: Env,
+  whose: { teamId: string; sharesDisk: boolean },
+  spec: PodSpec,
+  judge: (hosts: readonly PlacementHost[]) => PodCandidate[],
+  wanted: number,
+): Promise<PodCandidate[]> {
+  const strategy = readSettings(env).placementStrategy
+  const reader = fleetReader(openDatabase(env.DB), strategy, whose)
+  return searchHosts(reader, { classes: classesOfPod(whose.teamId, spec), strategy, judge: (_rank, hosts) => judge(hosts) }, wanted)
+}
+
+function rankFor(env: Env, teamId: string, spec: PodSpec, hosts: readonly PlacementHost[]) {
+  return rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy)
+}
+
+function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: readonly PlacementHost[]): PodRanking {
   return {
     hosts,
-    ...rankHostsForPod(teamId, spec, hosts, readSettings(env).placementStrategy),
+    ...rankFor(env, teamId, spec, hosts),
     missingVolumes: findMissingVolumes(spec, hosts),
   }
 }
@@ -64,17 +96,24 @@ function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: PlacementHost[])
  * that does not depend on the host ends the search.
  */
 export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow) => readonly Statement[]): Promise<PodPlacement> {
-  const { candidates, refusals, missingVolumes } = await rankPod(env, draft.teamId, draft.spec)
+  const { teamId, spec } = draft
+  const load = () => loadPodFleet(env, draft.createdAtMs, teamId)
+  const found = await findCandidates(env, teamId, spec)
+  const fleet = found.length > 0 ? null : await rankFleet(load, (hosts) => rankOn(env, teamId, spec, hosts))
+  const tried: UnfitHost[] = []
   let isTooLarge = false
-  for (const candidate of candidates.slice(0, MAX_TRIES)) {
+  for (const candidate of (fleet?.candidates ?? found).slice(0, MAX_TRIES)) {
     const pod = { ...draft, ...grantedBy(candidate) }
     const outcome = await createOn(env, pod, candidate, together(pod))
     if (outcome === 'done') return { ok: true, pod }
-    if (outcome !== 'silent' && !isHostRefusal(outcome)) return { ok: false, reason: outcome, refusals, missingVolumes }
+    if (outcome !== 'silent' && !isHostRefusal(outcome)) return { ok: false, reason: outcome, refusals: tried, missingVolumes: null }
     isTooLarge ||= outcome === 'specBytesPerHost'
-    refusals.push({ hostId: candidate.hostId, failed: ['capacity: taken by another request, or its host does not respond'] })
+    tried.push({ hostId: candidate.hostId, failed: ['capacity: taken by another request, or its host does not respond'] })
   }
-  return { ok: false, reason: isTooLarge ? 'specBytesPerHost' : null, refusals, missingVolumes }
+  const { refusals, missingVolumes } = fleet ?? rankOn(env, teamId, spec, await load())
+  const reason = isTooLarge ? 'specBytesPerHost' : null
+  const triedIds = new Set(tried.map(({ hostId }) => hostId))
+  return { ok: false, reason, refusals: [...refusals.filter(({ hostId }) => !triedIds.has(hostId)), ...tried], missingVolumes }
 }
 
 /** Outcome of a create on one host. 'silent': the host cannot be reached or takes no more work. */

@@ -6,7 +6,7 @@ import { findPodForHost, listPodsOfHost } from '../../db/pods/find-pods.ts'
 import { movePod, type PodRow } from '../../db/pods/pods.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { noteOfTransition } from '../../domain/pod/note.ts'
-import { podDiskGb } from '../../domain/pod/place/placement.ts'
+import { type PodCandidate, podDiskGb } from '../../domain/pod/place/placement.ts'
 import {
   decideElsewhere,
   decideHeardAgain,
@@ -23,7 +23,7 @@ import { logEvent } from '../../platform/log.ts'
 import { BY_PLATFORM } from '../../rpc/cause.ts'
 import { podStatement } from '../audit.ts'
 import { notifyCluster } from '../notify-cluster.ts'
-import { grantedBy, rankMove } from './place-pod.ts'
+import { findMoves, grantedBy } from './place-pod.ts'
 import { notePod } from './pod-notes.ts'
 import { applyPodReport, changePodRow, isDown, previousAllocationId } from './pod-reports.ts'
 import { type PodHost, podHost, withPodIntents } from './with-pod-intents.ts'
@@ -131,8 +131,9 @@ export function isReplaceable({ spec, clusterId }: Pick<PodRow, 'spec' | 'cluste
 }
 
 async function replacePod(env: Env, here: PodHost, pod: PodRow, lastHeardMs: number, statusReason: string): Promise<boolean> {
-  const { candidates } = await rankMove(env, pod.teamId, pod.spec)
-  for (const candidate of candidates.filter(({ hostId }) => hostId !== pod.hostId).slice(0, MAX_TRIES)) {
+  const rules = { accepts: ({ id }: PlacementHost) => id !== pod.hostId, suits: () => true }
+  const candidates = await findMoves(env, pod.teamId, pod.spec, rules, MAX_TRIES)
+  for (const candidate of candidates.slice(0, MAX_TRIES)) {
     // A try follows calls to other hosts.
     const change = decideReplacement(pod, lastHeardMs, Date.now())
     if (!change) return true
@@ -162,9 +163,10 @@ export async function moveMemberPod(
 ): Promise<boolean> {
   const pod = await findPodForHost(openRecords(env), podId)
   if (!pod || pod.status === 'TERMINATED' || pod.hostId !== decidedFor.from || pod.generation !== decidedFor.generation) return true
-  const { candidates } = await rankMove(env, pod.teamId, { ...pod.spec, dataCenterIds: [pod.dataCenterId] }, accepts)
-  const roomy = candidates.filter(({ shape }) => shape.vcpus >= pod.vcpus && shape.memoryMb >= pod.memoryMb)
-  for (const candidate of roomy.slice(0, MAX_TRIES)) {
+  const suits = ({ shape }: PodCandidate) => shape.vcpus >= pod.vcpus && shape.memoryMb >= pod.memoryMb
+  const near = { ...pod.spec, dataCenterIds: [pod.dataCenterId] }
+  const candidates = await findMoves(env, pod.teamId, near, { accepts, suits }, MAX_TRIES)
+  for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const { vcpus, memoryMb } = pod
     const shape = { ...candidate.shape, vcpus, memoryMb }
     // A try follows calls to other hosts.

@@ -1,9 +1,8 @@
 import { readBudgets } from '../../db/accounts/budgets.ts'
-import { openDatabase } from '../../db/client.ts'
+import { type Database, openDatabase } from '../../db/client.ts'
 import {
   type Allocation,
   findAllocation,
-  listPlacementHosts,
   type Reservation,
   type ReservationRefusal,
   releaseCapacity,
@@ -14,7 +13,15 @@ import { workerRates } from '../../domain/billing/worker-rates.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { countConstraints } from '../../domain/host/constraint-text.ts'
-import { type Candidate, type ComputeShape, type PlacementRequest, rankHosts, type UnfitHost } from '../../domain/host/placement.ts'
+import { classesOfRequest } from '../../domain/host/openings.ts'
+import {
+  type Candidate,
+  type ComputeShape,
+  type PlacementHost,
+  type PlacementRequest,
+  rankHosts,
+  type UnfitHost,
+} from '../../domain/host/placement.ts'
 import { totalNanos } from '../../domain/money.ts'
 import { placementRequestOf } from '../../domain/worker/shape.ts'
 import type { Env } from '../../env.ts'
@@ -25,6 +32,8 @@ import { freeCapacity } from '../capacity.ts'
 import { loadCatalog } from '../catalog.ts'
 import { grantLog } from '../log-access.ts'
 import { payerOf } from '../payer.ts'
+import { fleetReader, loadFleet, rankFleet } from '../placement/fleet.ts'
+import { searchHosts } from '../placement/search.ts'
 import { noteUnknownSecrets } from '../pods/pod-notes.ts'
 import { preemptFor } from '../preempt.ts'
 import { type PullLogin, pullWith } from '../registry-login.ts'
@@ -85,8 +94,15 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
     await addCapacityWaiter(db, placement.config.id, Date.now())
     return { ok: false, reason: poor }
   }
-  const hosts = await listPlacementHosts(db)
-  const { candidates, refusals } = rankHosts(request, hosts)
+  const found = await findCandidates(db, request)
+  const fleet =
+    found.length > 0
+      ? null
+      : await rankFleet(
+          () => loadFleet({ env, nowMs: Date.now() }),
+          (hosts) => rankHosts(request, hosts),
+        )
+  const candidates = fleet?.candidates ?? found
   const refused = new Set<ReservationRefusal>()
   for (const candidate of candidates.slice(0, MAX_TRIES)) {
     const rates = workerRates(catalog, candidate.shape, request.diskGb)
@@ -106,9 +122,16 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
     (refused.has('gpus') ? await spentGpus(env, placement.config) : null) ??
     (refused.has('spend') ? await refuseSpend(env, catalog, placement.config, request) : null)
   if (spent !== null) return { ok: false, reason: spent }
-  const reason = explainRefusals(refusals, candidates.length > 0)
-  const held = candidates.length > 0 ? null : await preemptFor(env, placement, request, hosts)
+  const reason = explainRefusals(fleet?.refusals ?? [], candidates.length > 0)
+  const held = fleet && candidates.length === 0 ? await preemptFor(env, placement, request, fleet.hosts) : null
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
+}
+
+function findCandidates(db: Database, request: PlacementRequest): Promise<Candidate[]> {
+  const judge = (rank: number, hosts: readonly PlacementHost[]) =>
+    rankHosts({ ...request, shapes: request.shapes.slice(rank, rank + 1) }, hosts).candidates
+  const reader = fleetReader(db, 'pack', { teamId: request.teamId, sharesDisk: false })
+  return searchHosts(reader, { classes: classesOfRequest(request), strategy: 'pack', judge }, MAX_TRIES)
 }
 
 // Returns why the account may start none of the workers that its endpoint accepts (BIL-26); null: it may start the cheapest. Reads the clock,

@@ -91,7 +91,7 @@ export async function updateSpendLimits(ctx: VerbContext, body: UpdateSpendLimit
     return after
   })
   // Higher limits may allow workers that wait.
-  await announceCapacity(env)
+  await announceCapacity(env, null)
   return limits
 }
 
@@ -130,7 +130,7 @@ export async function setCeilings(ctx: OperatorContext, userId: string, { perHou
   const after = toCeilings(change)
   const note = noteByOperator(ctx, teamId, { action: 'spend-limits.set', resourceKind: 'user', resourceId: userId, before, after })
   await upsertSpendLimits(openDatabase(env.DB), teamId, change, nowMs, note)
-  await announceCapacity(env)
+  await announceCapacity(env, null)
   return after
 }
 

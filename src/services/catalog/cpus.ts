@@ -5,10 +5,11 @@ import { bestRoom, cpuPodPlacer, cpuWorkerPlacer, findRoom, levelOf } from '../.
 import { type Catalog, type CpuFlavor, findCpuFlavor } from '../../domain/catalog/catalog.ts'
 import { refuseQuery } from '../../domain/catalog/query.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
+import { loadFleet } from '../../effects/placement/fleet.ts'
 import type { VerbContext } from '../context.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { availabilityByDataCenter } from './availability.ts'
-import { listDataCenters, loadFleet } from './fleet.ts'
+import { listDataCenters } from './fleet.ts'
 
 /** Returns the CPU flavors (CAT-4). Throws 400. */
 export async function listCpuTypes(ctx: VerbContext, query: CpuCatalogQuery): Promise<CpuType[]> {

@@ -7,9 +7,10 @@ import type { DataCenter } from '../../domain/catalog/data-centers.ts'
 import { isWanted } from '../../domain/catalog/query.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
+import { loadFleet } from '../../effects/placement/fleet.ts'
 import type { VerbContext } from '../context.ts'
 import { orNotFound } from '../or-not-found.ts'
-import { listDataCenters, loadFleet } from './fleet.ts'
+import { listDataCenters } from './fleet.ts'
 import { groupByType } from './gpus.ts'
 
 /** Returns the data centers that match the query (CAT-5). */

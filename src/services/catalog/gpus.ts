@@ -18,10 +18,11 @@ import type { DataCenter } from '../../domain/catalog/data-centers.ts'
 import { refuseQuery } from '../../domain/catalog/query.ts'
 import type { PlacementHost } from '../../domain/host/placement.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
+import { loadFleet } from '../../effects/placement/fleet.ts'
 import type { VerbContext } from '../context.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { availabilityByDataCenter } from './availability.ts'
-import { listDataCenters, loadFleet } from './fleet.ts'
+import { listDataCenters } from './fleet.ts'
 
 /** A REST query with the additional filters of older APIs (GQL-44). */
 export type GpuOfferQuery = GpuCatalogQuery & { needs?: PodNeeds; dataCenterIds?: readonly string[] }

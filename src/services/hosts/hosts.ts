@@ -54,7 +54,7 @@ export async function cordonHost(ctx: OperatorContext, id: string, body: CordonR
 export async function uncordonHost(ctx: OperatorContext, id: string): Promise<Host> {
   const { env } = ctx
   if (!(await liftCordon(openDatabase(env.DB), id, noteHost(ctx, 'uncordon', id, {})))) throw new Problem('notFound')
-  await announceCapacity(env)
+  await announceCapacity(env, id)
   return getHost(env, id)
 }
 

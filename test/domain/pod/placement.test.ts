@@ -82,9 +82,18 @@ describe('order', () => {
     expect(refusalOf(gpuSpec({}, { dataCenterIds: ['DC-2', 'DC-3'] }), full)).toEqual(['dataCenter: DC-2|DC-3 > DC-1'])
   })
 
-  test('between hosts that are alike the id decides, in both strategies', () => {
+  test('[PLACE-1] between hosts that are alike the id decides, and one order is the other reversed', () => {
     const [a, b] = [makeHost({ id: 'a' }), makeHost({ id: 'b' })]
-    for (const strategy of ['pack', 'spread'] as const) expect(hostsOf(gpuSpec(), [b, a], strategy)).toEqual(['a', 'b'])
+    expect(hostsOf(gpuSpec(), [b, a], 'pack')).toEqual(['a', 'b'])
+    expect(hostsOf(gpuSpec(), [a, b], 'spread')).toEqual(['b', 'a'])
+  })
+
+  test('[PLACE-1] GPUs count before vCPUs, however many these are, and what the pod takes does not count', () => {
+    const manyCpus = makeHost({ id: 'a', vcpuTotal: 4_000, vcpuFree: 4_000 }, { total: 4, free: 2 })
+    expect(hostsOf(gpuSpec(), [empty, manyCpus])).toEqual(['a', 'empty'])
+    const fewer = makeHost({ id: 'b', vcpuTotal: 32, vcpuFree: 30 })
+    const more = makeHost({ id: 'a', vcpuTotal: 64, vcpuFree: 31 })
+    expect(hostsOf(gpuSpec(), [more, fewer])).toEqual(['b', 'a'])
   })
 
   test('[POD-10] a pod is not spread over hosts, and no other type of GPU is tried', () => {

@@ -41,6 +41,7 @@ export const D1: Record<string, Bound> = {
   log_archives: { budget: 'logBytes' },
   memberships: { each: 'member of a team, up to MAX_MEMBERS of them' },
   network_volumes: { each: LIST },
+  openings: { each: 'host and type of GPU' },
   overlays: { removed: 'src/db/overlays/account-overlay.ts', by: 'dropUnusedOverlays' },
   plans: { operator: 'plans' },
   pod_usage: { grows: 'nothing of this release writes to it; a Worker of the release before does during a rollout' },

@@ -1,4 +1,4 @@
-import { dropFleet } from '../../../src/services/catalog/fleet.ts'
+import { dropPlaces } from '../../../src/services/catalog/fleet.ts'
 import { describe, expect, it } from '../../support/harness.ts'
 import { ClusterScene } from '../../support/hosts/cluster-scene.ts'
 import { graphql } from '../../support/http/graphql.ts'
@@ -21,7 +21,7 @@ describe('offers to buyers of clusters', () => {
   it('[GQL-62] data centers in which a cluster of the type fits, and no others', async () => {
     const query = '{ gpuTypes(input: {ids: ["NVIDIA L4", "NVIDIA B200"]}) { id nodeGroupDatacenters { id } } }'
     const scene = await ClusterScene.open(2)
-    dropFleet()
+    dropPlaces()
     expect(Object.fromEntries((await ask(query)).data.gpuTypes.map((type: Offer) => [type.id, type.nodeGroupDatacenters]))).toEqual({
       'NVIDIA L4': [{ id: scene.dataCenterId }],
       'NVIDIA B200': [],

@@ -1,4 +1,4 @@
-import { dropFleet } from '../../../src/services/catalog/fleet.ts'
+import { dropPlaces } from '../../../src/services/catalog/fleet.ts'
 import { api, createAccount, createEndpoint, describe, env, expect, it } from '../../support/harness.ts'
 import { gpus } from '../../support/hosts/gpus.ts'
 import { graphql } from '../../support/http/graphql.ts'
@@ -340,7 +340,7 @@ describe('the catalog', () => {
     // A GPU type of its own, so that only this host has it.
     const type = 'NVIDIA L40S'
     const scene = await podScene({ ...gpus(2, type), vcpus: 16, memoryMb: 65_536, diskGb: 100 })
-    dropFleet()
+    dropPlaces()
     const call = graphql(scene.account.key)
     const priceOf = async (input: Record<string, unknown>) => {
       const document = `query($i: GpuLowestPriceInput) { gpuTypes(input: {id: "${type}"}) { lowestPrice(input: $i) { stockStatus availableGpuCounts } } }`
@@ -371,7 +371,7 @@ describe('the catalog', () => {
     expect(await deploy({ gpuCount: 1, minVcpuCount: 9 })).toBeNull()
     expect(await deploy({ gpuCount: 1, minMemoryInGb: 33 })).toBeNull()
     expect(await deploy({ gpuCount: 2, minVcpuCount: 16, minMemoryInGb: 64 })).toEqual({ gpuCount: 2, vcpuCount: 16, memoryInGb: 64 })
-    dropFleet()
+    dropPlaces()
     expect(await priceOf({})).toEqual(none)
     scene.leave()
   })

@@ -1,5 +1,6 @@
 import { openDatabase } from '../../../src/db/client.ts'
-import { listPlacementHosts, releaseCapacity, reserveCapacity } from '../../../src/db/hosts/capacity.ts'
+import { releaseCapacity, reserveCapacity } from '../../../src/db/hosts/capacity.ts'
+import { listPlacementHosts } from '../../../src/db/hosts/placement-hosts.ts'
 import { NO_RATES } from '../../../src/domain/money.ts'
 import type { Inventory } from '../../../src/host-protocol/messages.ts'
 import { admin, createAccount, describe, env, expect, it } from '../../support/harness.ts'

@@ -1,8 +1,8 @@
+import { classesIn, type OpeningClass } from '../../host/openings.ts'
 import {
   type Candidate,
   type ComputeShape,
   failedConstraints,
-  leftOver,
   missingVolumes,
   offersVolumes,
   type PlacementHost,
@@ -10,6 +10,7 @@ import {
   type SharedVolumeKind,
   type UnfitHost,
 } from '../../host/placement.ts'
+import { compareRoom, roomOf } from '../../host/room.ts'
 import { runtimeOfImage } from '../../worker/shape.ts'
 import type { PodGpu, PodSpec } from '../record.ts'
 
@@ -35,12 +36,9 @@ export function rankHostsForPod(
   strategy: PlacementStrategy,
 ): { candidates: PodCandidate[]; refusals: UnfitHost[] } {
   const judged = hosts.map((host) => ({ host, ...judge(teamId, spec, host) }))
-  const fitting = judged.flatMap(({ host, shape, failed }) => (failed.length === 0 ? [{ host, shape, left: leftOver(shape, host) }] : []))
-  const sign = strategy === 'pack' ? 1 : -1
+  const fitting = judged.flatMap(({ host, shape, failed }) => (failed.length === 0 ? [{ host, shape, room: roomOf(host) }] : []))
   const order = (id: string) => spec.dataCenterIds.indexOf(id)
-  fitting.sort(
-    (a, b) => order(a.host.dataCenterId) - order(b.host.dataCenterId) || sign * (a.left - b.left) || (a.host.id < b.host.id ? -1 : 1),
-  )
+  fitting.sort((a, b) => order(a.host.dataCenterId) - order(b.host.dataCenterId) || compareRoom(strategy, a.room, b.room))
   return {
     candidates: fitting.map(({ host, shape }) => ({
       hostId: host.id,
@@ -51,6 +49,24 @@ export function rankHostsForPod(
     })),
     refusals: judged.flatMap(({ host, failed }) => (failed.length > 0 ? [{ hostId: host.id, failed }] : [])),
   }
+}
+
+/**
+ * The classes of the hosts that a pod may fit on; the rank is the place of the data center in the request. The share of CPU and memory that
+ * comes with a GPU depends on the host, so only the requested minimum is asked for.
+ */
+export function classesOfPod(teamId: string, spec: PodSpec): OpeningClass[] {
+  const { compute, cloud, dataCenterIds } = spec
+  const places = dataCenterIds.length > 0 ? [...new Set(dataCenterIds)] : [null]
+  const needs = compute.kind === 'gpu' ? leastOfGpus(compute) : cpuShape(compute.vcpuCount, compute.memoryGb).shape
+  const { gpu, vcpus, memoryMb } = needs
+  return places.flatMap((place, rank) => classesIn(teamId, cloud, place, { rank, gpu, vcpus, memoryMb, diskGb: podDiskGb(spec) }))
+}
+
+// Rounded down: a host whose whole share is less than the rounded minimum grants that share.
+function leastOfGpus({ typeId, count, minVcpuPerGpu, minRamGbPerGpu }: PodGpu): ComputeShape {
+  const least = (perGpu: number | null, unit: number) => Math.max(1, Math.floor((perGpu ?? 0) * unit * count))
+  return { gpu: { typeId, count }, vcpus: least(minVcpuPerGpu, 1), memoryMb: least(minRamGbPerGpu, MB_PER_GB) }
 }
 
 /** Disk space that a pod takes on its host, GB: container disk and persistent volume. */

@@ -6,7 +6,7 @@ import { findQuota, type QuotaRow, type UserRow } from '../../../db/accounts/acc
 import { findRuntimeClass } from '../../../db/accounts/isolation.ts'
 import { findPlansOf } from '../../../db/accounts/plans.ts'
 import { openDatabase } from '../../../db/client.ts'
-import { listPlacementHosts } from '../../../db/hosts/capacity.ts'
+import { listPlacementHosts } from '../../../db/hosts/placement-hosts.ts'
 import { countRunningPods } from '../../../db/pods/running-pods.ts'
 import { planBounds, planIsolation } from '../../../domain/plan/account.ts'
 import { effect } from '../../../domain/plan/effect.ts'

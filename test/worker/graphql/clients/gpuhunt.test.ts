@@ -1,4 +1,4 @@
-import { dropFleet } from '../../../../src/services/catalog/fleet.ts'
+import { dropPlaces } from '../../../../src/services/catalog/fleet.ts'
 import { describe, env, expect, it } from '../../../support/harness.ts'
 import { gpus } from '../../../support/hosts/gpus.ts'
 import { replayOf } from '../../../support/http/graphql-clients.ts'
@@ -31,7 +31,7 @@ describe('the catalog of dstack, which has no key', () => {
   it('[GQL-61] [GQL-62] prices by data center, by country and for clusters', async () => {
     const scene = await podScene(gpus(2))
     // The cached fleet is older than this host and its data center.
-    dropFleet()
+    dropPlaces()
     const dataCenterId = await env.DB.prepare('SELECT data_center_id FROM hosts WHERE id = ?').bind(scene.host.id).first('data_center_id')
     const shared = { securePrice: 0.44, communityPrice: 0.28, oneMonthPrice: null, threeMonthPrice: null, sixMonthPrice: null }
     const ask = async (variables: Record<string, unknown>) => l4Of((await gpuhunt.play(null, 'prices', { variables })).gpuTypes)

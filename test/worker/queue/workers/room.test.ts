@@ -1,3 +1,4 @@
+import { dropFleet } from '../../../../src/effects/placement/fleet.ts'
 import { type Account, api, createAccount, createEndpoint, describe, env, expect, it } from '../../../support/harness.ts'
 import { FakeHost, type FakeWorker } from '../../../support/hosts/fake-host.ts'
 import { advance, freezeClock, inside, type QueueSetup, run } from '../../../support/queue/queue.ts'
@@ -20,8 +21,13 @@ const POOLS = {
 } as const
 type Pool = keyof typeof POOLS
 
-const hostWith = (pool: Pool, count: number) =>
-  FakeHost.join({ gpus: [{ typeId: POOLS[pool], count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }] })
+async function hostWith(pool: Pool, count: number): Promise<FakeHost> {
+  const gpu = { typeId: POOLS[pool], count, memoryMb: 24_576, driverVersion: null, cudaVersion: '12.8', simulated: true }
+  const host = await FakeHost.join({ gpus: [gpu] })
+  // A host of other accounts that has just come online is known after a few seconds (PLACE-2).
+  dropFleet()
+  return host
+}
 const status = async (queue: QueueSetup, jobId: string) => (await queue.get(`/status/${jobId}`)).body
 const health = async (queue: QueueSetup) => (await queue.get('/health')).body.workers
 const isThrottled = async (queue: QueueSetup) => (await health(queue)).throttled === 1

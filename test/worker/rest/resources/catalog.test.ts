@@ -1,5 +1,6 @@
 import { SEED_CATALOG } from '../../../../src/domain/catalog/seed.ts'
-import { dropFleet, FLEET_TTL_MS } from '../../../../src/services/catalog/fleet.ts'
+import { FLEET_TTL_MS } from '../../../../src/effects/placement/fleet.ts'
+import { dropPlaces } from '../../../../src/services/catalog/fleet.ts'
 import {
   type Account,
   admin,
@@ -26,10 +27,10 @@ let account: Account
 beforeAll(async () => {
   account = await createAccount()
 })
-afterEach(dropFleet)
+afterEach(dropPlaces)
 
 const get = async (path: string) => {
-  dropFleet()
+  dropPlaces()
   return api(account.key).get(`${BASE}${path}`)
 }
 const read = async (path: string) => {
@@ -160,7 +161,7 @@ describe('live availability', () => {
     const scene = await podScene(on('NVIDIA B300 SXM6 AC', 1))
     const path = `${BASE}${gpuPath('NVIDIA B300 SXM6 AC', AVAILABLE)}`
     const show = async () => (await scene.call.get(path)).body.availability
-    dropFleet()
+    dropPlaces()
     expect(await show()).toBe('LOW')
     await scene.create({ gpu: { id: 'NVIDIA B300 SXM6 AC' } })
     vi.useFakeTimers({ now: Date.now() + FLEET_TTL_MS, toFake: ['Date'] })
@@ -173,7 +174,7 @@ describe('live availability', () => {
     const scene = await podScene({ ...on('NVIDIA H100 NVL', 4), isolation: { network: false } })
     await scene.create({ gpu: { id: 'NVIDIA H100 NVL' } })
     expect((await read(gpuPath('NVIDIA H100 NVL', AVAILABLE))).availability).toBe('NONE')
-    dropFleet()
+    dropPlaces()
     expect((await scene.call.get(`${BASE}${gpuPath('NVIDIA H100 NVL', AVAILABLE)}`)).body.availability).toBe('LOW')
     scene.leave()
   })
