@@ -27,7 +27,7 @@ export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>
   return openDatabase(countingRows(ctx.env.DB, count))
 }
 
-/** What bills are read from (RATE-20): intervals in the bucket count towards `readRows` like rows. Throws 429 when it is used up. */
+/** Opens the sources of bills (RATE-20): intervals in the bucket count towards `readRows` like rows. Throws 429 when it is used up. */
 export async function openBillSources(ctx: Pick<VerbContext, 'env' | 'principal'>): Promise<BillSources> {
   const { env, principal } = ctx
   const db = await openHeavyReads(ctx)

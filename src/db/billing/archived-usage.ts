@@ -12,7 +12,7 @@ export interface UsageArchive {
   read(object: ArchivedObject): Promise<UsageRecord[]>
 }
 
-/** Whose intervals are requested. */
+/** The account and the part of its intervals that are requested. */
 export interface ArchivedScope {
   teamId: string
   kinds: readonly UsageKind[]

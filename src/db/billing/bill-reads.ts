@@ -8,7 +8,7 @@ import { addDaySums, readDayTotals } from './day-sums.ts'
 import { addHourSums, readClosed } from './interval-walk.ts'
 import { readOpen } from './open-intervals.ts'
 
-/** What bills are read from: the database, and the bucket with moved intervals. */
+/** The sources of bills: the database, and the bucket with moved intervals. */
 export interface BillSources {
   db: Database
   archive: UsageArchive

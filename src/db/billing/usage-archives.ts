@@ -119,8 +119,8 @@ export async function listGivenUp(db: Database, limit: number): Promise<ArchiveR
     .limit(limit)
 }
 
-/** Forgets objects that have been deleted. */
-export async function forgetArchives(db: Database, ids: readonly string[]): Promise<void> {
+/** Deletes the rows of objects that have been deleted. */
+export async function deleteArchiveRows(db: Database, ids: readonly string[]): Promise<void> {
   await db.delete(usageArchives).where(sql`id IN (SELECT value FROM json_each(${JSON.stringify(ids)})) AND state = 'REMOVING'`)
 }
 

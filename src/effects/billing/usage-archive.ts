@@ -3,7 +3,7 @@ import type { UsageArchive } from '../../db/billing/archived-usage.ts'
 import { type ArchivedObject, archiveKey, monthName, readArchiveText } from '../../domain/billing/usage-archive.ts'
 import type { Env } from '../../env.ts'
 import { sha256Hex } from '../../platform/crypto.ts'
-import { readText } from '../../platform/fetch-json.ts'
+import { gunzip } from '../../platform/gzip.ts'
 import { logEvent } from '../../platform/log.ts'
 
 /** The plane's objects with moved intervals (BIL-45). `count` gets the number of intervals of each object that was read. */
@@ -34,20 +34,6 @@ export async function unpack(bytes: ArrayBuffer, object: ArchivedObject) {
   const text = await gunzip(bytes, object.bytes)
   if (text === null || (await sha256Hex(text)) !== object.sha256) return null
   return readArchiveText(text, object)
-}
-
-/** Compresses the text of an object. */
-export async function gzip(text: string): Promise<ArrayBuffer> {
-  return new Response(new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))).arrayBuffer()
-}
-
-/** The compressed text; null if it is damaged, or longer than `maxBytes`. */
-async function gunzip(bytes: ArrayBuffer, maxBytes: number): Promise<string | null> {
-  try {
-    return await readText(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip')), maxBytes, 'an object')
-  } catch {
-    return null
-  }
 }
 
 function damaged(object: ArchivedObject, fault: string): Problem {

@@ -14,7 +14,7 @@ export const NOW = Date.UTC(2026, 8, 1)
 export const JULY = Date.UTC(2026, 6, 1)
 const KEPT_FOREVER = NOW
 
-/** What a run of the mover uses. */
+/** The bindings that a run of the mover uses. */
 export type MoverEnv = Parameters<typeof moveUsage>[0]
 
 /** Moves until nothing is left to move. */

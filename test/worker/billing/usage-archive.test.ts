@@ -32,11 +32,13 @@ const ALL = 'startTime=2026-03-01T00:00:00Z&endTime=2026-09-01T00:00:00Z'
 const BORDER = 'startTime=2026-04-25T12:00:00Z&endTime=2026-05-02T12:00:00Z'
 const LISTS = ['', '/pods', '/serverless', '/network-volumes', '/clusters']
 
-afterEach(async () => {
+afterEach(clean)
+
+async function clean(): Promise<void> {
   const { objects } = await bucket.list({ prefix: 'usage/' })
   if (objects.length > 0) await bucket.delete(objects.map(({ key }) => key))
   for (const table of ['usage', 'usage_archives', 'usage_removals']) await env.DB.prepare(`DELETE FROM ${table}`).run()
-})
+}
 
 async function newTeam() {
   const account = await createAccount()
@@ -58,7 +60,7 @@ type Team = Awaited<ReturnType<typeof newTeam>>
 async function billsOf({ read }: Team) {
   const queries = [`${BORDER}&bucketSize=hour`, `${ALL}&bucketSize=month&include=INTERVALS`, `${ALL}&bucketSize=month`]
   const paths = LISTS.flatMap((list) => queries.map((query) => `${list}?${query}`))
-  const some = ['hour', 'day&include=INTERVALS'].map((query) => `/pods?${ALL}&podId=r1&bucketSize=${query}`)
+  const some = [`${BORDER}&bucketSize=hour`, `${ALL}&bucketSize=day&include=INTERVALS`].map((query) => `/pods?podId=r1&${query}`)
   return Object.fromEntries(await Promise.all([...paths, ...some].map(async (path) => [path, await read(path)])))
 }
 
@@ -85,7 +87,7 @@ const interval = fc
 
 describe('intervals of closed months', () => {
   it('[BIL-43] [BIL-44] move to the bucket, and no bill of any team changes', async () => {
-    const of = fc.array(interval, { maxLength: 12 })
+    const of = fc.array(interval, { maxLength: 9 })
     await fc.assert(
       fc.asyncProperty(of, of, async (first, second) => {
         const teams = [await newTeam(), await newTeam()]
@@ -105,7 +107,7 @@ describe('intervals of closed months', () => {
         }
         expect(await strays()).toEqual([])
       }),
-      { numRuns: 8 },
+      { numRuns: 6 },
     )
   })
 
@@ -132,6 +134,13 @@ describe('intervals of closed months', () => {
     expect(JSON.parse(text)).toMatchObject({ teamId: team.teamId, startedAtMs: APRIL, endedAtMs: MAY - 1, gpuNanosPerHour: L4 })
   })
 
+  it('[BIL-46] the last row stays, so that its number is not given to another one', async () => {
+    const team = await newTeam()
+    await team.write([1, 2].map((i) => closed({ workloadId: `${i}`, startedAtMs: APRIL, endedAtMs: MAY - i, gpuNanosPerHour: L4 })))
+    await moveAll()
+    expect(await placesOf(team.teamId)).toMatchObject({ moved: { length: 1 }, stored: [expect.stringContaining('-2 ')] })
+  })
+
   it('[BIL-43] stay in the database without a bucket', async () => {
     const team = await newTeam()
     await team.write([closed({ startedAtMs: APRIL, endedAtMs: MAY }), recent])
@@ -143,25 +152,24 @@ describe('intervals of closed months', () => {
     const count = failing({ at: 0, when: 'before' })
     const one = (workloadId: string, endedAtMs: number) =>
       closed({ workloadId, resourceId: 'r1', startedAtMs: APRIL, endedAtMs, gpuNanosPerHour: L4 })
-    const intervals = [one('a', MAY - 1), one('b', MAY - 2), one('c', MAY - 3), one('d', MAY - 4), one('e', MAY + 1), recent]
+    const intervals = [one('a', MAY - 1), one('b', MAY - 2), one('c', MAY - 3), recent]
     const team = await newTeam()
     await team.write(intervals)
-    const names = (await placesOf(team.teamId)).stored
-    await moveAll(3, count.from)
-    expect(count.calls()).toBeGreaterThan(20)
+    await moveAll(2, count.from)
+    expect(count.calls()).toBeGreaterThan(12)
     for (const when of ['before', 'after'] as const) {
       for (let at = 1; at <= count.calls(); at += 1) {
-        const failed = await newTeam()
-        await failed.write(intervals)
-        const before = await fewBillsOf(failed)
+        await clean()
+        await team.write(intervals)
+        const before = await fewBillsOf(team)
         const nowMs = NOW + at * HOUR_MS
-        await expect(moveAll(3, failing({ at, when }).from, nowMs), `${when} ${at}`).rejects.toThrow()
-        expect(await fewBillsOf(failed), `${when} ${at}`).toEqual(before)
-        await moveAll(3, env, nowMs + HOUR_MS / 2 + 1)
-        await moveAll(3, env, nowMs + HOUR_MS + 2)
-        const { stored, moved } = await placesOf(failed.teamId)
-        expect([stored.length, moved.length, new Set([...stored, ...moved]).size], `${when} ${at}`).toEqual([1, 5, names.length])
-        expect(await fewBillsOf(failed), `${when} ${at}`).toEqual(before)
+        await expect(moveAll(2, failing({ at, when }).from, nowMs), `${when} ${at}`).rejects.toThrow()
+        expect(await fewBillsOf(team), `${when} ${at}`).toEqual(before)
+        await moveAll(2, env, nowMs + HOUR_MS / 2 + 1)
+        await moveAll(2, env, nowMs + HOUR_MS + 2)
+        const { stored, moved } = await placesOf(team.teamId)
+        expect([stored.length, moved.length, new Set([...stored, ...moved]).size], `${when} ${at}`).toEqual([1, 3, intervals.length])
+        expect(await fewBillsOf(team), `${when} ${at}`).toEqual(before)
         expect(await strays(), `${when} ${at}`).toEqual([])
       }
     }
@@ -213,12 +221,12 @@ describe('intervals of closed months', () => {
     expect(seen).toEqual([0, 5, 10])
     const moving = () => moveUsage(env, NOW, NOW, 1)
     await expect(readWithArchives(db, scope, period, moving)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '10' } })
-    // What moves outside of the period does not matter.
+    // A move outside of the period does not matter.
     const later = { startMs: JULY - 1, endMs: JULY }
     expect(await readWithArchives(db, scope, later, moving)).toBe(true)
   })
 
-  it('[BIL-43] [SPD-2] stay while a present run needs them; late ones are charged at once, and follow after 30 days', async () => {
+  it('[BIL-43] [BIL-47] [SPD-2] stay while a present run needs them; late ones are charged at once, and follow after 30 days', async () => {
     const scene = await podScene()
     const { id } = await scene.create()
     await scene.run(id)
@@ -235,7 +243,7 @@ describe('intervals of closed months', () => {
       recent,
     ])
     const before = await billsOf(team)
-    expect(before[`/pods?${ALL}&podId=r1&bucketSize=hour`]?.body.metadata.totals.totalAmount).toBe(0.44)
+    expect(before[`/pods?podId=r1&${ALL}&bucketSize=day&include=INTERVALS`]?.body.metadata.totals.totalAmount).toBe(0.44)
     await moveAll(3, env, NOW + 29 * DAY_MS)
     expect(await archivesOf(team.teamId)).toHaveLength(1)
     await moveAll(3, env, NOW + 30 * DAY_MS)
@@ -244,7 +252,7 @@ describe('intervals of closed months', () => {
     scene.leave()
   })
 
-  it('[BIL-42] [BIL-43] objects are deleted with the retention of intervals, and bills name its start', async () => {
+  it('[BIL-42] [BIL-47] objects are deleted with the retention of intervals, and bills name its start', async () => {
     const team = await newTeam()
     await team.write([
       closed({ startedAtMs: APRIL, endedAtMs: APRIL + HOUR_MS, gpuNanosPerHour: L4 }),
@@ -253,6 +261,12 @@ describe('intervals of closed months', () => {
     ])
     await moveAll()
     const months = (await team.read(`?${ALL}&bucketSize=month`)).body
+    // The calls are: mark, list, delete the object, delete its row.
+    for (const at of [2, 3, 4]) {
+      for (const when of ['before', 'after'] as const) {
+        await expect(moveUsage(failing({ at, when }).from, NOW - MAY, NOW)).rejects.toThrow()
+      }
+    }
     await moveUsage(env, NOW - MAY, NOW)
     expect((await archivesOf(team.teamId)).map(({ monthMs }) => monthMs)).toEqual([MAY])
     expect(await strays()).toEqual([])
