@@ -191,15 +191,19 @@ describe('intervals of closed months', () => {
 
   it('[BIL-46] an object whose rows were deleted meanwhile does not count, and is deleted', async () => {
     const team = await newTeam()
-    await team.write([closed({ startedAtMs: APRIL, endedAtMs: MAY, gpuNanosPerHour: L4 }), recent])
+    const other = closed({ workloadId: 'other', startedAtMs: APRIL, endedAtMs: MAY + 1, gpuNanosPerHour: L4 })
+    await team.write([closed({ startedAtMs: APRIL, endedAtMs: MAY, gpuNanosPerHour: L4 }), other, recent])
     const put = async (...args: Parameters<R2Bucket['put']>) => {
       await env.DB.prepare('DELETE FROM usage WHERE team_id = ? AND ended_at = ?').bind(team.teamId, MAY).run()
       return bucket.put(...args)
     }
     const deleting = new Proxy(bucket, { get: (target, name) => (name === 'put' ? put : Reflect.get(target, name, target).bind(target)) })
     expect(await moveUsage({ DB: env.DB, USAGE: deleting }, NOW, NOW)).toBe(false)
+    expect((await placesOf(team.teamId)).stored).toHaveLength(2)
     await moveAll()
-    expect([await archivesOf(team.teamId), await strays()]).toEqual([[], []])
+    expect((await archivesOf(team.teamId)).map(({ rows, state }) => [rows, state])).toEqual([[1, 'STORED']])
+    expect((await placesOf(team.teamId)).moved).toEqual([expect.stringContaining('-other ')])
+    expect(await strays()).toEqual([])
   })
 
   it('[BIL-44] a bill that reads while intervals move reads again; with no end of it, it is 503', async () => {
