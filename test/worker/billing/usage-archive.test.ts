@@ -57,7 +57,7 @@ async function newTeam() {
 type Team = Awaited<ReturnType<typeof newTeam>>
 
 /** Every kind of bill that depends on single intervals, and one that does not. */
-async function billsOf({ read }: Team) {
+async function billsOf({ read }: Team): Promise<Record<string, Awaited<ReturnType<Team['read']>>>> {
   const queries = [`${BORDER}&bucketSize=hour`, `${ALL}&bucketSize=month&include=INTERVALS`, `${ALL}&bucketSize=month`]
   const paths = LISTS.flatMap((list) => queries.map((query) => `${list}?${query}`))
   const some = [`${BORDER}&bucketSize=hour`, `${ALL}&bucketSize=day&include=INTERVALS`].map((query) => `/pods?podId=r1&${query}`)
