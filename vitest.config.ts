@@ -56,8 +56,8 @@ function inRuntime(name: string, include: string[], exclude: string[]): TestProj
             LOG_LEVEL: 'error',
             TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           },
-          // Optional for an operator; tests of a plane without the bucket remove it from the tested object.
-          r2Buckets: ['LOGS'],
+          // Optional for an operator; tests of a plane without a bucket remove it from the tested object or environment.
+          r2Buckets: ['LOGS', 'USAGE'],
           // No request leaves the machine: this function answers all calls of the plane.
           outboundService: answerOutside,
           // Provides the expected plans, and receives the statements that each file makes (DEV-9).

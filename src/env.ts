@@ -30,6 +30,8 @@ export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   POD_LOG: DurableObjectNamespace<PodLogRpc>
   /** Storage for older log lines; without it they are dropped. */
   LOGS?: R2Bucket
+  /** Storage for intervals of closed months (BIL-43); without it they stay in D1. */
+  USAGE?: R2Bucket
   BASE_URL: string
   SERVERLESS_URL: string
   LB_DOMAIN?: string

@@ -4,9 +4,11 @@ import { openDatabase } from '../../src/db/client.ts'
 import { deleteExpiredKeys } from '../../src/db/idempotency.ts'
 import { dropUnusedOverlays } from '../../src/db/overlays/account-overlay.ts'
 import { deleteTerminatedPods } from '../../src/db/pods/terminated-pods.ts'
+import { moveUsage } from '../../src/effects/billing/move-usage.ts'
 import { applyOverdueDeadlines } from '../../src/effects/pods/deadlines.ts'
 import { watchSpend } from '../../src/effects/pods/watch-spend.ts'
 import { type Env, readSettings } from '../../src/env.ts'
+import { tryLogged } from '../../src/platform/log.ts'
 import type { Alarms } from '../alarms.ts'
 import type { WorkloadStore } from './workload-store.ts'
 
@@ -31,7 +33,7 @@ export interface HousekeepingDeps {
 
 /**
  * Deletes rows past their retention time: terminated pods (POD-76), idempotency records (IDEM-3), the audit log (AUD-10) and usage
- * (BIL-42). Host objects do it because their alarms are the timers that a plane has wherever it runs, and without a host there is no pod.
+ * (BIL-42), and moves usage of closed months to the bucket (BIL-43). Host objects do it because their alarms are the timers that a plane has wherever it runs, and without a host there is no pod.
  */
 export class Housekeeping {
   private readonly deps: HousekeepingDeps
@@ -66,6 +68,11 @@ export class Housekeeping {
       await deleteOldUsage(db, now() - readSettings(env).usageKeptMs, MAX_DELETED),
     ]
     await dropUnusedOverlays(db, now())
-    await alarms.set(HOUSEKEEPING_TIMER, now() + (deleted.includes(MAX_DELETED) ? AGAIN_AFTER_MS : EVERY_MS))
+    let isMore = deleted.includes(MAX_DELETED)
+    // A bucket that is away must not delay the deletions.
+    await tryLogged('error', 'usage could not be moved to the bucket', {}, async () => {
+      isMore = (await moveUsage(env, readSettings(env).usageKeptMs, now())) || isMore
+    })
+    await alarms.set(HOUSEKEEPING_TIMER, now() + (isMore ? AGAIN_AFTER_MS : EVERY_MS))
   }
 }

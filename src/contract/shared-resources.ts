@@ -126,7 +126,7 @@ export const SHARED_RESOURCES = {
     reserve: OWN,
     at: ['src/db/billing/spend.ts#withinSpend', 'src/db/billing/month-limit.ts#withinMonth'],
     rules: ['SHR-1'],
-    tables: ['spend_stops', 'usage', 'usage_days', 'usage_totals'],
+    tables: ['spend_stops', 'usage', 'usage_archives', 'usage_days', 'usage_totals'],
   },
   'pods, endpoints, clusters and what they store': {
     charged: 'person',

@@ -9,7 +9,7 @@ import { sshKeys } from './tables/accounts/ssh-keys.ts'
 import { catalogEntries } from './tables/billing/catalog.ts'
 import { spendLimits } from './tables/billing/spend.ts'
 import { spendStops } from './tables/billing/spend-stops.ts'
-import { usage, usageDays, usageRemovals, usageTotals } from './tables/billing/usage.ts'
+import { usage, usageArchives, usageDays, usageRemovals, usageTotals } from './tables/billing/usage.ts'
 import { capacityWaiters } from './tables/hosts/capacity-waiters.ts'
 import { allocations, hostGpus, hosts, joinTokens } from './tables/hosts/hosts.ts'
 import { openings } from './tables/hosts/openings.ts'
@@ -61,6 +61,7 @@ export {
   teams,
   templates,
   usage,
+  usageArchives,
   usageDays,
   usageRemovals,
   usageTotals,

@@ -1,6 +1,8 @@
 import { describeExcess } from '../contract/accounts/budgets.ts'
 import { Problem } from '../contract/problems.ts'
+import type { BillSources } from '../db/billing/bill-reads.ts'
 import { countingRows, type Database, openDatabase } from '../db/client.ts'
+import { openUsageArchive } from '../effects/billing/usage-archive.ts'
 import { enterRows, rowsUse } from '../effects/in-flight.ts'
 import { yieldThread } from '../platform/yield-thread.ts'
 import type { VerbContext } from './context.ts'
@@ -23,6 +25,13 @@ export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>
     if (rows >= ROWS_OF_A_TURN) await yieldThread()
   }
   return openDatabase(countingRows(ctx.env.DB, count))
+}
+
+/** Opens the sources of bills (RATE-20): intervals in the bucket count towards `readRows` like rows. Throws 429 when it is used up. */
+export async function openBillSources(ctx: Pick<VerbContext, 'env' | 'principal'>): Promise<BillSources> {
+  const { env, principal } = ctx
+  const db = await openHeavyReads(ctx)
+  return { db, archive: openUsageArchive(env, (rows) => enterRows(principal.teamId, rows, Date.now())) }
 }
 
 /**

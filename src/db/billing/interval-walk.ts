@@ -1,6 +1,7 @@
 import { and, eq, gt, lt, lte, type SQL, sql } from 'drizzle-orm'
 import type { ChargedInterval } from '../../domain/billing/bill.ts'
 import type { UsageKind } from '../../domain/billing/usage.ts'
+import { chargesOf, type UsageRecord } from '../../domain/billing/usage-archive.ts'
 import type { Database } from '../client.ts'
 import { usage } from '../schema.ts'
 import type { BillBounds, BillRefusal, BillScope } from './bill-scope.ts'
@@ -18,9 +19,13 @@ const HOUR_MS = 3_600_000
 
 type Walked = Pick<BillScope, 'teamId' | 'kinds' | 'resourceId' | 'buckets'>
 
-/** Adds the charges of resources until a moment: D1 sums intervals within one hour, the others are cut into parts here. */
+/**
+ * Adds the charges of resources until a moment: D1 sums intervals within one hour, the others are cut into parts here. `archived`: the
+ * intervals of the period that are not in the database any more.
+ */
 export async function addHourSums(
   db: Database,
+  archived: AsyncIterable<UsageRecord[]>,
   scope: BillScope,
   bounds: BillBounds,
   moment: number,
@@ -51,7 +56,18 @@ export async function addHourSums(
     await sums.addIntervals(later)
     if (sums.refusal) return sums.refusal
   }
+  for await (const records of archived) {
+    left -= records.length
+    if (left < 0) return { tooMuch: 'rows' }
+    await sums.add(chargesIn(records, scope))
+    if (sums.refusal) return sums.refusal
+  }
   return null
+}
+
+/** One at a time: an interval of a month has 720 parts of an hour. */
+function* chargesIn(records: readonly UsageRecord[], { buckets }: Walked) {
+  for (const record of records) yield* chargesOf(record, buckets)
 }
 
 /** At most `limit` intervals that overlap the period of the buckets. */

@@ -22,6 +22,10 @@ export function insertClosed(db: Database, row: ClosedInterval) {
   return db.insert(usage).select(selectOf(usage, { ...UNHELD, ...row, ...amounts }, sql`WHERE changes() > 0`))
 }
 
+/** The rows of `usage_removals`: up to when intervals are deleted, and up to when they are moved to the bucket. */
+export const REMOVED = 1
+export const MOVED = 2
+
 /** The number of a row of `usage`: later rows have higher ones. */
 export const ROW = sql<number>`usage.rowid`
 
@@ -33,7 +37,7 @@ export function selectMoment(db: Database) {
   return db
     .select({
       lastRow: sql<number>`(SELECT COALESCE(MAX(rowid), 0) FROM usage)`.as('last_row'),
-      removedUntilMs: sql<number>`COALESCE((SELECT MAX(until_ms) FROM ${usageRemovals}), 0)`.as('removed_until'),
+      removedUntilMs: sql<number>`COALESCE((SELECT until_ms FROM ${usageRemovals} WHERE id = ${REMOVED}), 0)`.as('removed_until'),
     })
     .from(sql`(SELECT 1)`)
 }

@@ -110,7 +110,8 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
         d1Databases: Object.fromEntries(settings.d1Databases.map((name) => [name, name])),
         durableObjects: settings.durableObjects,
         // LOG-33: older log lines are stored in the data directory; a deployed plane stores them in a bucket if its operator binds one.
-        r2Buckets: { LOGS: 'podplane-logs' },
+        // BIL-43: so are the intervals of closed months.
+        r2Buckets: { LOGS: 'podplane-logs', USAGE: 'podplane-usage' },
         serviceBindings: {
           ASSETS: respondWithAsset,
           MACHINE: async ({ url }) => Response.json(await watch.facts(url === WRITE_FAILED_URL)),

@@ -1,17 +1,16 @@
 import type { BillingQuery } from '../../contract/billing/query.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { formatTime } from '../../contract/timestamps.ts'
-import { readBill, readIntervals } from '../../db/billing/bill-reads.ts'
+import { type BillSources, readBill, readIntervals } from '../../db/billing/bill-reads.ts'
 import type { BillRefusal, BillScope } from '../../db/billing/bill-scope.ts'
 import { BillSums, PIECE, partsOf } from '../../db/billing/bill-sums.ts'
-import type { Database } from '../../db/client.ts'
 import { addSums, type Charge, NOTHING, type Part, type Sums } from '../../domain/billing/bill.ts'
 import { type Bucket, resolveBuckets } from '../../domain/billing/buckets.ts'
 import { aggregateAmounts, type BillList } from '../../domain/billing/lists.ts'
 import { USAGE_KINDS, type UsageKind } from '../../domain/billing/usage.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
-import { openHeavyReads } from '../heavy-reads.ts'
+import { openBillSources } from '../heavy-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { showPart } from './interval-view.ts'
 
@@ -76,10 +75,10 @@ async function readBillOf(ctx: VerbContext, query: BillingQuery, what: Omit<Bill
   requireScope(ctx.principal, 'billing:read')
   const buckets = bucketsOrThrow(ctx, query)
   const scope = { ...what, teamId: ctx.principal.teamId, buckets }
-  const db = await openHeavyReads(ctx)
+  const from = await openBillSources(ctx)
   const isListed = query.include === 'INTERVALS'
-  if (isListed) return { buckets, ...(await readParts(db, scope, ctx.nowMs)) }
-  const charges = await readBill(db, scope, BOUNDS, ctx.nowMs)
+  if (isListed) return { buckets, ...(await readParts(from, scope, ctx.nowMs)) }
+  const charges = await readBill(from, scope, BOUNDS, ctx.nowMs)
   if (!Array.isArray(charges)) throw refusalOf(charges, false)
   return { buckets, charges, parts: null }
 }
@@ -88,8 +87,8 @@ function* mapLazily<From, To>(items: Iterable<From>, map: (item: From) => To): G
   for (const item of items) yield map(item)
 }
 
-async function readParts(db: Database, scope: BillScope, nowMs: number): Promise<Pick<Bill, 'charges' | 'parts'>> {
-  const intervals = await readIntervals(db, scope, MAX_LISTED)
+async function readParts(from: BillSources, scope: BillScope, nowMs: number): Promise<Pick<Bill, 'charges' | 'parts'>> {
+  const intervals = await readIntervals(from, scope, MAX_LISTED)
   if (!Array.isArray(intervals)) throw refusalOf(intervals, true)
   const parts: Part[] = []
   for await (const piece of inPieces(partsOf(intervals, scope, nowMs), PIECE)) {

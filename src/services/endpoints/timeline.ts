@@ -10,7 +10,7 @@ import type { OwnEndpoint } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
-import { openHeavyReads } from '../heavy-reads.ts'
+import { openBillSources } from '../heavy-reads.ts'
 import { readPeriod } from '../read-period.ts'
 import { readEndpoint } from './endpoints.ts'
 
@@ -62,7 +62,7 @@ export async function getTimeline(ctx: VerbContext, id: string, query: TimelineQ
 
 async function readSpend(ctx: VerbContext, { id }: OwnEndpoint, steps: Steps): Promise<(number | null)[]> {
   const window = { fromMs: steps.fromMs, toMs: steps.fromMs + steps.count * steps.stepMs }
-  const charged = await readEndpointCharges(await openHeavyReads(ctx), ctx.principal.teamId, id, window)
+  const charged = await readEndpointCharges(await openBillSources(ctx), ctx.principal.teamId, id, window)
   if (charged === null) return new Array<null>(steps.count).fill(null)
   const micros = spendSeries(charged, steps, ctx.nowMs, ({ fromMs, nanosPerHour }, part) => partMicros(nanosPerHour, fromMs, part))
   return micros.map(usdOfMicros)

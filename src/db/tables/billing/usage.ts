@@ -1,5 +1,7 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { USAGE_KINDS } from '../../../domain/billing/usage.ts'
+import { ARCHIVE_STATES } from '../../../domain/billing/usage-archive.ts'
 
 /**
  * One row per charged interval of a pod, a worker or a volume, written in the batch that ends the interval. Times in milliseconds,
@@ -82,8 +84,42 @@ export const usageTotals = sqliteTable(
   (t) => [primaryKey({ columns: [t.teamId, t.kind, t.dayMs] })],
 )
 
-/** The time up to which intervals have been deleted (BIL-42): one row after the first deletion. */
+/**
+ * The time up to which intervals have been deleted (BIL-42), in row 1, and up to which they have been moved to the bucket (BIL-43), in
+ * row 2. A release that does not know the bucket reads the later of the two, and refuses bills that need moved intervals.
+ */
 export const usageRemovals = sqliteTable('usage_removals', {
   id: integer('id').primaryKey(),
   untilMs: integer('until_ms').notNull(),
 })
+
+/**
+ * One row per object with intervals in the bucket (BIL-43): an interval is in `usage` or in exactly one object that is STORED. Its key
+ * follows from the row.
+ */
+export const usageArchives = sqliteTable(
+  'usage_archives',
+  {
+    /** Random and part of the key, so that no two attempts write the same object. */
+    id: text('id').primaryKey(),
+    state: text('state', { enum: ARCHIVE_STATES }).notNull(),
+    teamId: text('team_id').notNull(),
+    kind: text('kind', { enum: USAGE_KINDS }).notNull(),
+    /** The start of the UTC month in which the intervals ended. */
+    monthMs: integer('month_ms').notNull(),
+    rows: integer('rows').notNull(),
+    /** Of the text before compression. */
+    bytes: integer('bytes').notNull(),
+    /** Of the text before compression. */
+    sha256: text('sha256').notNull(),
+    /** The earliest start and the latest end of the intervals. */
+    startedAtMs: integer('started_at').notNull(),
+    endedAtMs: integer('ended_at').notNull(),
+    changedAtMs: integer('changed_at').notNull(),
+  },
+  (t) => [
+    index('usage_archives_team').on(t.teamId, t.kind, t.endedAtMs).where(sql`${t.state} = 'STORED'`),
+    index('usage_archives_ended').on(t.endedAtMs).where(sql`${t.state} = 'STORED'`),
+    index('usage_archives_changed').on(t.state, t.changedAtMs).where(sql`${t.state} <> 'STORED'`),
+  ],
+)
