@@ -3,12 +3,14 @@ import type { Pagination } from '../contract/pagination.ts'
 import { Problem } from '../contract/problems.ts'
 import { fromBase64, toBase64Url } from '../platform/encoding.ts'
 
-const Cursor = z.tuple([z.string(), z.number().int(), z.string()])
+const Cursor = z.tuple([z.string(), z.number().int(), z.string()], z.string())
 
-/** Position of the end of a page: newest first, with the id to break ties. */
+/** Position of the end of a page: by age or, in order of names, by `name`, with the id to break ties. */
 export interface ListPosition {
   createdAt: number
   id: string
+  /** Only in a list in order of names. */
+  name?: string
 }
 
 /**
@@ -47,11 +49,12 @@ export function decodeCursor(binding: string, cursor: string | undefined): ListP
   if (!parsed.success || parsed.data[0] !== binding) {
     throw new Problem('validationFailed', { errors: ['$.cursor: not a cursor of this list'] })
   }
-  return { createdAt: parsed.data[1], id: parsed.data[2] }
+  const [, createdAt, id, name] = parsed.data
+  return { createdAt, id, ...(name !== undefined && { name }) }
 }
 
-function encodeCursor(binding: string, { createdAt, id }: ListPosition): string {
-  return toBase64Url(new TextEncoder().encode(JSON.stringify([binding, createdAt, id])))
+function encodeCursor(binding: string, { createdAt, id, name }: ListPosition): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([binding, createdAt, id, ...(name === undefined ? [] : [name])])))
 }
 
 function parseBase64Json(text: string): unknown {
