@@ -1,5 +1,6 @@
 import { type AnyColumn, and, asc, desc, type SQL, sql } from 'drizzle-orm'
-import type { ListSort } from '../contract/list-query.ts'
+import type { SearchQuery } from '../contract/list-query.ts'
+import type { ListSort } from '../contract/list-sorts.ts'
 import type { ListPosition } from './rows-in-pieces.ts'
 
 /** Columns by which a list is ordered, each followed by the id. */
@@ -26,6 +27,11 @@ export function isBehind({ createdAt, id, name }: OrderedColumns, sort: ListSort
   if (sort === 'name') return and(sql`${byName(name)} >= ${last}`, sql`(${byName(name)}, ${id}) > (${last}, ${after.id})`)
   const position = sql`(${after.createdAt}, ${after.id})`
   return sort === 'oldest' ? sql`(${createdAt}, ${id}) > ${position}` : sql`(${createdAt}, ${id}) < ${position}`
+}
+
+/** Conditions of a search by name; none for an empty one. */
+export function searched(name: AnyColumn, { name: text = '' }: SearchQuery): SQL | undefined {
+  return text === '' ? undefined : nameContains(name, text)
 }
 
 /** Position of a row in that order. */

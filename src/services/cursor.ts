@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { SearchQuery } from '../contract/list-query.ts'
 import type { Pagination } from '../contract/pagination.ts'
 import { Problem } from '../contract/problems.ts'
 import { fromBase64, toBase64Url } from '../platform/encoding.ts'
@@ -40,6 +41,11 @@ export function rowsWithin(sizes: readonly number[], limit: number, maxBytes: nu
     return total > maxBytes && index > 0
   })
   return first < 0 ? limit : first
+}
+
+/** Binding of a list with search and order. Without them it is that of before, so that older cursors stay valid. */
+export function searchBinding(binding: string, { name = '', sort = 'newest' }: SearchQuery): string {
+  return name === '' && sort === 'newest' ? binding : `${binding} ${JSON.stringify([name, sort])}`
 }
 
 /** Returns the position of an opaque cursor; null for none. Throws 422 for a malformed cursor or one of another list (PAG-3). */

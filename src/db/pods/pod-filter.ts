@@ -1,5 +1,5 @@
 import { isNull, type SQL } from 'drizzle-orm'
-import type { ListSort } from '../../contract/list-query.ts'
+import type { ListSort } from '../../contract/list-sorts.ts'
 import { nameContains } from '../list-order.ts'
 import { isOneOf } from '../one-of.ts'
 import { pods } from '../schema.ts'

@@ -55,12 +55,6 @@ export function writeLabels(labels: Readonly<Record<string, string>>): string {
     .join(', ')
 }
 
-/** Whether every word of a filter is the beginning of a label. */
-export function matchesLabels(labels: Readonly<Record<string, string>>, text: string): boolean {
-  const known = Object.entries(labels).map((label) => label.join('='))
-  return labelWords(text).every((word) => known.some((label) => label.startsWith(word)))
-}
-
 /** Number in a text; undefined for empty text. Other text becomes NaN, which the plane refuses with the expected format. */
 export function readNumber(text: string): number | undefined {
   return text.trim() === '' ? undefined : Number(text)
@@ -80,6 +74,7 @@ function unquoted(text: string): string {
   }
 }
 
-function labelWords(text: string): string[] {
+/** Labels or keys of a filter, separated by commas or spaces. */
+export function labelWords(text: string): string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '')
 }
