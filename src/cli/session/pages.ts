@@ -26,7 +26,7 @@ export async function readPages<Reply extends Paged>(
   return opened(answer)
 }
 
-/** Reads all pages of a list. */
+/** Reads all pages of a list. Throws an `Error` only for a list without any page, which cannot be. */
 export async function readAllPages<Reply extends Paged>(read: (query: PageRequest) => Promise<Reply>): Promise<Opened<Reply>> {
   let answer: Opened<Reply> | undefined
   for await (const page of eachPage(read, PAGE)) answer = answer === undefined ? opened(page) : joinPages(answer, opened(page))

@@ -13,7 +13,7 @@ export interface ListFilter {
   cursor: string
   go: (cursor: string) => void
   set: { name: (name: string) => void; sort: (sort: string) => void }
-  /** What of it is sent; the name once typing pauses. */
+  /** Query of the list: the order, and the name once typing pauses. */
   query: Readonly<Record<string, string>>
   isSearch: boolean
 }

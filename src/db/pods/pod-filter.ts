@@ -4,7 +4,7 @@ import { nameContains } from '../list-order.ts'
 import { isOneOf } from '../one-of.ts'
 import { pods } from '../schema.ts'
 
-/** What a list of pods is narrowed to, and its order. */
+/** Filter and order of a list of pods. */
 export interface PodFilter {
   /** Labels that pods must have (LBL-4). */
   labels: readonly string[]

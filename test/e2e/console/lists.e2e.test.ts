@@ -2,6 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { openDataDir } from '../../../src/local/data-dir.ts'
+import { SOON } from '../../support/time.ts'
 import { openLocalDatabase } from '../support/plane/local-database.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
@@ -95,11 +96,11 @@ describe('[UI-80, UI-81] the console of an account with 10,000 pods', () => {
     const { page } = visitor
     await page.getByLabel('State').selectOption({ label: 'RUNNING (1)' })
     await named('training').waitFor()
-    await expect.poll(() => rows().count()).toBe(1)
+    await expect.poll(() => rows().count(), SOON).toBe(1)
     expect(new URL(page.url()).search).toBe('?state=RUNNING')
     await page.getByLabel('State').selectOption({ label: 'All (10,001)' })
     await page.getByRole('searchbox', { name: 'Name contains' }).fill('TRAIN')
-    await expect.poll(() => rows().count()).toBe(1)
+    await expect.poll(() => rows().count(), SOON).toBe(1)
     await visitor.go('/console/pods?name=train')
     await named('training').waitFor()
     await visitor.go('/console/pods?sort=oldest')

@@ -7,7 +7,7 @@ import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
-import { labelWords } from '../../parts/container/text-lists.ts'
+import { splitLabels } from '../../parts/container/text-lists.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Options } from '../../parts/form/form.tsx'
 import { money, perHour } from '../../parts/format.ts'
@@ -31,7 +31,7 @@ export function PodsPage() {
   const filter = useListFilter()
   const [state, setState] = useUrlState('state', '', { resets: 'cursor' })
   const [label, setLabel] = useUrlState('label', '', { isTyped: true, resets: 'cursor' })
-  const labels = labelWords(useDebounced(label))
+  const labels = splitLabels(useDebounced(label))
   const { cursor } = filter
   const query = { limit: PAGE, include: 'COUNTS', ...filter.query, ...given({ status: state, cursor }), label: labels }
   const pods = useLive(['pods', query], (api, signal) => api.listPods({ query }, { signal }), { keepsLast: true })

@@ -41,7 +41,7 @@ export function readNames(text: string): string[] {
 /** `key=value`, comma-separated; the plane refuses those of another form. A word without `=` is a key with an empty value. */
 export function readLabels(text: string): Record<string, string> {
   return Object.fromEntries(
-    labelWords(text).map((word) => {
+    splitLabels(text).map((word) => {
       const [key = '', ...value] = word.split('=')
       return [key, value.join('=')]
     }),
@@ -75,6 +75,6 @@ function unquoted(text: string): string {
 }
 
 /** Labels or keys of a filter, separated by commas or spaces. */
-export function labelWords(text: string): string[] {
+export function splitLabels(text: string): string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '')
 }

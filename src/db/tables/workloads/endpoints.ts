@@ -22,7 +22,8 @@ export const endpoints = sqliteTable(
   },
   (t) => [
     index('endpoints_team_created').on(t.teamId, t.createdAt, t.id),
-    index('endpoints_team_names').on(t.teamId, sql`${t.name} COLLATE NOCASE`, t.id).where(sql`${t.deletedAt} IS NULL`),
+    // Not partial: SQLite would begin other statements with it, as if few endpoints were not deleted.
+    index('endpoints_team_names').on(t.teamId, sql`${t.name} COLLATE NOCASE`, t.id),
   ],
 )
 
