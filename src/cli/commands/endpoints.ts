@@ -40,9 +40,9 @@ function addReads(endpoints: Command): void {
       .option('--all', 'show all, not only the first 50')
       .option('--name <text>', 'only endpoints whose name contains this text')
       .addOption(SORT_OPTION()),
-    async (session, { all, ...filter }: { all?: boolean; name?: string; sort?: string }) => {
+    async (session, { all, name, sort }: { all?: boolean; name?: string; sort?: string }) => {
       const { api } = session
-      const answer = await readPages(session, (query) => api.listEndpoints({ query: { ...query, ...filter } }), all)
+      const answer = await readPages(session, (query) => api.listEndpoints({ query: { ...query, name, sort } }), all)
       session.out.list(answer, answer.endpoints, {
         columns: COLUMNS,
         idOf: ({ id }) => id,

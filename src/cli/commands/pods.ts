@@ -61,14 +61,13 @@ function addReads(pods: Command): void {
     .option('--name <text>', 'only pods whose name contains this text')
     .option('--status <status>', 'only pods of this status; repeatable, for pods of any of them', collect)
     .addOption(SORT_OPTION())
-  act(list, async (session, { all, clusters, ...filter }: PodListFlags) => {
+  act(list, async (session, { all, clusters, label, name, status, sort }: PodListFlags) => {
     const { api } = session
-    const { label, status } = filter
-    const read = (query: PageRequest) => api.listPods({ query: { ...query, ...filter, includeClusterPods: clusters } })
+    const read = (query: PageRequest) => api.listPods({ query: { ...query, includeClusterPods: clusters, label, name, status, sort } })
     const answer = await readPages(session, read, all)
     // A plane that does not know these filters ignores them, and a pipeline would act on all pods.
-    const name = filter.name?.toLowerCase() ?? ''
-    if (!answer.pods.every((pod) => (!status || status.includes(pod.status)) && pod.name.toLowerCase().includes(name))) {
+    const isNamed = (pod: Pod) => pod.name.toLowerCase().includes(name?.toLowerCase() ?? '')
+    if (!answer.pods.every((pod) => (!status || status.includes(pod.status)) && isNamed(pod))) {
       throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release that cannot filter pods by name or status', {
         hint: 'update the plane, or list the pods without --name and --status',
       })
