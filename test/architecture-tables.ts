@@ -60,6 +60,7 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
     'src/client',
     'src/node',
     'src/contract/defaults.ts',
+    'src/contract/list-sorts.ts',
     'src/contract/key-kinds.ts',
     'src/domain/key-text.ts',
     'src/domain/text/versions.ts',

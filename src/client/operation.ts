@@ -1,6 +1,7 @@
 /** Description of an API operation: method and path, and, as types, its body and answer. */
 
 import type { z } from 'zod'
+import type { Closed } from './page.ts'
 
 /** HTTP method of an operation. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -29,8 +30,8 @@ type Names<Path extends string> = Path extends `${string}{${infer Name}}${infer 
 
 /** Path parameters of an operation, by name. */
 export type PathOf<Op> = Op extends Operation<infer Path, unknown, unknown> ? { [Name in Names<Path>]: string } : never
-/** Answer of an operation, as parsed. */
-export type AnswerOf<Op> = Op extends Operation<string, infer Answer, unknown> ? Answer : never
+/** Answer of an operation, as parsed; a page of a list has closed rows. */
+export type AnswerOf<Op> = Op extends Operation<string, infer Answer, unknown> ? Closed<Answer> : never
 /** Body of an operation, as it is sent. */
 export type BodyOf<Op> = Op extends Operation<string, unknown, infer Body> ? Body : never
 

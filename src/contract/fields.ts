@@ -35,7 +35,8 @@ export const ENV_NAME = form(/^[A-Za-z_][A-Za-z0-9_.-]*$/, 'letters, digits, _, 
 export const DATA_CENTER_ID = form(/^[A-Za-z0-9-]{2,32}$/, '2 to 32 letters, digits and hyphens')
 
 /** Longest name, characters (RES-9, GEN-10). */
-const MAX_NAME_LENGTH = 191
+/** Longest name of a resource, in characters. */
+export const MAX_NAME_LENGTH = 191
 const MAX_NOTE_LENGTH = 200
 
 /** The longest CUDA version that a host reports. */

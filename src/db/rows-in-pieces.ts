@@ -3,10 +3,12 @@ import { yieldThread } from '../platform/yield-thread.ts'
 /** Rows that are read and opened at a time, where each contains a spec: a few milliseconds. */
 const OPENED_AT_ONCE = 128
 
-/** Position in a list: newest first, with the id to break ties. */
+/** Position in a list: by age or, in order of names, by `name`, with the id to break ties. */
 export interface ListPosition {
   createdAt: number
   id: string
+  /** Only in a list in order of names. */
+  name?: string
 }
 
 /** The first `limit` rows after a position, in the order of a list, in pieces; other requests run in between (RATE-20). */

@@ -1,14 +1,17 @@
 import { z } from 'zod'
+import type { SearchQuery } from '../contract/list-query.ts'
 import type { Pagination } from '../contract/pagination.ts'
 import { Problem } from '../contract/problems.ts'
 import { fromBase64, toBase64Url } from '../platform/encoding.ts'
 
-const Cursor = z.tuple([z.string(), z.number().int(), z.string()])
+const Cursor = z.tuple([z.string(), z.number().int(), z.string()], z.string())
 
-/** Position of the end of a page: newest first, with the id to break ties. */
+/** Position of the end of a page: by age or, in order of names, by `name`, with the id to break ties. */
 export interface ListPosition {
   createdAt: number
   id: string
+  /** Only in a list in order of names. */
+  name?: string
 }
 
 /**
@@ -40,6 +43,11 @@ export function rowsWithin(sizes: readonly number[], limit: number, maxBytes: nu
   return first < 0 ? limit : first
 }
 
+/** Binding of a list with search and order. Without them it is that of before, so that older cursors stay valid. */
+export function searchBinding(binding: string, { name = '', sort = 'newest' }: SearchQuery): string {
+  return name === '' && sort === 'newest' ? binding : `${binding} ${JSON.stringify([name, sort])}`
+}
+
 /** Returns the position of an opaque cursor; null for none. Throws 422 for a malformed cursor or one of another list (PAG-3). */
 export function decodeCursor(binding: string, cursor: string | undefined): ListPosition | null {
   if (cursor === undefined) return null
@@ -47,11 +55,12 @@ export function decodeCursor(binding: string, cursor: string | undefined): ListP
   if (!parsed.success || parsed.data[0] !== binding) {
     throw new Problem('validationFailed', { errors: ['$.cursor: not a cursor of this list'] })
   }
-  return { createdAt: parsed.data[1], id: parsed.data[2] }
+  const [, createdAt, id, name] = parsed.data
+  return { createdAt, id, ...(name !== undefined && { name }) }
 }
 
-function encodeCursor(binding: string, { createdAt, id }: ListPosition): string {
-  return toBase64Url(new TextEncoder().encode(JSON.stringify([binding, createdAt, id])))
+function encodeCursor(binding: string, { createdAt, id, name }: ListPosition): string {
+  return toBase64Url(new TextEncoder().encode(JSON.stringify([binding, createdAt, id, ...(name === undefined ? [] : [name])])))
 }
 
 function parseBase64Json(text: string): unknown {

@@ -28,6 +28,7 @@ it('[UI-2] bookmarked addresses of the console stay valid', () => {
       "plane": "/console/operator/plane",
       "pod": "/console/pods/a%20b",
       "pods": "/console/pods",
+      "podsOf": "/console/pods?state=a b",
       "registries": "/console/registries",
       "secrets": "/console/secrets",
       "signIn": "/console/sign-in",

@@ -20,7 +20,23 @@ const SPEND = exampleOf(SpendItem)
 
 describe('[UI-27] the list of resources that need attention', () => {
   const nowMs = Date.parse('2026-06-02T12:00:00Z')
-  const quiet: Overview = { pods: [POD], endpoints: [ENDPOINT], clusters: [CLUSTER], queues: new Map(), spend: [SPEND], nowMs }
+  const podCounts: Overview['podCounts'] = { total: 1, byStatus: { RUNNING: 1 }, reasons: [] }
+  const quiet: Overview = {
+    pods: { first: [POD], total: 1 },
+    podCounts,
+    endpoints: { first: [ENDPOINT], total: 1 },
+    clusters: [CLUSTER],
+    queues: new Map(),
+    spend: [SPEND],
+    nowMs,
+  }
+  const reason = (status: 'ERROR' | 'PROVISIONING', text: string, size: number, podName: string) => ({
+    status,
+    reason: text,
+    count: size,
+    podId: podName,
+    podName,
+  })
   const jobs = { completed: 0, failed: 0, inProgress: 0, inQueue: 3, retried: 0 }
   const workers = { idle: 0, initializing: 0, ready: 0, running: 0, throttled: 1, unhealthy: 0 }
 
@@ -31,10 +47,11 @@ describe('[UI-27] the list of resources that need attention', () => {
   it('has failures first, then resources that wait or cost money without use', () => {
     const found = attentionOf({
       ...quiet,
-      pods: [
-        { ...POD, id: 'p1', name: 'waits', status: 'PROVISIONING', statusReason: 'no host has room' },
-        { ...POD, id: 'p2', name: 'broken', status: 'ERROR', statusReason: 'image not found' },
-      ],
+      podCounts: {
+        total: 2,
+        byStatus: { ERROR: 1, PROVISIONING: 1 },
+        reasons: [reason('ERROR', 'image not found', 1, 'broken'), reason('PROVISIONING', 'no host has room', 1, 'waits')],
+      },
       queues: new Map([[ENDPOINT.id, { jobs, workers }]]),
       clusters: [{ ...CLUSTER, pods: { total: 3, byStatus: { ERROR: 1, RUNNING: 2 } } }],
       spend: [
@@ -51,6 +68,35 @@ describe('[UI-27] the list of resources that need attention', () => {
       ['idle', 'has been idle for 47 min: $0.34 wasted', false],
       ['kept', '2 of 3 have been idle for 1 h: $1.00 wasted', false],
     ])
+  })
+})
+
+describe('[UI-81] failures of pods on Home', () => {
+  const nowMs = Date.parse('2026-06-02T12:00:00Z')
+  const none = { pods: { first: [], total: 0 }, endpoints: { first: [], total: 0 }, clusters: [], queues: new Map(), spend: [], nowMs }
+  const linesOf = (byStatus: Record<string, number>, sizes: readonly number[]) => {
+    const reasons = sizes.map((count, n) => ({ status: 'ERROR' as const, reason: `r${n}`, count, podId: `id${n}`, podName: `p${n}` }))
+    const lines = attentionOf({ ...none, podCounts: { total: 0, byStatus, reasons } })
+    return lines.map(({ name, text, to, isBad }) => [name, text, to, isBad])
+  }
+
+  it('are one line for each reason', () => {
+    expect(linesOf({ ERROR: 1_001 }, [1_000, 1])).toEqual([
+      ['1,000 pods', 'r0', '/console/pods?state=ERROR', true],
+      ['p1', 'r1', '/console/pods/id1', true],
+    ])
+  })
+
+  it('are at most five lines, and one with the number of the others', () => {
+    expect(linesOf({ ERROR: 10_000 }, [9, 8, 7, 6, 5, 4, 3]).map(([name, text]) => [name, text])).toEqual([
+      ['9 pods', 'r0'],
+      ['8 pods', 'r1'],
+      ['7 pods', 'r2'],
+      ['6 pods', 'r3'],
+      ['5 pods', 'r4'],
+      ['9,965 more pods', 'failed'],
+    ])
+    expect(linesOf({ ERROR: 2 }, [])).toEqual([['2 pods', 'failed', '/console/pods?state=ERROR', true]])
   })
 })
 

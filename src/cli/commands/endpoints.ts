@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { PROPOSED } from '../../contract/defaults.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, actLater, collect, confirmed, examples, noun, plannable, wholeNumber } from '../session/act.ts'
+import { SORT_OPTION } from '../session/list-options.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
@@ -32,10 +33,16 @@ export function addEndpoints(program: Command): void {
 
 function addReads(endpoints: Command): void {
   act(
-    endpoints.command('list').alias('ls').description('list endpoints').option('--all', 'show all, not only the first 50'),
-    async (session, { all }: { all?: boolean }) => {
+    endpoints
+      .command('list')
+      .alias('ls')
+      .description('list endpoints')
+      .option('--all', 'show all, not only the first 50')
+      .option('--name <text>', 'only endpoints whose name contains this text')
+      .addOption(SORT_OPTION()),
+    async (session, { all, name, sort }: { all?: boolean; name?: string; sort?: string }) => {
       const { api } = session
-      const answer = await readPages(session, (query) => api.listEndpoints({ query }), all)
+      const answer = await readPages(session, (query) => api.listEndpoints({ query: { ...query, name, sort } }), all)
       session.out.list(answer, answer.endpoints, {
         columns: COLUMNS,
         idOf: ({ id }) => id,

@@ -1,9 +1,11 @@
 import type { Command } from 'commander'
+import type { PageRequest } from '../../client/page.ts'
 import { PROPOSED } from '../../contract/defaults.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, actLater, collect, confirmed, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { SORT_OPTION } from '../session/list-options.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 import { addIngress, addOpen } from './ingress.ts'
@@ -39,6 +41,15 @@ export function addPods(program: Command): void {
   addOpen(pods, 'pod')
 }
 
+interface PodListFlags {
+  all?: boolean
+  clusters?: boolean
+  label?: string[]
+  name?: string
+  status?: string[]
+  sort?: string
+}
+
 function addReads(pods: Command): void {
   const list = pods
     .command('list')
@@ -47,9 +58,20 @@ function addReads(pods: Command): void {
     .option('--all', 'show all, not only the first 50')
     .option('--clusters', 'include members of clusters')
     .option('--label <key=value>', 'only pods with this label, or with this key; repeatable, for pods that have all of them', collect)
-  act(list, async (session, { all, clusters, label }: { all?: boolean; clusters?: boolean; label?: string[] }) => {
+    .option('--name <text>', 'only pods whose name contains this text')
+    .option('--status <status>', 'only pods of this status; repeatable, for pods of any of them', collect)
+    .addOption(SORT_OPTION())
+  act(list, async (session, { all, clusters, label, name, status, sort }: PodListFlags) => {
     const { api } = session
-    const answer = await readPages(session, (query) => api.listPods({ query: { ...query, includeClusterPods: clusters, label } }), all)
+    const read = (query: PageRequest) => api.listPods({ query: { ...query, includeClusterPods: clusters, label, name, status, sort } })
+    const answer = await readPages(session, read, all)
+    // A plane that does not know these filters ignores them, and a pipeline would act on all pods.
+    const isNamed = (pod: Pod) => pod.name.toLowerCase().includes(name?.toLowerCase() ?? '')
+    if (!answer.pods.every((pod) => (!status || status.includes(pod.status)) && isNamed(pod))) {
+      throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release that cannot filter pods by name or status', {
+        hint: 'update the plane, or list the pods without --name and --status',
+      })
+    }
     // A plane that does not know labels ignores the filter, and a pipeline would act on all pods.
     if (label && !answer.pods.every((pod) => 'labels' in pod)) {
       throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release without labels, and cannot filter pods by them', {
@@ -62,6 +84,7 @@ function addReads(pods: Command): void {
     list,
     'pods list',
     'pods list --label team=research',
+    'pods list --status RUNNING --sort name',
     'pods list --json id,status',
     'pods list -q | xargs -n1 podplane pods stop --yes',
   )

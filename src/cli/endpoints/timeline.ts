@@ -1,3 +1,4 @@
+import { nextOf, opened } from '../../client/page.ts'
 import { instantOf } from '../core/instants.ts'
 import { type Column, columns } from '../output/columns.ts'
 import type { Answer } from '../session/pages.ts'
@@ -19,6 +20,8 @@ function whatOf({ workerId, phase, release, decision }: Event): string {
 /** Prints the events of an endpoint, newest first: workers, scaler decisions, releases. */
 export async function printTimeline(session: Session, id: string, { since }: { since: string }): Promise<void> {
   const from = instantOf('--since', since, session.io.nowMs())
-  const answer = await session.api.getEndpointTimeline({ path: { id }, query: { from } })
+  const page = await session.api.getEndpointTimeline({ path: { id }, query: { from } })
+  if (nextOf(page) !== null) session.out.talk('only the newest are shown; a shorter --since shows all of its time')
+  const answer = opened(page)
   session.out.list(answer, answer.events, { columns: COLUMNS, idOf: ({ at }) => at, empty: 'no entries' })
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { arch, platform, release } from 'node:os'
 import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { pageOf } from '../../client/page.ts'
 import { errorText } from '../../node/fail.ts'
 import { configPath, readCredentials } from '../config/files.ts'
 import { usage } from '../core/failure.ts'
@@ -45,7 +46,7 @@ async function collect(session: Session, checks: readonly Check[]): Promise<Reco
     'environment.json': json({ set: Object.keys(io.env).filter((name) => /^(PODPLANE_|HTTPS?_PROXY|NO_PROXY|NODE_|CI$)/i.test(name)) }),
     'config.toml': existsSync(config) ? readFileSync(config, 'utf8') : '',
     'pods.json': await read(async () =>
-      (await session.api.listPods({ query: { limit: 100 } })).pods.map(({ id, name, status, statusReason, gpu, image }) => ({
+      pageOf(await session.api.listPods({ query: { limit: 100 } })).items.map(({ id, name, status, statusReason, gpu, image }) => ({
         id,
         name,
         status,
@@ -55,7 +56,7 @@ async function collect(session: Session, checks: readonly Check[]): Promise<Reco
       })),
     ),
     'endpoints.json': await read(async () =>
-      (await session.api.listEndpoints({ query: { limit: 100 } })).endpoints.map(({ id, name, type, workers, gpu, cpu, image }) => ({
+      pageOf(await session.api.listEndpoints({ query: { limit: 100 } })).items.map(({ id, name, type, workers, gpu, cpu, image }) => ({
         id,
         name,
         type,
@@ -65,7 +66,7 @@ async function collect(session: Session, checks: readonly Check[]): Promise<Reco
         image,
       })),
     ),
-    'events.json': await read(async () => (await session.api.listEvents({ query: { limit: EVENTS } })).events),
+    'events.json': await read(async () => pageOf(await session.api.listEvents({ query: { limit: EVENTS } })).items),
   }
 }
 

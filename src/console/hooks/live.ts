@@ -23,6 +23,8 @@ interface LiveOptions<Data> {
   /** Refresh interval, milliseconds; 0 turns refreshing off. A function sets it from the last data: a larger read repeats less often. */
   everyMs?: number | ((last: Data | undefined) => number)
   isEnabled?: boolean
+  /** Whether the data of the previous key is shown while that of another one loads, so that a filter does not empty the page. */
+  keepsLast?: boolean
 }
 
 /** Data of the API, refreshed while the tab is visible. `key` identifies it within the account. */
@@ -32,14 +34,17 @@ export function useLive<Data>(
   options: LiveOptions<Data> = {},
 ): Live<Data> {
   const { api, account } = useApi()
-  const { everyMs: every = EVERY_MS, isEnabled = true } = options
+  const { everyMs: every = EVERY_MS, isEnabled = true, keepsLast = false } = options
   const everyOf = (last: Data | undefined) => (typeof every === 'number' ? every : every(last))
+  const lastOfAccount = <Last>(last: Last | undefined, query: { queryKey: QueryKey } | undefined) =>
+    query?.queryKey[0] === account.id ? last : undefined
   const { data, error, dataUpdatedAt, refetch } = useQuery({
     queryKey: [account.id, ...key],
     queryFn: ({ signal }) => read(api, signal),
     // The query library takes 0 as no interval.
     refetchInterval: ({ state }) => everyOf(state.data),
     enabled: isEnabled,
+    ...(keepsLast && { placeholderData: lastOfAccount }),
   })
   const everyMs = everyOf(data)
   const isOld = everyMs !== 0 && dataUpdatedAt > 0 && Date.now() - dataUpdatedAt > everyMs * REFRESHES_MISSED

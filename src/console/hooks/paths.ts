@@ -7,6 +7,7 @@ export const paths = {
   signIn: () => at('sign-in'),
   device: () => at('device'),
   pods: () => at('pods'),
+  podsOf: (state: string) => `${at('pods')}?state=${state}`,
   newPod: () => at('pods', 'new'),
   pod: (id: string) => at('pods', id),
   clusters: () => at('clusters'),

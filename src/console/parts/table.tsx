@@ -1,6 +1,9 @@
 import type { ReactNode } from 'react'
+import { type ItemOf, nextOf, type Paged, pageOf } from '../../client/page.ts'
 import type { Live } from '../hooks/live.ts'
-import { Pages, type PagesProps } from './more.tsx'
+import { useUrlState } from '../hooks/url-state.ts'
+import { PAGE } from './list-filter.tsx'
+import { Pages } from './more.tsx'
 import { Empty, type EmptyProps, ViewState } from './view-state.tsx'
 
 /** A column of a table; numbers are aligned to the right. */
@@ -61,20 +64,54 @@ interface LiveTableProps<Data, Row> extends Omit<TableProps<Row>, 'rows'> {
   empty: EmptyProps
   /** Whether the list counts as one without rows; by default if there is none. */
   isEmpty?: (data: Data) => boolean
-  /** Position in a list of several pages. */
-  pages?: PagesProps
+  /** Name of the position in the address, where a page has several lists. */
+  position?: string
 }
 
-/** Table of a list that is read from the plane, in any of its states (UI-7). */
-export function LiveTable<Data, Row>({ of, rows, empty, isEmpty, pages, ...table }: LiveTableProps<Data, Row>) {
+/** Table of a complete list that is read from the plane, in any of its states (UI-7), 50 rows at a time (UI-80). */
+export function LiveTable<Data, Row>({ of, rows, empty, isEmpty, position = 'from', ...table }: LiveTableProps<Data, Row>) {
+  const [from, setFrom] = useUrlState(position, '')
   return (
     <ViewState of={of} empty={{ when: isEmpty ?? ((data) => rows(data).length === 0), show: <Empty {...empty} /> }}>
-      {(data) => (
-        <>
-          <Table {...table} rows={rows(data)} />
-          {pages && <Pages {...pages} />}
-        </>
-      )}
+      {(data) => {
+        const all = rows(data)
+        // A list may have become shorter than the address says.
+        const first = Math.min(Number(from) || 0, Math.max(0, all.length - 1))
+        const next = first + PAGE < all.length ? String(first + PAGE) : null
+        return (
+          <>
+            <Table {...table} rows={all.slice(first, first + PAGE)} />
+            <Pages cursor={first === 0 ? '' : from} next={next} go={setFrom} />
+          </>
+        )
+      }}
+    </ViewState>
+  )
+}
+
+interface PagedTableProps<Answer extends Paged> extends Omit<TableProps<ItemOf<Answer>>, 'rows'> {
+  of: Live<Answer>
+  /** Content for a list without rows. */
+  empty: EmptyProps
+  /** Position of the shown page; empty: the first. */
+  cursor: string
+  go: (cursor: string) => void
+}
+
+/** Table of one page of a list, with the way to the next one (UI-80). */
+export function PagedTable<Answer extends Paged>({ of, empty, cursor, go, ...table }: PagedTableProps<Answer>) {
+  const isEmpty = (answer: Answer) => pageOf(answer).items.length === 0 && nextOf(answer) === null && cursor === ''
+  return (
+    <ViewState of={of} empty={{ when: isEmpty, show: <Empty {...empty} /> }}>
+      {(answer) => {
+        const { items, next } = pageOf(answer)
+        return (
+          <>
+            <Table {...table} rows={items} />
+            <Pages cursor={cursor} next={next} go={go} />
+          </>
+        )
+      }}
     </ViewState>
   )
 }

@@ -3,6 +3,7 @@ import { ListedSpend } from '../billing/listed-spend.ts'
 import { orChangePlan } from '../change-plan.ts'
 import { ENDPOINT_DEFAULTS } from '../defaults.ts'
 import { DataCenterIds, Name, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
+import { countsField } from '../list-query.ts'
 import { Pagination } from '../pagination.ts'
 import { containerRequestFields, containerResponseFields } from '../pods/container.ts'
 import {
@@ -192,5 +193,5 @@ export type Endpoint = z.infer<typeof Endpoint>
 export const EndpointOrChangePlan = orChangePlan('EndpointOrChangePlan', Endpoint)
 
 export const ListEndpointsResponse = z
-  .object({ endpoints: z.array(Endpoint), pagination: Pagination })
+  .object({ endpoints: z.array(Endpoint), pagination: Pagination, ...countsField })
   .meta({ id: 'ListEndpointsResponse', example: { endpoints: [], pagination: { nextCursor: null, hasNextPage: false } } })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { form } from '../forms.ts'
+import { repeated } from '../list-query.ts'
 
 /** Most labels of a resource (LBL-1). */
 export const MAX_LABELS = 32
@@ -34,8 +35,7 @@ export const labelResponseFields = {
 
 /** Filter of a list (LBL-4). */
 export const labelQueryFields = {
-  label: z
-    .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string().regex(LABEL_FILTER)).max(MAX_FILTERS))
+  label: repeated(z.string().regex(LABEL_FILTER), MAX_FILTERS)
     .optional()
     .meta({
       description: 'Only pods with this label, `<key>=<value>`, or with this key; repeated: with all of them.',

@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { ListedSpend } from '../billing/listed-spend.ts'
 import { orChangePlan } from '../change-plan.ts'
 import { POD_DEFAULTS } from '../defaults.ts'
+import { POD_STATUSES } from '../enums.ts'
 import { WhyOptions } from '../explain-options.ts'
-import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp } from '../fields.ts'
+import { DataCenterIds, Name, PLAIN_TEXT, ResourceId, Timestamp, wholeNumber } from '../fields.ts'
+import { listQueryFields, repeated } from '../list-query.ts'
 import { PageQuery, Pagination } from '../pagination.ts'
 import { queryFlag } from '../query-values.ts'
 import { containerRequestFields, containerResponseFields } from './container.ts'
@@ -137,8 +139,40 @@ export type Pod = z.infer<typeof Pod>
 /** Answer of a change: the pod, or with `dryRun` the plan (DRY-6). */
 export const PodOrChangePlan = orChangePlan('PodOrChangePlan', Pod)
 
+/** Most groups of pods with the same reason in the counts of a list (PAG-24). */
+export const MAX_REASONS = 10
+
+const PodReason = z
+  .object({
+    status: PodStatus,
+    reason: z.string(),
+    count: wholeNumber(1),
+    podId: z.string().meta({ description: 'The newest of them.' }),
+    podName: z.string(),
+  })
+  .meta({
+    id: 'PodReason',
+    description: 'Pods of one status with the same reason.',
+    example: { status: 'ERROR', reason: 'image pull failed', count: 12, podId: '7h9k2m4n6p1q3r', podName: 'train-12' },
+  })
+
+export const PodCounts = z
+  .object({
+    total: wholeNumber(0),
+    byStatus: z.record(z.string(), wholeNumber(0)).meta({ description: 'Number of pods by status; statuses without pods are omitted.' }),
+    reasons: z
+      .array(PodReason)
+      .meta({ description: `Why pods failed or wait, failures and large groups first, at most ${MAX_REASONS}; of the newest 1000.` }),
+  })
+  .meta({
+    id: 'PodCounts',
+    description: 'Counts of all pods of the account, whatever the list is filtered by; cluster members only with `includeClusterPods`.',
+    example: { total: 3, byStatus: { RUNNING: 3 }, reasons: [] },
+  })
+export type PodCounts = z.infer<typeof PodCounts>
+
 export const ListPodsResponse = z
-  .object({ pods: z.array(Pod), pagination: Pagination })
+  .object({ pods: z.array(Pod), pagination: Pagination, counts: PodCounts.optional().meta({ description: 'Only with `include=COUNTS`.' }) })
   .meta({ id: 'ListPodsResponse', example: { pods: [POD_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })
 
 const HostPreview = z
@@ -176,6 +210,18 @@ export const ListPodsQuery = PageQuery.extend({
     param: { name: 'includeClusterPods', in: 'query' },
   }),
   ...labelQueryFields,
+  ...listQueryFields,
+  status: repeated(PodStatus, POD_STATUSES.length)
+    .optional()
+    .meta({
+      description: 'Only pods of this status; repeated: of any of them.',
+      param: { name: 'status', in: 'query', style: 'form', explode: true },
+      example: ['RUNNING'],
+    }),
+  include: z
+    .enum(['COUNTS'])
+    .optional()
+    .meta({ description: 'Adds `counts` of all pods of the account.', param: { name: 'include', in: 'query' } }),
 })
 export type ListPodsQuery = z.infer<typeof ListPodsQuery>
 

@@ -3,6 +3,7 @@ import { orChangePlan } from '../change-plan.ts'
 import { TEMPLATE_DEFAULTS } from '../defaults.ts'
 import { TEMPLATE_CATEGORIES } from '../enums.ts'
 import { CudaVersions, LINES_TEXT, Name, PLAIN_TEXT } from '../fields.ts'
+import { countsField } from '../list-query.ts'
 import { Pagination } from '../pagination.ts'
 import { containerRequestFields, containerResponseFields, Image } from '../pods/container.ts'
 import { PersistentMount } from '../pods/mounts.ts'
@@ -117,5 +118,5 @@ export type Template = z.infer<typeof Template>
 export const TemplateOrChangePlan = orChangePlan('TemplateOrChangePlan', Template)
 
 export const ListTemplatesResponse = z
-  .object({ templates: z.array(Template), pagination: Pagination })
+  .object({ templates: z.array(Template), pagination: Pagination, ...countsField })
   .meta({ id: 'ListTemplatesResponse', example: { templates: [READ_EXAMPLE], pagination: { nextCursor: null, hasNextPage: false } } })

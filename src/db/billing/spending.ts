@@ -8,7 +8,7 @@ import { isOneOf } from '../one-of.ts'
 import { allocations, clusters, endpoints, networkVolumes, pods } from '../schema.ts'
 import { pagesOf } from './charged-things.ts'
 import { readDayTotals } from './day-sums.ts'
-import { selectOpenPods, selectOpenVolumes, selectOpenWorkers, toOpenIntervals, withoutEnded } from './open-intervals.ts'
+import { isPodOf, selectOpenPods, selectOpenVolumes, selectOpenWorkers, toOpenIntervals, withoutEnded } from './open-intervals.ts'
 import { IS_POD_TO_RUN, POD_NANOS } from './spend.ts'
 import { selectMoment, selectSince } from './usage.ts'
 
@@ -58,11 +58,11 @@ export async function readSpendersOf(
 ): Promise<Pick<SpendingRows, 'spenders' | 'intervals'>> {
   const column = { POD: pods.id, CLUSTER: pods.clusterId, ENDPOINT: allocations.ownerId }[kind]
   const only = isOneOf(column, ids)
-  return kind === 'ENDPOINT' ? readWorkers(db, teamId, only) : readPods(db, teamId, only)
+  return kind === 'ENDPOINT' ? readWorkers(db, teamId, only) : readPods(db, teamId, only, kind === 'POD')
 }
 
-async function readPods(db: Database, teamId: string, only: SQL) {
-  const [found, open] = await db.batch([selectPods(db, teamId, only), selectOpenPods(db, teamId, only)])
+async function readPods(db: Database, teamId: string, only: SQL, byId = true) {
+  const [found, open] = await db.batch([selectPods(db, teamId, only, byId), selectOpenPods(db, teamId, only, byId)])
   return { spenders: found.map(ofPod), intervals: toOpenIntervals([open, [], []]) }
 }
 
@@ -82,7 +82,7 @@ function closedMicros(id: SQL, sinceMs: SQL): SQL<number> {
     FROM usage u WHERE u.workload_id = ${id} AND u.started_at >= ${sinceMs}), 0)`
 }
 
-function selectPods(db: Database, teamId: string, only?: SQL) {
+function selectPods(db: Database, teamId: string, only: SQL, byId: boolean) {
   return db
     .select({
       id: pods.id,
@@ -99,7 +99,7 @@ function selectPods(db: Database, teamId: string, only?: SQL) {
     })
     .from(pods)
     .leftJoin(clusters, eq(clusters.id, pods.clusterId))
-    .where(and(eq(pods.teamId, teamId), IS_LIVE, only))
+    .where(and(isPodOf(teamId, byId), IS_LIVE, only))
     .orderBy(pods.id)
 }
 
@@ -134,7 +134,9 @@ function selectVolumes(db: Database, teamId: string, only: SQL) {
     .orderBy(networkVolumes.id)
 }
 
-type Rows<Select extends (db: Database, teamId: string, only: SQL) => PromiseLike<readonly unknown[]>> = Awaited<ReturnType<Select>>[number]
+type Rows<Select extends (db: Database, teamId: string, only: SQL, byId: boolean) => PromiseLike<readonly unknown[]>> = Awaited<
+  ReturnType<Select>
+>[number]
 
 function ofPod(row: Rows<typeof selectPods>): Spender {
   const { id, name, clusterId, clusterName, nanosPerHour, stoppedNanosPerHour } = row

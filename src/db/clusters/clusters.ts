@@ -1,6 +1,8 @@
-import { and, desc, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, ne, sql } from 'drizzle-orm'
+import type { SearchQuery } from '../../contract/list-query.ts'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { orderOf, searched } from '../list-order.ts'
 import { isOneOf } from '../one-of.ts'
 import { clusters, overlays, pods } from '../schema.ts'
 import { openPod, type PodRow } from '../sealed-pod.ts'
@@ -32,13 +34,13 @@ export async function findClusterById(db: Database, id: string): Promise<Cluster
   return (await db.select().from(clusters).where(eq(clusters.id, id)).get()) ?? null
 }
 
-/** All clusters of a team that are not deleted, newest first. */
-export async function listClusters(db: Database, teamId: string): Promise<ClusterRow[]> {
+/** All clusters of a team that are not deleted and match a search, in its order. */
+export async function listClusters(db: Database, teamId: string, search: SearchQuery = {}): Promise<ClusterRow[]> {
   return db
     .select()
     .from(clusters)
-    .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs)))
-    .orderBy(desc(clusters.createdAtMs), desc(clusters.id))
+    .where(and(eq(clusters.teamId, teamId), isNull(clusters.deletedAtMs), searched(clusters.name, search)))
+    .orderBy(...orderOf({ createdAt: clusters.createdAtMs, id: clusters.id, name: clusters.name }, search.sort ?? 'newest'))
 }
 
 /** Ids of a team's clusters after `afterId` that are not deleted. */

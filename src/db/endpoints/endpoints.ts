@@ -1,22 +1,18 @@
 import { and, desc, eq, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import type { SearchQuery } from '../../contract/list-query.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { boundOf, withinBudget } from '../accounts/budgets.ts'
 import { runNamed } from '../batch.ts'
 import type { Database, Records, Statement } from '../client.ts'
+import { isBehind, orderOf, positionOf, searched } from '../list-order.ts'
 import { isOneOf } from '../one-of.ts'
 import { outcomeOf, required } from '../refusals.ts'
-import { readInPieces } from '../rows-in-pieces.ts'
+import { type ListPosition, readInPieces } from '../rows-in-pieces.ts'
 import { endpoints, networkVolumes, releases } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
 import { openConfig, sealConfig } from './endpoint-config.ts'
 
 export type ReleaseRow = typeof releases.$inferSelect
-
-/** Position in a list that is ordered newest first. */
-export interface EndpointPosition {
-  createdAt: number
-  id: string
-}
 
 /** Why an endpoint may not be stored: a budget of the team (BUDGET-1), or one of its network volumes does not exist. */
 export type EndpointRefusal = 'endpoints' | 'storedBytes' | 'networkVolume'
@@ -68,32 +64,38 @@ export async function ownsEndpoint(db: Database, teamId: string, id: string): Pr
 }
 
 /**
- * At most `limit` of a team's endpoints after `after`, newest first. The id breaks ties, so that paging neither skips nor repeats one
- * (PAG-8).
+ * At most `limit` of a team's endpoints after `after` that match a search, in its order. The id breaks ties, so that paging neither skips
+ * nor repeats one (PAG-8).
  */
 export async function listEndpoints(
   db: Records,
   teamId: string,
-  after: EndpointPosition | null,
+  after: ListPosition | null,
   limit: number,
-): Promise<{ config: EndpointConfig; position: EndpointPosition }[]> {
-  const read = (behind: EndpointPosition | null, size: number) => readPage(db, teamId, behind, size)
+  search: SearchQuery = {},
+): Promise<{ config: EndpointConfig; position: ListPosition }[]> {
+  const read = (behind: ListPosition | null, size: number) => readPage(db, teamId, behind, size, search)
   return readInPieces(after, limit, read)
 }
 
-async function readPage(db: Records, teamId: string, after: EndpointPosition | null, limit: number) {
-  const behind = after
-    ? or(lt(endpoints.createdAt, after.createdAt), and(eq(endpoints.createdAt, after.createdAt), lt(endpoints.id, after.id)))
-    : undefined
+async function readPage(db: Records, teamId: string, after: ListPosition | null, limit: number, search: SearchQuery) {
+  const sort = search.sort ?? 'newest'
   const rows = await db
-    .select({ config: endpoints.config, createdAt: endpoints.createdAt, id: endpoints.id })
+    .select({ config: endpoints.config, createdAt: endpoints.createdAt, id: endpoints.id, name: endpoints.name })
     .from(endpoints)
-    .where(and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt), behind))
-    .orderBy(desc(endpoints.createdAt), desc(endpoints.id))
+    .where(and(isListed(teamId), isBehind(endpoints, sort, after), searched(endpoints.name, search)))
+    .orderBy(...orderOf(endpoints, sort))
     .limit(limit)
     .all()
-  return rows.map(({ config, createdAt, id }) => ({ config: openConfig(db.vault, config), position: { createdAt, id } }))
+  return rows.map(({ config, ...row }) => ({ config: openConfig(db.vault, config), position: positionOf(sort, row) }))
 }
+
+/** Number of a team's endpoints. */
+export async function countEndpoints(db: Database, teamId: string): Promise<number> {
+  return await db.$count(endpoints, isListed(teamId))
+}
+
+const isListed = (teamId: string) => and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt))
 
 /** At most `limit` releases of an endpoint after `afterId`, newest first. The caller has checked the owner of the endpoint. */
 export async function listReleases(db: Database, endpointId: string, afterId: string | null, limit: number): Promise<ReleaseRow[]> {

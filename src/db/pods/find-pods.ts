@@ -1,12 +1,14 @@
-import { and, desc, eq, inArray, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, or, sql } from 'drizzle-orm'
 import { TO_RUN } from '../../domain/pod/pod.ts'
 import { yieldThread } from '../../platform/yield-thread.ts'
 import type { Database, Records } from '../client.ts'
+import { isBehind, orderOf, positionOf } from '../list-order.ts'
 import { isOneOf } from '../one-of.ts'
 import { type ListPosition, rowsInPieces } from '../rows-in-pieces.ts'
 import { pods } from '../schema.ts'
 import { openPod, type PodRow, type RetainedPodRow } from '../sealed-pod.ts'
 import { matchLabels } from './labelled-pods.ts'
+import { ALL_PODS, conditionsOf, POD_ORDER, type PodFilter } from './pod-filter.ts'
 
 // Verbatim as in the partial indexes: with a parameter for the status SQLite would not use them.
 const IS_LIVE = sql`${pods.status} <> 'TERMINATED'`
@@ -71,23 +73,20 @@ interface PodRows {
   examined: number
 }
 
-/**
- * At most `limit` of a team's live pods after `after`, newest first; fewer when they are large. `filters`: labels that they must have
- * (LBL-4).
- */
+/** At most `limit` of a team's live pods after `after` that match `filter`, in its order; fewer when they are large. */
 export async function listPods(
   db: Records,
   teamId: string,
   after: ListPosition | null,
   limit: number,
-  filters: readonly string[] = [],
+  filter: PodFilter = ALL_PODS,
 ): Promise<PodRows> {
-  if (filters.length === 0) {
-    const read = (behind: typeof after, size: number) => selectPage(db, teamId, behind, size)
+  if (filter.labels.length === 0) {
+    const read = (behind: typeof after, size: number) => selectPage(db, teamId, behind, size, filter)
     const { rows, isCut } = await openPage(db, rowsInPieces(after, limit, read))
     return { rows, found: rows.length + Number(isCut), end: null, examined: 0 }
   }
-  const { matches, examined, end } = await matchLabels(db, teamId, after, limit, filters)
+  const { matches, examined, end } = await matchLabels(db, teamId, after, limit, filter)
   const { rows, isCut } = await openPage(db, matchingRows(db, teamId, matches))
   return { rows, found: rows.length + Number(isCut || (end !== null && rows.length < limit)), end: isCut ? null : end, examined }
 }
@@ -122,15 +121,17 @@ async function* matchingRows(db: Database, teamId: string, matches: readonly Lis
   }
 }
 
-async function selectPage(db: Database, teamId: string, after: ListPosition | null, limit: number) {
-  const older = after && sql`(${pods.createdAtMs}, ${pods.id}) < (${after.createdAt}, ${after.id})`
+async function selectPage(db: Database, teamId: string, after: ListPosition | null, limit: number, filter: PodFilter) {
   const page = await db
     .select(SIZED)
     .from(pods)
-    .where(and(eq(pods.teamId, teamId), IS_LIVE, ...(older ? [older] : [])))
-    .orderBy(desc(pods.createdAtMs), desc(pods.id))
+    .where(and(eq(pods.teamId, teamId), IS_LIVE, isBehind(POD_ORDER, filter.sort, after), ...conditionsOf(filter)))
+    .orderBy(...orderOf(POD_ORDER, filter.sort))
     .limit(limit)
-  return page.map((row) => ({ ...row, position: { createdAt: row.pod.createdAtMs, id: row.pod.id } }))
+  return page.map((row) => ({
+    ...row,
+    position: positionOf(filter.sort, { createdAt: row.pod.createdAtMs, id: row.pod.id, name: row.pod.name }),
+  }))
 }
 
 /** Pods of a host whose desired state is running. Stopped ones are left out: there may be any number of them. */

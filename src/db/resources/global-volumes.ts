@@ -1,6 +1,8 @@
-import { and, desc, eq, sql } from 'drizzle-orm'
+import { and, eq, sql } from 'drizzle-orm'
+import type { SearchQuery } from '../../contract/list-query.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { orderOf, searched } from '../list-order.ts'
 import { globalVolumes } from '../schema.ts'
 import { selectOf } from '../select-of.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
@@ -35,13 +37,13 @@ export function findGlobalVolume(db: Database, teamId: string, id: string): Prom
   return db.select().from(globalVolumes).where(ownedBy(teamId, id)).get()
 }
 
-/** A team's volumes, newest first. */
-export function listGlobalVolumes(db: Database, teamId: string): Promise<GlobalVolumeRow[]> {
+/** A team's volumes that match a search, in its order. */
+export function listGlobalVolumes(db: Database, teamId: string, search: SearchQuery = {}): Promise<GlobalVolumeRow[]> {
   return db
     .select()
     .from(globalVolumes)
-    .where(eq(globalVolumes.teamId, teamId))
-    .orderBy(desc(globalVolumes.createdAt), desc(globalVolumes.id))
+    .where(and(eq(globalVolumes.teamId, teamId), searched(globalVolumes.name, search)))
+    .orderBy(...orderOf(globalVolumes, search.sort ?? 'newest'))
     .all()
 }
 

@@ -1,10 +1,12 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import type { SearchQuery } from '../../contract/list-query.ts'
 import type { NetworkVolumeRecord } from '../../domain/resources/network-volume.ts'
 import { runNamed } from '../batch.ts'
 import { closeVolumeCharges } from '../billing/charges.ts'
 import { type SpendDemand, withinSpend } from '../billing/spend.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Statement } from '../client.ts'
+import { orderOf, searched } from '../list-order.ts'
 import { isOneOf } from '../one-of.ts'
 import { outcomeOf, required } from '../refusals.ts'
 import { networkVolumes } from '../schema.ts'
@@ -79,13 +81,13 @@ export function findNetworkVolumes(db: Database, teamId: string, ids: readonly s
     .all()
 }
 
-/** A team's volumes, newest first. */
-export function listNetworkVolumes(db: Database, teamId: string): Promise<UsedNetworkVolume[]> {
+/** A team's volumes that match a search, in its order. */
+export function listNetworkVolumes(db: Database, teamId: string, search: SearchQuery = {}): Promise<UsedNetworkVolume[]> {
   return db
     .select(RECORD)
     .from(networkVolumes)
-    .where(eq(networkVolumes.teamId, teamId))
-    .orderBy(desc(networkVolumes.createdAt), desc(networkVolumes.id))
+    .where(and(eq(networkVolumes.teamId, teamId), searched(networkVolumes.name, search)))
+    .orderBy(...orderOf(networkVolumes, search.sort ?? 'newest'))
     .all()
 }
 

@@ -1,23 +1,17 @@
-import { and, desc, eq, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, eq, or, type SQL, sql } from 'drizzle-orm'
+import type { SearchQuery } from '../../contract/list-query.ts'
 import { MAX_NAMED, type Named } from '../../domain/plan/effect.ts'
 import type { TemplateConfig } from '../../domain/resources/record.ts'
 import type { Place, Vault } from '../../platform/seal.ts'
 import { hasRoom } from '../bounds.ts'
 import type { Database, Records, Statement } from '../client.ts'
-import { readInPieces } from '../rows-in-pieces.ts'
+import { isBehind, orderOf, positionOf, searched } from '../list-order.ts'
+import { type ListPosition, readInPieces } from '../rows-in-pieces.ts'
 import { registries, templates } from '../schema.ts'
 import { openContainer, type Sealed, sealContainer } from '../sealed-env.ts'
 import { selectOf } from '../select-of.ts'
 import { type DeleteOutcome, deleteUnused } from './delete-unused.ts'
 import { type NamedRow, named, usersOfTemplate } from './resource-users.ts'
-
-const NEWEST_FIRST = [desc(templates.createdAt), desc(templates.id)]
-
-/** Position in a list that is ordered newest first. */
-export interface TemplatePosition {
-  createdAt: number
-  id: string
-}
 
 /** A template with the revision that guards its update. */
 export interface StoredTemplate {
@@ -86,40 +80,53 @@ export function findPublicTemplate(db: Records, id: string): Promise<TemplateCon
 }
 
 /**
- * At most `limit` of a team's own templates after `after`, newest first. The id breaks ties, so that paging neither skips nor repeats one
- * (PAG-8).
+ * At most `limit` of a team's own templates after `after` that match a search, in its order. The id breaks ties, so that paging neither
+ * skips nor repeats one (PAG-8).
  */
 export async function listTemplates(
   db: Records,
   teamId: string,
-  after: TemplatePosition | null,
+  after: ListPosition | null,
   limit: number,
-): Promise<{ template: TemplateConfig; position: TemplatePosition }[]> {
-  const read = (position: TemplatePosition | null, size: number) => readPage(db, teamId, position, size)
+  search: SearchQuery = {},
+): Promise<{ template: TemplateConfig; position: ListPosition }[]> {
+  const read = (position: ListPosition | null, size: number) => readPage(db, teamId, position, size, search)
   return readInPieces(after, limit, read)
 }
 
-async function readPage(db: Records, teamId: string, after: TemplatePosition | null, limit: number) {
+async function readPage(db: Records, teamId: string, after: ListPosition | null, limit: number, search: SearchQuery) {
+  const sort = search.sort ?? 'newest'
   const rows = await db
     .select()
     .from(templates)
-    .where(behind(teamId, after))
-    .orderBy(...NEWEST_FIRST)
+    .where(isListed(teamId, after, search))
+    .orderBy(...orderOf(templates, sort))
     .limit(limit)
     .all()
-  return rows.map((row) => ({ template: toTemplate(db.vault, row), position: { createdAt: row.createdAt, id: row.id } }))
+  return rows.map((row) => ({ template: toTemplate(db.vault, row), position: positionOf(sort, row) }))
 }
 
 /** Sizes in bytes of the rows that `listTemplates` would read. */
-export async function measureTemplates(db: Database, teamId: string, after: TemplatePosition | null, limit: number): Promise<number[]> {
+export async function measureTemplates(
+  db: Database,
+  teamId: string,
+  after: ListPosition | null,
+  limit: number,
+  search: SearchQuery = {},
+): Promise<number[]> {
   const rows = await db
     .select({ bytes: sql<number>`octet_length(${templates.config})` })
     .from(templates)
-    .where(behind(teamId, after))
-    .orderBy(...NEWEST_FIRST)
+    .where(isListed(teamId, after, search))
+    .orderBy(...orderOf(templates, search.sort ?? 'newest'))
     .limit(limit)
     .all()
   return rows.map(({ bytes }) => bytes)
+}
+
+/** Number of a team's own templates. */
+export async function countTemplates(db: Database, teamId: string): Promise<number> {
+  return await db.$count(templates, eq(templates.teamId, teamId))
 }
 
 /**
@@ -163,10 +170,8 @@ export function deleteTemplate(
   return deleteUnused(db, templates, teamId, id, eq(templates.revision, revision), usersOfTemplate(teamId, id), together)
 }
 
-function behind(teamId: string, after: TemplatePosition | null): SQL | undefined {
-  const older =
-    after && or(lt(templates.createdAt, after.createdAt), and(eq(templates.createdAt, after.createdAt), lt(templates.id, after.id)))
-  return and(eq(templates.teamId, teamId), ...(older ? [older] : []))
+function isListed(teamId: string, after: ListPosition | null, search: SearchQuery): SQL | undefined {
+  return and(eq(templates.teamId, teamId), isBehind(templates, search.sort ?? 'newest', after), searched(templates.name, search))
 }
 
 async function findOne(db: Records, where: SQL | undefined): Promise<TemplateConfig | undefined> {

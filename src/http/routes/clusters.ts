@@ -10,6 +10,7 @@ import {
   UpdateClusterRequest,
 } from '../../contract/clusters/clusters.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
+import { SearchQuery } from '../../contract/list-query.ts'
 import { withSpend } from '../../services/billing/listed-spend.ts'
 import * as clusters from '../../services/clusters/clusters.ts'
 import { createCluster, previewCluster } from '../../services/clusters/create-cluster.ts'
@@ -30,8 +31,9 @@ const NO_REGISTRY = 'registry: a cluster takes no credential of its own; name a 
 
 const listRoute = route('get', PATH, READ, {
   operationId: 'listClusters',
-  summary: 'List all clusters, newest first',
-  description: 'The list is complete and has no pages.',
+  summary: 'List all clusters',
+  description: 'The list is complete and has no pages; the newest first by default.',
+  request: { query: SearchQuery },
   responses: { 200: ok('The clusters.', ListClustersResponse) },
 })
 
@@ -88,7 +90,7 @@ const podsRoute = route('get', '/v2/clusters/{id}/pods', READ, {
 export function registerClusters(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const ctx = verbContext(c)
-    const listed = await clusters.listClusters(ctx)
+    const listed = await clusters.listClusters(ctx, c.req.valid('query'))
     const silentSinceMs = await clusters.readSilentMembers(
       ctx,
       listed.map(({ id }) => id),

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
-import { PageQuery } from '../../contract/pagination.ts'
+import { SearchedPageQuery } from '../../contract/list-query.ts'
 import {
   CreateTemplateRequest,
   ListTemplatesResponse,
@@ -27,9 +27,9 @@ const route = restRoutes('Templates')
 
 const listRoute = route('get', PATH, 'templates:read', {
   operationId: 'listTemplates',
-  summary: 'List own templates, newest first',
-  description: 'Public templates of other accounts are not included; read them by their ids.',
-  request: { query: PageQuery },
+  summary: 'List own templates',
+  description: 'The newest first by default. Public templates of other accounts are not included; read them by their ids.',
+  request: { query: SearchedPageQuery },
   responses: { 200: ok('A page of templates.', ListTemplatesResponse) },
 })
 
@@ -76,7 +76,8 @@ const deleteRoute = route('delete', ITEM_PATH, 'templates:write', {
 export function registerTemplates(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const page = await templates.listTemplates(verbContext(c), c.req.valid('query'))
-    return c.json({ templates: page.templates.map(toTemplate), pagination: page.pagination }, 200)
+    const { pagination, counts } = page
+    return c.json({ templates: page.templates.map(toTemplate), pagination, ...(counts && { counts }) }, 200)
   })
   app.openapi(createTemplateRoute, (c) => createOnce(c, async (...given) => toTemplate(await templates.createTemplate(...given))))
   app.openapi(getRoute, async (c) => c.json(toTemplate(await templates.getTemplate(verbContext(c), c.req.valid('param').id)), 200))

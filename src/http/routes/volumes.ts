@@ -1,6 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { DryRunQuery } from '../../contract/change-plan.ts'
 import { CreateHeaders } from '../../contract/idempotency-key.ts'
+import { SearchQuery } from '../../contract/list-query.ts'
 import {
   CreateGlobalVolumeRequest,
   GlobalVolume,
@@ -33,8 +34,9 @@ const NETWORK_ITEM_PATH = '/v2/network-volumes/{id}'
 
 const listNetworkVolumesRoute = route('get', NETWORK_PATH, 'volumes:read', {
   operationId: 'listNetworkVolumes',
-  summary: 'List all network volumes, newest first',
-  description: 'The list is complete and has no pages.',
+  summary: 'List all network volumes',
+  description: 'The list is complete and has no pages; the newest first by default.',
+  request: { query: SearchQuery },
   responses: { 200: ok('The volumes.', ListNetworkVolumesResponse) },
 })
 
@@ -83,8 +85,9 @@ const GLOBAL_ITEM_PATH = '/v2/global-volumes/{id}'
 
 const listGlobalVolumesRoute = route('get', GLOBAL_PATH, 'volumes:read', {
   operationId: 'listGlobalVolumes',
-  summary: 'List all global volumes, newest first',
-  description: 'The list is complete and has no pages.',
+  summary: 'List all global volumes',
+  description: 'The list is complete and has no pages; the newest first by default.',
+  request: { query: SearchQuery },
   responses: { 200: ok('The volumes.', ListGlobalVolumesResponse) },
 })
 
@@ -128,12 +131,16 @@ const deleteGlobalVolumeRoute = route('delete', GLOBAL_ITEM_PATH, 'volumes:write
 
 /** Registers `/v2/network-volumes` (VOL-1 to VOL-3) and `/v2/global-volumes` (GLV-1, GLV-2). */
 export function registerVolumes(app: OpenAPIHono<AppEnv>): void {
-  app.openapi(listNetworkVolumesRoute, async (c) => c.json({ networkVolumes: await networkVolumes.listVolumes(verbContext(c)) }, 200))
+  app.openapi(listNetworkVolumesRoute, async (c) =>
+    c.json({ networkVolumes: await networkVolumes.listVolumes(verbContext(c), c.req.valid('query')) }, 200),
+  )
   app.openapi(createNetworkVolumeRoute, (c) => createOnce(c, networkVolumes.createVolume))
   app.openapi(getNetworkVolumeRoute, async (c) => c.json(await networkVolumes.getVolume(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateNetworkVolumeRoute, (c) => changeOrPlan(c, verbContext(c), planUpdateNetworkVolume, networkVolumes.updateVolume))
   app.openapi(deleteNetworkVolumeRoute, (c) => endOrPlan(c, verbContext(c), planDeleteNetworkVolume, networkVolumes.deleteVolume))
-  app.openapi(listGlobalVolumesRoute, async (c) => c.json({ globalVolumes: await globalVolumes.listGlobalVolumes(verbContext(c)) }, 200))
+  app.openapi(listGlobalVolumesRoute, async (c) =>
+    c.json({ globalVolumes: await globalVolumes.listGlobalVolumes(verbContext(c), c.req.valid('query')) }, 200),
+  )
   app.openapi(createGlobalVolumeRoute, (c) => createOnce(c, globalVolumes.createGlobalVolume))
   app.openapi(getGlobalVolumeRoute, async (c) => c.json(await globalVolumes.getGlobalVolume(verbContext(c), c.req.valid('param').id), 200))
   app.openapi(updateGlobalVolumeRoute, async (c) =>

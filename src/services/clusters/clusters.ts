@@ -1,4 +1,5 @@
 import type { Cluster, UpdateClusterRequest } from '../../contract/clusters/clusters.ts'
+import type { SearchQuery } from '../../contract/list-query.ts'
 import type { Pod } from '../../contract/pods/pods.ts'
 import { Problem } from '../../contract/problems.ts'
 import { openDatabase, openRecords } from '../../db/client.ts'
@@ -17,12 +18,12 @@ import { reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
 import { toCluster } from './cluster-view.ts'
 
-/** Returns all clusters of the account, newest first (CLU-1). Throws 403. */
-export async function listClusters(ctx: VerbContext): Promise<Cluster[]> {
+/** Returns all clusters of the account that match a search (CLU-1). Throws 403. */
+export async function listClusters(ctx: VerbContext, search: SearchQuery = {}): Promise<Cluster[]> {
   requireScope(ctx.principal, 'clusters:read')
   const db = openRecords(ctx.env)
   const { teamId } = ctx.principal
-  return (await table.viewClusters(db, teamId, await table.listClusters(db, teamId))).map(toCluster)
+  return (await table.viewClusters(db, teamId, await table.listClusters(db, teamId, search))).map(toCluster)
 }
 
 /** Returns the cluster members on silent hosts, and since when, by pod (BIL-30): one query, and one call per host. */

@@ -1,4 +1,5 @@
 import type { CreateEndpointRequest, UpdateEndpointRequest } from '../../contract/endpoints/endpoints.ts'
+import type { ListCounts, SearchedPage } from '../../contract/list-query.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
@@ -24,7 +25,7 @@ import { vaultOf } from '../../platform/seal.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import { requireBudget } from '../budgets.ts'
 import type { VerbContext } from '../context.ts'
-import { decodeCursor, pageOf } from '../cursor.ts'
+import { decodeCursor, pageOf, searchBinding } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { readHeavyList } from '../heavy-reads.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
@@ -101,17 +102,20 @@ export async function findForUpdate(ctx: VerbContext, id: string): Promise<Endpo
 /** Rows of `readRows` that each endpoint of a page counts as (RATE-20). */
 const ENDPOINT_WEIGHT = 10
 
-/** Returns a page of the account's endpoints, newest first (PAG-1 to PAG-3). Throws 403, and 422 for a cursor of another list. */
+/** Returns a page of the account's endpoints that match a search (PAG-1 to PAG-3, PAG-20). Throws 403, and 422 for a cursor of another list. */
 export async function listEndpoints(
   ctx: VerbContext,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
+  page: SearchedPage,
+): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination; counts?: ListCounts }> {
   requireScope(ctx.principal, 'serverless:read')
-  const after = decodeCursor(LIST_BINDING, page.cursor)
-  const read = () => table.listEndpoints(openRecords(ctx.env), ctx.principal.teamId, after, page.limit + 1)
+  const { teamId } = ctx.principal
+  const binding = searchBinding(LIST_BINDING, page)
+  const after = decodeCursor(binding, page.cursor)
+  const read = () => table.listEndpoints(openRecords(ctx.env), teamId, after, page.limit + 1, page)
   const rows = await readHeavyList(ctx, ENDPOINT_WEIGHT, read, ({ length }) => length)
-  const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
-  return { endpoints: shown.map(({ config }) => config), pagination }
+  const { shown, pagination } = pageOf(rows, page.limit, binding, ({ position }) => position)
+  const counts = page.include && { total: await table.countEndpoints(openDatabase(ctx.env.DB), teamId) }
+  return { endpoints: shown.map(({ config }) => config), pagination, ...(counts && { counts }) }
 }
 
 /**

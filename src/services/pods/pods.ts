@@ -1,5 +1,9 @@
 import type { Pagination } from '../../contract/pagination.ts'
-import type { ListPodsQuery, Pod } from '../../contract/pods/pods.ts'
+import { type ListPodsQuery, MAX_REASONS, type Pod, type PodCounts } from '../../contract/pods/pods.ts'
+import { openDatabase } from '../../db/client.ts'
+import { positionOf as orderedPosition } from '../../db/list-order.ts'
+import * as table from '../../db/pods/pod-counts.ts'
+import type { PodFilter } from '../../db/pods/pod-filter.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { readSettings } from '../../env.ts'
 import { type OwnPod, own, ownPods } from '../../objects/ownership/own.ts'
@@ -26,31 +30,62 @@ export interface PodPage {
   pods: Pod[]
   pagination: Pagination
   silentSinceMs: ReadonlyMap<string, number>
+  /** Only with `include=COUNTS`. */
+  counts?: PodCounts
 }
 
 /** Pods converted to views at once, which takes a few milliseconds. */
 const VIEWED_AT_ONCE = 100
 
 /**
- * Returns a page of the account's live pods, newest first, cut short when it gets large (POD-1, PAG-1 to PAG-3, POD-50). Members of
- * clusters are removed after the page is cut (PAG-7), and so is what does not match `label` behind the examined pods (LBL-5). Throws 403,
- * and 422 for a cursor of another list.
+ * Returns a page of the account's live pods in the requested order, cut short when it gets large (POD-1, PAG-1 to PAG-3, POD-50). Members
+ * of clusters are removed after the page is cut (PAG-7) unless the list is narrowed (PAG-22), and so is what does not match `label` behind
+ * the examined pods (LBL-5). Throws 403, and 422 for a cursor of another list.
  */
 export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<PodPage> {
   requireScope(ctx.principal, 'pods:read')
-  const filters = query.label ?? []
-  const binding = [LIST_BINDING, query.includeClusterPods, ...filters].join(' ')
+  const filter = filterOf(query)
+  const binding = bindingOf(query)
   const after = decodeCursor(binding, query.cursor)
-  const page = () => ownPods(ctx.env, ctx.principal, after, query.limit + 1, filters)
-  const weigh = ({ pods, examined }: Awaited<ReturnType<typeof page>>) => pods.length + examined / POD_WEIGHT
-  const { pods: read, found, end } = await readHeavyList(ctx, POD_WEIGHT, page, weigh)
-  const positionOf = ({ row: { createdAtMs, id } }: OwnPod) => ({ createdAt: createdAtMs, id })
-  const { shown, pagination } = pageOf(read, query.limit, binding, positionOf, found, end)
+  const read = async () => {
+    const [page, counts] = await Promise.all([ownPods(ctx.env, ctx.principal, after, query.limit + 1, filter), readCounts(ctx, query)])
+    return { page, counts }
+  }
+  // A search may go through all pods of the account, as the counts do.
+  const weigh = ({ page, counts }: Awaited<ReturnType<typeof read>>) =>
+    page.pods.length + (page.examined + (counts?.total ?? 0)) / POD_WEIGHT
+  const { page, counts } = await readHeavyList(ctx, POD_WEIGHT, read, weigh)
+  const positionOf = ({ row: { createdAtMs, id, name } }: OwnPod) => orderedPosition(filter.sort, { createdAt: createdAtMs, id, name })
+  const { shown, pagination } = pageOf(page.pods, query.limit, binding, positionOf, page.found, page.end)
   const pods = query.includeClusterPods ? shown : shown.filter(({ row }) => row.clusterId === null)
   const live = await readLivePods(ctx.env, pods)
   const settings = readSettings(ctx.env)
   const views = await mapInPieces(pods, VIEWED_AT_ONCE, ({ id, row }) => toPod(row, settings, ctx.nowMs, live.get(id)))
-  return { pods: views, pagination, silentSinceMs: silencesOf(live) }
+  return { pods: views, pagination, silentSinceMs: silencesOf(live), ...(query.include && counts && { counts }) }
+}
+
+const isNarrowed = ({ name = '', status = [], sort }: ListPodsQuery) => name !== '' || status.length > 0 || sort !== undefined
+
+function filterOf(query: ListPodsQuery): PodFilter {
+  const { label = [], status = [], name = '', sort = 'newest' } = query
+  return { labels: label, statuses: status, name, sort, withoutMembers: isNarrowed(query) && !query.includeClusterPods }
+}
+
+function bindingOf({ includeClusterPods, label = [], status = [], name = '', sort = 'newest' }: ListPodsQuery): string {
+  const binding = [LIST_BINDING, includeClusterPods, ...label]
+  const narrowed = status.length > 0 || name !== '' || sort !== 'newest'
+  return [...binding, ...(narrowed ? [JSON.stringify([status, name, sort])] : [])].join(' ')
+}
+
+async function readCounts({ env, principal }: VerbContext, query: ListPodsQuery): Promise<PodCounts | null> {
+  if (!query.include && !isNarrowed(query)) return null
+  const db = openDatabase(env.DB)
+  const [rows, reasons] = await Promise.all([
+    table.countPods(db, principal.teamId, query.includeClusterPods),
+    query.include ? table.listReasons(db, principal.teamId, query.includeClusterPods, MAX_REASONS) : [],
+  ])
+  const total = rows.reduce((sum, { count }) => sum + count, 0)
+  return { total, byStatus: Object.fromEntries(rows.map(({ status, count }) => [status, count])), reasons }
 }
 
 /** Returns the present state of a pod. Throws 403, and 404 for an id that is unknown, terminated or another account's (POD-12, AUT-5). */

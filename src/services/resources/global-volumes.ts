@@ -1,3 +1,4 @@
+import type { SearchQuery } from '../../contract/list-query.ts'
 import { Problem } from '../../contract/problems.ts'
 import type { CreateGlobalVolumeRequest, GlobalVolume } from '../../contract/resources/global-volumes.ts'
 import { formatTime } from '../../contract/timestamps.ts'
@@ -55,10 +56,10 @@ export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<Glo
   return toGlobalVolume(volume)
 }
 
-/** Returns all volumes of the account, newest first. Throws 403. */
-export async function listGlobalVolumes(ctx: VerbContext): Promise<GlobalVolume[]> {
+/** Returns all volumes of the account that match a search. Throws 403. */
+export async function listGlobalVolumes(ctx: VerbContext, search: SearchQuery = {}): Promise<GlobalVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
-  return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toGlobalVolume)
+  return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId, search)).map(toGlobalVolume)
 }
 
 /** Renames a volume. Throws 400 (name taken), 403, 404, and 409 after too many concurrent changes. */

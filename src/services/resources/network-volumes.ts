@@ -1,3 +1,4 @@
+import type { SearchQuery } from '../../contract/list-query.ts'
 import { problemOf } from '../../contract/problems.ts'
 import type { CreateNetworkVolumeRequest, NetworkVolume, UpdateNetworkVolumeRequest } from '../../contract/resources/network-volumes.ts'
 import { formatTime } from '../../contract/timestamps.ts'
@@ -53,10 +54,10 @@ export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVo
   return toNetworkVolume(volume)
 }
 
-/** Returns all volumes of the account, newest first. Throws 403. */
-export async function listVolumes(ctx: VerbContext): Promise<NetworkVolume[]> {
+/** Returns all volumes of the account that match a search. Throws 403. */
+export async function listVolumes(ctx: VerbContext, search: SearchQuery = {}): Promise<NetworkVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
-  return (await table.listNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toNetworkVolume)
+  return (await table.listNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId, search)).map(toNetworkVolume)
 }
 
 /** Renames or grows a volume (VOL-3). Throws 400, 402, 403, 404, and 409 after too many concurrent changes. */

@@ -1,4 +1,5 @@
 import { MAX_REST_BODY_BYTES } from '../../contract/limits.ts'
+import type { ListCounts, SearchedPage } from '../../contract/list-query.ts'
 import type { Pagination } from '../../contract/pagination.ts'
 import { Problem, problemOf } from '../../contract/problems.ts'
 import type { CreateTemplateRequest, UpdateTemplateRequest } from '../../contract/resources/templates.ts'
@@ -20,7 +21,7 @@ import type { Env } from '../../env.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { Principal, VerbContext } from '../context.ts'
-import { decodeCursor, pageOf, rowsWithin } from '../cursor.ts'
+import { decodeCursor, pageOf, rowsWithin, searchBinding } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
 import { orNotFound } from '../or-not-found.ts'
@@ -88,21 +89,23 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
 }
 
 /**
- * Returns a page of the account's own templates, newest first, cut short when it gets large (TPL-1, PAG-1 to PAG-3, RES-9). Throws 403, and
- * 422 for a cursor of another list.
+ * Returns a page of the account's own templates that match a search, cut short when it gets large (TPL-1, PAG-1 to PAG-3, PAG-20, RES-9).
+ * Throws 403, and 422 for a cursor of another list.
  */
 export async function listTemplates(
   ctx: VerbContext,
-  page: { limit: number; cursor?: string | undefined },
-): Promise<{ templates: TemplateConfig[]; pagination: Pagination }> {
+  page: SearchedPage,
+): Promise<{ templates: TemplateConfig[]; pagination: Pagination; counts?: ListCounts }> {
   requireScope(ctx.principal, 'templates:read')
-  const after = decodeCursor(LIST_BINDING, page.cursor)
+  const binding = searchBinding(LIST_BINDING, page)
+  const after = decodeCursor(binding, page.cursor)
   const db = openRecords(ctx.env)
   const { teamId } = ctx.principal
-  const limit = rowsWithin(await table.measureTemplates(db, teamId, after, page.limit), page.limit, MAX_PAGE_BYTES)
-  const rows = await table.listTemplates(db, teamId, after, limit + 1)
-  const { shown, pagination } = pageOf(rows, limit, LIST_BINDING, ({ position }) => position)
-  return { templates: shown.map(({ template }) => template), pagination }
+  const limit = rowsWithin(await table.measureTemplates(db, teamId, after, page.limit, page), page.limit, MAX_PAGE_BYTES)
+  const rows = await table.listTemplates(db, teamId, after, limit + 1, page)
+  const { shown, pagination } = pageOf(rows, limit, binding, ({ position }) => position)
+  const counts = page.include && { total: await table.countTemplates(db, teamId) }
+  return { templates: shown.map(({ template }) => template), pagination, ...(counts && { counts }) }
 }
 
 /**

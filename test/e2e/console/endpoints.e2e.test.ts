@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
+import { pageOf } from '../../../src/client/page.ts'
 import { paths } from '../../../src/console/hooks/paths.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
@@ -89,7 +90,7 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await page.getByRole('region', { name: 'the output' }).getByText('a way out').waitFor()
     const api = createApiClient(plane.url, plane.apiKey)
-    const made = (await api.listEndpoints()).endpoints.find(({ name }) => name === 'way-out')
+    const made = pageOf(await api.listEndpoints()).items.find(({ name }) => name === 'way-out')
     expect(made?.gpu?.pools).toEqual(expect.arrayContaining(['ADA_80_PRO', 'AMPERE_24']))
     await api.deleteEndpoint({ path: { id: made?.id ?? '' } })
     expect(visitor.complaints).toEqual([])
@@ -233,8 +234,8 @@ describe('[UI-44, UI-45, UI-46, UI-47, UI-54] endpoints and jobs in the console'
     await page.getByLabel('Type probe to continue').fill('probe')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete endpoint' }).click()
     await visitor.heading('Endpoints')
-    const { endpoints } = await api.listEndpoints()
-    expect(endpoints.map(({ name }) => name).sort()).toEqual(['echo', 'made-here'])
+    const { items } = pageOf(await api.listEndpoints())
+    expect(items.map(({ name }) => name).sort()).toEqual(['echo', 'made-here'])
     // The browser logs the refusal that this test provokes.
     expect(visitor.complaints.filter((text) => !text.includes('422'))).toEqual([])
     await visitor.close()

@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
+import { pageOf } from '../../../src/client/page.ts'
 import { SOON, waitUntil } from '../../support/time.ts'
 import { BUILD_TIMEOUT_MS, busyboxImage } from '../support/agent/worker-image.ts'
 import { hostIsOnline, startPlane, type TestPlane } from '../support/plane/plane.ts'
@@ -154,7 +155,7 @@ describe('pods', () => {
     await visitor.heading('nearest')
     await page.getByText('RUNNING').first().waitFor()
     const api = createApiClient(plane.url, plane.apiKey)
-    const made = (await api.listPods()).pods.find(({ name }) => name === 'nearest')
+    const made = pageOf(await api.listPods()).items.find(({ name }) => name === 'nearest')
     expect(made?.gpu).toMatchObject({ id: 'NVIDIA L4', count: 6 })
     await api.deletePod({ path: { id: made?.id ?? '' } })
     // Its capacity is free once its host has reported the end; the next pod needs some of it.

@@ -74,6 +74,21 @@ describe('labels of pods', () => {
   })
 })
 
+describe('the list of pods', () => {
+  it('[PAG-20] [PAG-22] is filtered and ordered by the plane, and an earlier release that ignores it is refused', async () => {
+    const toy = await at({ 'GET /v2/pods': { body: { pods: [{ id: P, name: 'Train', status: 'RUNNING' }], pagination: LAST } } })
+    const list = (...options: string[]) => podplane(['pods', 'list', '-q', ...options], { plane: toy })
+    expect((await list('--name', 'train', '--status', 'RUNNING', '--status', 'ERROR', '--sort', 'name')).stdout).toBe(`${P}\n`)
+    expect(toy.asked.at(-1)?.url).toContain('name=train&status=RUNNING&status=ERROR&sort=name')
+    for (const ignored of [
+      ['--name', 'other'],
+      ['--status', 'ERROR'],
+    ])
+      expect(await list(...ignored)).toMatchObject({ code: 5, stdout: '' })
+    expect((await list('--sort', 'price')).code).toBe(2)
+  })
+})
+
 describe('endpoints try', () => {
   const TIMELINE = {
     jobId: 'j1',

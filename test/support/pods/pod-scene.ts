@@ -89,3 +89,17 @@ export async function setPod(id: string, columns: Record<string, string | number
     .bind(...Object.values(columns), id)
     .run()
 }
+
+/** Writes `count` copies of a pod, each created a millisecond after the previous one, from 1000 on, with other values in some columns. */
+export async function manyPods(id: string, count: number, columns: Record<string, string>): Promise<void> {
+  const { results } = await env.DB.prepare('SELECT name FROM pragma_table_info(?)').bind('pods').all<{ name: string }>()
+  const kept = results.map(({ name }) => name).filter((name) => !['id', 'created_at', ...Object.keys(columns)].includes(name))
+  const changed = Object.keys(columns)
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+      INSERT INTO pods (id, created_at, ${[...changed, ...kept].join()})
+      SELECT id || i, 1000 + i, ${[...changed.map(() => '?'), ...kept].join()} FROM n, pods WHERE id = ?`,
+  )
+    .bind(count, ...Object.values(columns), id)
+    .run()
+}

@@ -2,7 +2,7 @@ import { auditRows } from '../../support/access/audited.ts'
 import { createAccount, describe, env, expect, it } from '../../support/harness.ts'
 import { gpus } from '../../support/hosts/gpus.ts'
 import { graphql } from '../../support/http/graphql.ts'
-import { PODS, PodScene, podBody, podScene, setPod } from '../../support/pods/pod-scene.ts'
+import { manyPods, PODS, PodScene, podBody, podScene, setPod } from '../../support/pods/pod-scene.ts'
 import { readPod } from '../../support/pods/pods.ts'
 
 const listed = async (scene: PodScene, query: string) => {
@@ -107,15 +107,7 @@ describe('the list of pods by label', () => {
     const scene = await podScene()
     const { id } = await scene.create({ labels: { team: 'research' } })
     await setPod(id, { created_at: 1 })
-    const columns = (await env.DB.prepare('SELECT name FROM pragma_table_info(?)').bind('pods').all<{ name: string }>()).results
-    const others = columns.map(({ name }) => name).filter((name) => !['id', 'created_at', 'labels'].includes(name))
-    await env.DB.prepare(
-      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-        INSERT INTO pods (id, created_at, labels, ${others.join()})
-        SELECT id || i, 1000 + i, '{"team":"other"}', ${others.join()} FROM pods, n WHERE id = ?`,
-    )
-      .bind(id)
-      .run()
+    await manyPods(id, 1_000, { labels: '{"team":"other"}' })
     const first = await listed(scene, 'label=team=research')
     expect(first).toEqual({ ids: [], next: expect.any(String) })
     expect(await listed(scene, `label=team=research&cursor=${first.next}`)).toEqual({ ids: [id], next: null })

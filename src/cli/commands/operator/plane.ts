@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { runOf } from '../../session/act.ts'
+import { readAllPages } from '../../session/pages.ts'
 import type { PlaneFlags } from '../../tools/run-plane.ts'
 import type { Call } from './call.ts'
 
@@ -24,7 +25,7 @@ export function addPlane(program: Command, call: Call): void {
     .description('list endpoints whose workers fit on no machine: since when, and what the machines lack')
     .action(() =>
       call(async (api) => {
-        const { waiting } = await api.listWaiting()
+        const { waiting } = await readAllPages((query) => api.listWaiting({ query }))
         const rows = waiting.map(({ endpointId, endpointName, accountId, since, missing }) => ({
           id: endpointId,
           name: endpointName,

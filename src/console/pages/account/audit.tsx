@@ -2,17 +2,18 @@ import type { AuditEntry } from '../../../contract/accounts/audit.ts'
 import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { TextField } from '../../parts/form/field.tsx'
+import { given } from '../../parts/list-filter.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Pre } from '../../parts/pre.tsx'
-import { LiveTable } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
 const PAGE = 50
 
 /** Audit log of the account: every change with its actor, its resource and the previous values. */
 export function AuditPage() {
-  const [resource, setResource] = useUrlState('resource', '')
-  const [action, setAction] = useUrlState('action', '')
+  const [resource, setResource] = useUrlState('resource', '', { resets: 'cursor' })
+  const [action, setAction] = useUrlState('action', '', { resets: 'cursor' })
   const [cursor, setCursor] = useUrlState('cursor', '')
   const query = { limit: PAGE, ...given({ resource, action, cursor }) }
   const list = useLive(['audit', query], (api, signal) => api.listAudit({ query }, { signal }), { everyMs: 15_000 })
@@ -22,22 +23,17 @@ export function AuditPage() {
         <TextField label="Resource id" value={resource} onChange={(event) => setResource(event.target.value)} />
         <TextField label="Action" placeholder="pods.create" value={action} onChange={(event) => setAction(event.target.value)} />
       </div>
-      <LiveTable
+      <PagedTable
         of={list}
-        rows={({ entries }) => entries}
         empty={{ title: 'No matching changes' }}
         caption="Changes"
         keyOf={({ id }) => id}
         columns={AUDIT_COLUMNS}
-        pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
+        cursor={cursor}
+        go={setCursor}
       />
     </Page>
   )
-}
-
-/** Drops empty values. */
-export function given(values: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
 }
 
 export const AUDIT_COLUMNS = [

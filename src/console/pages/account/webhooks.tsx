@@ -12,7 +12,7 @@ import { A } from '../../parts/link.tsx'
 import { ConfirmButton } from '../../parts/over/confirm-button.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
-import { LiveTable } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Command } from '../../parts/view-state.tsx'
 
@@ -32,9 +32,8 @@ export function WebhooksPage() {
   }
   return (
     <Page title="Webhooks">
-      <LiveTable
+      <PagedTable
         of={list}
-        rows={({ deliveries }) => deliveries}
         empty={{
           title: 'No deliveries yet',
           command: 'podplane jobs run <endpoint> \'{"input":{},"webhook":"https://example.com/hook"}\'',
@@ -59,7 +58,8 @@ export function WebhooksPage() {
             ),
           },
         ]}
-        pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
+        cursor={cursor}
+        go={setCursor}
       />
       <SigningSecret off={off} />
     </Page>

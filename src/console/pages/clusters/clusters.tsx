@@ -3,14 +3,23 @@ import { paths } from '../../hooks/paths.ts'
 import { LinkButton } from '../../parts/button.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
+import { ListSearch, useListFilter } from '../../parts/list-filter.tsx'
 import { Page } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { Members } from './members.tsx'
 
+const NO_CLUSTERS = {
+  title: 'No clusters yet',
+  command: 'podplane clusters create --help',
+  children: <p>A cluster is 2 to 250 identical pods in one data center, on a private network of their own.</p>,
+}
+
 /** All clusters of the account with the states of their members. */
 export function ClustersPage() {
-  const clusters = useLive(['clusters'], (api, signal) => api.listClusters({}, { signal }))
+  const filter = useListFilter()
+  const { query } = filter
+  const clusters = useLive(['clusters', query], (api, signal) => api.listClusters({ query }, { signal }))
   return (
     <Page
       title="Clusters"
@@ -20,14 +29,11 @@ export function ClustersPage() {
         </LinkButton>
       }
     >
+      <ListSearch of={filter} />
       <LiveTable
         of={clusters}
         rows={(answer) => answer.clusters}
-        empty={{
-          title: 'No clusters yet',
-          command: 'podplane clusters create --help',
-          children: <p>A cluster is 2 to 250 identical pods in one data center, on a private network of their own.</p>,
-        }}
+        empty={filter.isSearch ? { title: 'No matching clusters' } : NO_CLUSTERS}
         caption="Clusters"
         keyOf={({ id }) => id}
         columns={[

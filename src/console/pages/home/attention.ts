@@ -2,16 +2,24 @@ import type { ApiClient } from '../../../client/client.ts'
 import type { SpendItem } from '../../../contract/billing/spending.ts'
 import type { Cluster } from '../../../contract/clusters/clusters.ts'
 import type { Endpoint } from '../../../contract/endpoints/endpoints.ts'
-import type { Pod } from '../../../contract/pods/pods.ts'
+import type { Pod, PodCounts } from '../../../contract/pods/pods.ts'
 import { paths } from '../../hooks/paths.ts'
 import { count, duration, money } from '../../parts/format.ts'
 
+type PodReason = PodCounts['reasons'][number]
 export type Queue = Pick<Awaited<ReturnType<ApiClient['getQueueHealth']>>, 'jobs' | 'workers'>
 
-/** Data of an account that Home shows. */
+/** A few items of a list, and the size of the whole list. */
+export interface Some<Item> {
+  first: readonly Item[]
+  total: number
+}
+
+/** Data of an account that Home shows: of long lists a few items, and counts of the plane. */
 export interface Overview {
-  pods: readonly Pod[]
-  endpoints: readonly Endpoint[]
+  pods: Some<Pod>
+  podCounts: PodCounts
+  endpoints: Some<Endpoint>
   clusters: readonly Cluster[]
   /** Queues by endpoint id; only of the endpoints that were queried. */
   queues: ReadonlyMap<string, Queue>
@@ -32,22 +40,33 @@ export interface AttentionLine {
 /** Idle time from which a resource is listed, milliseconds. */
 const IDLE_MS = 10 * 60_000
 
+/** Most groups of failed pods, and of waiting ones, that Home names. */
+const MOST_REASONS = 5
+const WAITS = new Set<PodReason['status']>(['PROVISIONING', 'STARTING'])
+
 /** Lines that need attention: failures first, then waiting work and idle resources that cost money (UI-27). */
-export function attentionOf({ pods, endpoints, clusters, queues, spend, nowMs }: Overview): AttentionLine[] {
+export function attentionOf({ podCounts, endpoints, clusters, queues, spend, nowMs }: Overview): AttentionLine[] {
   const lines = [
-    ...pods.flatMap(ofPod),
-    ...endpoints.flatMap((endpoint) => ofEndpoint(endpoint, queues.get(endpoint.id))),
+    ...ofPods(podCounts),
+    ...endpoints.first.flatMap((endpoint) => ofEndpoint(endpoint, queues.get(endpoint.id))),
     ...clusters.flatMap(ofCluster),
     ...spend.flatMap((item) => ofIdle(item, nowMs)),
   ]
   return lines.toSorted((a, b) => Number(b.isBad) - Number(a.isBad))
 }
 
-function ofPod({ id, name, status, statusReason }: Pod): AttentionLine[] {
-  const line = { key: `pod/${id}`, to: paths.pod(id), name }
-  if (status === 'ERROR') return [{ ...line, text: statusReason ?? 'has failed', isBad: true }]
-  const isWaiting = status === 'PROVISIONING' || status === 'STARTING'
-  return isWaiting && statusReason !== null ? [{ ...line, text: statusReason, isBad: false }] : []
+/** Equal reasons are one line (UI-81); the last one has the failed pods that the others leave out. */
+function ofPods({ byStatus, reasons }: PodCounts): AttentionLine[] {
+  const failed = reasons.filter(({ status }) => status === 'ERROR').slice(0, MOST_REASONS)
+  const waiting = reasons.filter(({ status }) => WAITS.has(status)).slice(0, MOST_REASONS)
+  const rest = (byStatus.ERROR ?? 0) - failed.reduce((sum, one) => sum + one.count, 0)
+  const more = { key: 'pods/ERROR', to: paths.podsOf('ERROR'), name: count(rest, failed.length === 0 ? 'pod' : 'more pod') }
+  return [...failed, ...waiting].map(ofReason).concat(rest > 0 ? [{ ...more, text: 'failed', isBad: true }] : [])
+}
+
+function ofReason({ status, reason, count: size, podId, podName }: PodReason): AttentionLine {
+  const of = { key: `${status}/${reason}`, text: reason, isBad: status === 'ERROR' }
+  return size === 1 ? { ...of, to: paths.pod(podId), name: podName } : { ...of, to: paths.podsOf(status), name: count(size, 'pod') }
 }
 
 function ofEndpoint({ id, name, workers: { max } }: Endpoint, queue: Queue | undefined): AttentionLine[] {

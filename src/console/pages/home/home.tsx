@@ -39,7 +39,7 @@ function Overview() {
         {(found) => (
           <>
             <Attention lines={attentionOf(found)} />
-            {found.pods.length + found.clusters.length === 0 && <FirstSteps endpoints={found.endpoints} />}
+            {found.pods.total + found.clusters.length === 0 && <FirstSteps endpoints={found.endpoints.first} />}
             <Running of={found} />
           </>
         )}

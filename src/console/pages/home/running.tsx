@@ -1,4 +1,3 @@
-import type { Pod } from '../../../contract/pods/pods.ts'
 import { paths } from '../../hooks/paths.ts'
 import { count, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
@@ -8,32 +7,31 @@ import { Table } from '../../parts/table.tsx'
 import { workersText } from '../endpoints/health.tsx'
 import { hardwareOf } from '../pods/pod-acts.ts'
 import type { Overview, Queue } from './attention.ts'
-
-/** Rows per table on Home; the list pages show the rest. */
-const MOST_ROWS = 8
+import { MOST_ROWS } from './use-overview.ts'
 
 /** Current pods, endpoints and clusters. */
 export function Running({ of }: { of: Overview }) {
   return (
     <div className="flex flex-col gap-4">
-      {of.pods.length > 0 && <Pods pods={of.pods} />}
-      {of.endpoints.length > 0 && <Endpoints of={of} />}
+      {of.pods.total > 0 && <Pods of={of} />}
+      {of.endpoints.total > 0 && <Endpoints of={of} />}
       {of.clusters.length > 0 && <Clusters of={of} />}
     </div>
   )
 }
 
-function Pods({ pods }: { pods: readonly Pod[] }) {
-  const running = pods.filter(({ status }) => status !== 'EXITED')
-  const stopped = pods.length - running.length
+function Pods({ of: { pods, podCounts } }: { of: Overview }) {
+  const { EXITED: stopped = 0, ERROR: failed = 0, RUNNING: running = 0 } = podCounts.byStatus
+  const states = [[running, 'running'] as const, [stopped, 'stopped'] as const, [failed, 'failed'] as const]
+    .filter(([size, state]) => size > 0 || state === 'running')
+    .map(([size, state]) => `${size.toLocaleString('en-US')} ${state}`)
   return (
-    <Panel title="Pods" actions={<A to={paths.pods()}>{count(pods.length, 'pod')}</A>}>
-      {running.length === 0 ? (
-        <p className="text-soft">{count(stopped, 'pod')} stopped, none running.</p>
-      ) : (
+    <Panel title="Pods" actions={<A to={paths.pods()}>{count(pods.total, 'pod')}</A>}>
+      <p className="text-soft mb-2">{states.join(', ')}</p>
+      {pods.first.length > 0 && (
         <Table
           caption="Running pods"
-          rows={running.slice(0, MOST_ROWS)}
+          rows={pods.first}
           keyOf={({ id }) => id}
           columns={[
             { title: 'Name', show: ({ id, name }) => <A to={paths.pod(id)}>{name}</A> },
@@ -47,20 +45,19 @@ function Pods({ pods }: { pods: readonly Pod[] }) {
   )
 }
 
-function Endpoints({ of: { endpoints, queues, spend } }: { of: Overview }) {
-  const priceOf = (id: string) => spend.find((item) => item.kind === 'ENDPOINT' && item.id === id)?.perHour ?? 0
+function Endpoints({ of: { endpoints, queues } }: { of: Overview }) {
   return (
-    <Panel title="Endpoints" actions={<A to={paths.endpoints()}>{count(endpoints.length, 'endpoint')}</A>}>
+    <Panel title="Endpoints" actions={<A to={paths.endpoints()}>{count(endpoints.total, 'endpoint')}</A>}>
       <Table
         caption="Endpoints"
-        rows={endpoints.slice(0, MOST_ROWS)}
+        rows={endpoints.first.slice(0, MOST_ROWS)}
         keyOf={({ id }) => id}
         columns={[
           { title: 'Name', show: ({ id, name }) => <A to={paths.endpoint(id)}>{name}</A> },
           { title: 'In queue', isNumber: true, show: ({ id }) => queues.get(id)?.jobs.inQueue ?? '–' },
           { title: 'Running', isNumber: true, show: ({ id }) => queues.get(id)?.jobs.inProgress ?? '–' },
           { title: 'Workers', isMinor: true, show: ({ id }) => workersOf(queues.get(id)) },
-          { title: 'Price', isNumber: true, show: ({ id }) => perHour(priceOf(id)) },
+          { title: 'Price', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
         ]}
       />
     </Panel>
@@ -69,8 +66,7 @@ function Endpoints({ of: { endpoints, queues, spend } }: { of: Overview }) {
 
 const workersOf = (queue: Queue | undefined) => (queue === undefined ? '–' : workersText(queue))
 
-function Clusters({ of: { clusters, spend } }: { of: Overview }) {
-  const priceOf = (id: string) => spend.find((item) => item.kind === 'CLUSTER' && item.id === id)?.perHour ?? 0
+function Clusters({ of: { clusters } }: { of: Overview }) {
   return (
     <Panel title="Clusters" actions={<A to={paths.clusters()}>{count(clusters.length, 'cluster')}</A>}>
       <Table
@@ -81,7 +77,7 @@ function Clusters({ of: { clusters, spend } }: { of: Overview }) {
           { title: 'Name', show: ({ id, name }) => <A to={paths.cluster(id)}>{name}</A> },
           { title: 'Members', isNumber: true, show: ({ pods: { total, byStatus } }) => `${byStatus.RUNNING ?? 0} of ${total} running` },
           { title: 'Type', isMinor: true, show: ({ type }) => type },
-          { title: 'Price', isNumber: true, show: ({ id }) => perHour(priceOf(id)) },
+          { title: 'Price', isNumber: true, show: ({ spend }) => perHour(spend?.perHour ?? 0) },
         ]}
       />
     </Panel>

@@ -8,7 +8,7 @@ import { duration } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Menu } from '../../parts/over/menu.tsx'
 import { State } from '../../parts/state.tsx'
-import { LiveTable } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 import { BulkJobs } from './bulk/bulk-jobs.tsx'
 import { JOB_STATES, listQuery } from './bulk/chosen-jobs.ts'
@@ -19,9 +19,9 @@ const PAGE = 50
 
 /** Jobs of an endpoint, newest first, filtered by state, age and id prefix. The filter is stored in the address. */
 export function JobList({ endpointId }: { endpointId: string }) {
-  const [status, setStatus] = useUrlState('status', '')
-  const [span, setSpan] = useUrlState('within', '')
-  const [idStart, setIdStart] = useUrlState('job', '')
+  const [status, setStatus] = useUrlState('status', '', { resets: 'cursor' })
+  const [span, setSpan] = useUrlState('within', '', { resets: 'cursor' })
+  const [idStart, setIdStart] = useUrlState('job', '', { resets: 'cursor' })
   const [cursor, setCursor] = useUrlState('cursor', '')
   const chosen = { status, span, idStart }
   const jobs = useLive(['jobs', endpointId, chosen, cursor], (api, signal) => {
@@ -45,9 +45,8 @@ export function JobList({ endpointId }: { endpointId: string }) {
         <IdFilter value={idStart} onChange={setIdStart} />
         <BulkJobs endpointId={endpointId} chosen={chosen} />
       </div>
-      <LiveTable
+      <PagedTable
         of={jobs}
-        rows={({ requests }) => requests}
         empty={
           isFiltered
             ? {
@@ -56,7 +55,6 @@ export function JobList({ endpointId }: { endpointId: string }) {
               }
             : { title: 'No jobs yet', command: `podplane run ${endpointId} '{"prompt":"hello"}'` }
         }
-        isEmpty={({ requests, pagination }) => requests.length === 0 && !pagination.hasNextPage}
         caption="Jobs"
         keyOf={({ id }) => id}
         columns={[
@@ -74,7 +72,8 @@ export function JobList({ endpointId }: { endpointId: string }) {
           { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
           { title: 'Actions', show: ({ id, status: state }) => <JobMenu endpointId={endpointId} id={id} status={state} /> },
         ]}
-        pages={{ cursor, next: jobs.data?.pagination.nextCursor ?? null, go: setCursor }}
+        cursor={cursor}
+        go={setCursor}
       />
     </section>
   )

@@ -1,5 +1,5 @@
-import { useLive } from '../../hooks/live.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
+import { useWhole } from '../../hooks/whole.ts'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Options } from '../../parts/form/form.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -9,18 +9,18 @@ import { JobList } from './job-list.tsx'
 /** Jobs of the chosen endpoint, by default the first one. */
 export function JobsPage() {
   const [chosen, setChosen] = useUrlState('endpoint', '')
-  const endpoints = useLive(['endpoints', {}], (api, signal) => api.listEndpoints({}, { signal }))
+  const endpoints = useWhole(['endpoints'], (api, query, signal) => api.listEndpoints({ query }, { signal }))
   return (
     <Page title="Jobs">
       <ViewState
         of={endpoints}
         empty={{
-          when: (data) => data.endpoints.every(({ type }) => type !== 'QUEUE'),
+          when: (all) => all.every(({ type }) => type !== 'QUEUE'),
           show: <Empty title="No endpoint takes jobs yet" command="podplane endpoints create --help" />,
         }}
       >
-        {(data) => {
-          const queues = data.endpoints.filter(({ type }) => type === 'QUEUE')
+        {(all) => {
+          const queues = all.filter(({ type }) => type === 'QUEUE')
           const id = chosen === '' ? (queues[0]?.id ?? '') : chosen
           return (
             <>

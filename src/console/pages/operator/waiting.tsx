@@ -5,7 +5,7 @@ import { useUrlState } from '../../hooks/url-state.ts'
 import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
 import { Page } from '../../parts/page.tsx'
-import { LiveTable } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
 const PAGE = 50
@@ -17,9 +17,8 @@ export function WaitingPage() {
   const list = useLive(['operator', 'waiting', cursor], (api, signal) => api.listWaiting({ query }, { signal }))
   return (
     <Page title="Waiting">
-      <LiveTable
+      <PagedTable
         of={list}
-        rows={({ waiting }) => waiting}
         empty={{ title: 'No endpoint waits for capacity' }}
         caption="Endpoints that wait for a host"
         keyOf={({ endpointId }) => endpointId}
@@ -31,7 +30,8 @@ export function WaitingPage() {
           { title: 'Hosts', isMinor: true, show: ({ hosts }) => `${hosts.fit} of ${hosts.total} fit` },
           { title: 'Missing', show: ({ missing }) => <Missing of={missing} /> },
         ]}
-        pages={{ cursor, next: list.data?.pagination.nextCursor ?? null, go: setCursor }}
+        cursor={cursor}
+        go={setCursor}
       />
       <p>
         <A to={paths.addMachine()}>Add a machine</A> that meets the requirements, or uncordon a machine under{' '}

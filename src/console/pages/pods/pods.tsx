@@ -1,15 +1,19 @@
 import { useState } from 'react'
+import { pageOf } from '../../../client/page.ts'
 import type { Pod } from '../../../contract/pods/pods.ts'
+import { useDebounced } from '../../hooks/debounced.ts'
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
 import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
-import { matchesLabels } from '../../parts/container/text-lists.ts'
+import { splitLabels } from '../../parts/container/text-lists.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Options } from '../../parts/form/form.tsx'
 import { money, perHour } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
+import { given, ListFields, PAGE, useListFilter, withCount } from '../../parts/list-filter.tsx'
+import { Pages } from '../../parts/more.tsx'
 import { Menu } from '../../parts/over/menu.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
@@ -22,14 +26,16 @@ import { usePodActs } from './use-pod-act.tsx'
 
 const STATES = ['RUNNING', 'PROVISIONING', 'STARTING', 'EXITED', 'ERROR'] as const
 
-/** All pods of the account except cluster members; the filter is stored in the address. */
+/** Pods of the account except cluster members, 50 a page; the filter is stored in the address, and the plane applies it (UI-80). */
 export function PodsPage() {
-  const [state, setState] = useUrlState('state', '')
-  const [name, setName] = useUrlState('name', '', { isTyped: true })
-  const [label, setLabel] = useUrlState('label', '', { isTyped: true })
-  const pods = useLive(['pods'], (api, signal) => api.listPods({}, { signal }))
-  const isShown = (pod: Pod) =>
-    (state === '' || pod.status === state) && pod.name.toLowerCase().includes(name.toLowerCase()) && matchesLabels(pod.labels, label)
+  const filter = useListFilter()
+  const [state, setState] = useUrlState('state', '', { resets: 'cursor' })
+  const [label, setLabel] = useUrlState('label', '', { isTyped: true, resets: 'cursor' })
+  const labels = splitLabels(useDebounced(label))
+  const { cursor } = filter
+  const query = { limit: PAGE, include: 'COUNTS', ...filter.query, ...given({ status: state, cursor }), label: labels }
+  const pods = useLive(['pods', query], (api, signal) => api.listPods({ query }, { signal }), { keepsLast: true })
+  const counts = pods.data?.counts
   const first = <Empty title="No pods yet" command="podplane pods create --help" />
   return (
     <Page
@@ -40,16 +46,24 @@ export function PodsPage() {
         </LinkButton>
       }
     >
-      <search className="grid max-w-3xl grid-cols-3 gap-3">
-        <TextField label="Name contains" type="search" value={name} onChange={({ target }) => setName(target.value)} />
+      <search className="grid max-w-4xl grid-cols-2 gap-3 sm:grid-cols-4">
+        <ListFields of={filter} />
         <TextField label="Labels" type="search" value={label} onChange={({ target }) => setLabel(target.value)} />
         <SelectField label="State" value={state} onChange={({ target }) => setState(target.value)}>
-          <option value="">All</option>
-          <Options of={STATES} />
+          <option value="">{withCount('All', counts?.total)}</option>
+          <Options of={STATES.map((one) => [one, withCount(one, counts && (counts.byStatus[one] ?? 0))])} />
         </SelectField>
       </search>
-      <ViewState of={pods} empty={{ when: ({ pods: { length } }) => length === 0, show: first }}>
-        {({ pods: all }) => <PodTable pods={all.filter(isShown)} />}
+      <ViewState of={pods} empty={{ when: (answer) => answer.counts?.total === 0, show: first }}>
+        {(answer) => {
+          const { items, next } = pageOf(answer)
+          return (
+            <>
+              <PodTable pods={items} />
+              <Pages cursor={cursor} next={next} go={filter.go} />
+            </>
+          )
+        }}
       </ViewState>
     </Page>
   )

@@ -1,19 +1,26 @@
 import { useLive } from '../../hooks/live.ts'
 import { paths } from '../../hooks/paths.ts'
-import { useUrlState } from '../../hooks/url-state.ts'
 import { LinkButton } from '../../parts/button.tsx'
+import { count } from '../../parts/format.ts'
 import { A } from '../../parts/link.tsx'
+import { given, ListSearch, PAGE, useListFilter } from '../../parts/list-filter.tsx'
 import { Page } from '../../parts/page.tsx'
-import { LiveTable } from '../../parts/table.tsx'
+import { PagedTable } from '../../parts/table.tsx'
+
+const NO_TEMPLATES = {
+  title: 'No templates yet',
+  command: 'podplane templates create --help',
+  children: (
+    <p>A template has a name and stores an image with its command, ports and environment. You create pods and endpoints from it.</p>
+  ),
+}
 
 /** Container configurations stored under a name. */
 export function TemplatesPage() {
-  const [cursor, setCursor] = useUrlState('cursor', '')
-  const templates = useLive(
-    ['templates', 'page', cursor],
-    (api, signal) => api.listTemplates({ query: { limit: 100, ...(cursor !== '' && { cursor }) } }, { signal }),
-    { everyMs: 30_000 },
-  )
+  const filter = useListFilter()
+  const query = { limit: PAGE, include: 'COUNTS', ...filter.query, ...given({ cursor: filter.cursor }) }
+  const templates = useLive(['templates', query], (api, signal) => api.listTemplates({ query }, { signal }), { everyMs: 30_000 })
+  const total = templates.data?.counts?.total
   return (
     <Page
       title="Templates"
@@ -23,16 +30,10 @@ export function TemplatesPage() {
         </LinkButton>
       }
     >
-      <LiveTable
+      <ListSearch of={filter} total={total === undefined ? undefined : count(total, 'template')} />
+      <PagedTable
         of={templates}
-        rows={(answer) => answer.templates}
-        empty={{
-          title: 'No templates yet',
-          command: 'podplane templates create --help',
-          children: (
-            <p>A template has a name and stores an image with its command, ports and environment. You create pods and endpoints from it.</p>
-          ),
-        }}
+        empty={filter.isSearch ? { title: 'No matching templates' } : NO_TEMPLATES}
         caption="Templates"
         keyOf={({ id }) => id}
         columns={[
@@ -42,7 +43,8 @@ export function TemplatesPage() {
           { title: 'Visible to', isMinor: true, show: (template) => (template.public ? 'every account' : 'this account') },
           { title: 'Actions', isMinor: true, show: ({ id, name, serverless }) => !serverless && <Use id={id} name={name} /> },
         ]}
-        pages={{ cursor, next: templates.data?.pagination.nextCursor ?? null, go: setCursor }}
+        cursor={filter.cursor}
+        go={filter.go}
       />
     </Page>
   )

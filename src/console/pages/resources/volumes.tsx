@@ -7,6 +7,7 @@ import { readNumber } from '../../parts/container/text-lists.ts'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
 import { Options } from '../../parts/form/form.tsx'
 import { bytes } from '../../parts/format.ts'
+import { ListSearch, useListFilter } from '../../parts/list-filter.tsx'
 import { DeleteButton } from '../../parts/over/confirm-button.tsx'
 import { FormDialog } from '../../parts/over/form-dialog.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -16,6 +17,17 @@ import { Ago } from '../../parts/time.tsx'
 
 /** The used size of a volume changes slowly. */
 const EVERY_MS = 30_000
+
+const NO_NETWORK_VOLUMES = {
+  title: 'No network volumes yet',
+  command: 'podplane volumes create --help',
+  children: <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>,
+}
+const NO_GLOBAL_VOLUMES = {
+  title: 'No global volumes yet',
+  command: 'podplane global-volumes create --help',
+  children: <p>A global volume can be mounted in every data center and has no fixed size.</p>,
+}
 
 /** Storage that outlives pods: network volumes of one data center, and global volumes. */
 export function VolumesPage() {
@@ -42,7 +54,9 @@ function used({ usedBytes, usedAt }: Pick<GlobalVolume, 'usedBytes' | 'usedAt'>)
 }
 
 function NetworkVolumes() {
-  const volumes = useLive(['network-volumes'], (api, signal) => api.listNetworkVolumes({}, { signal }), { everyMs: EVERY_MS })
+  const filter = useListFilter()
+  const { query } = filter
+  const volumes = useLive(['network-volumes', query], (api, signal) => api.listNetworkVolumes({ query }, { signal }), { everyMs: EVERY_MS })
   const noRight = useNoRight()
   return (
     <section aria-labelledby="network" className="flex flex-col gap-3">
@@ -52,14 +66,11 @@ function NetworkVolumes() {
         </h2>
         <NewNetworkVolume noRight={noRight} />
       </div>
+      <ListSearch of={filter} />
       <LiveTable
         of={volumes}
         rows={({ networkVolumes }) => networkVolumes}
-        empty={{
-          title: 'No network volumes yet',
-          command: 'podplane volumes create --help',
-          children: <p>A network volume has a size and a data center. Pods and workers there can mount it.</p>,
-        }}
+        empty={filter.isSearch ? { title: 'No matching network volumes' } : NO_NETWORK_VOLUMES}
         caption="Network volumes"
         keyOf={({ id }) => id}
         columns={[
@@ -160,7 +171,9 @@ function GrowthPlan({ volume, text }: { volume: NetworkVolume; text: string }) {
 }
 
 function GlobalVolumes() {
-  const volumes = useLive(['global-volumes'], (api, signal) => api.listGlobalVolumes({}, { signal }), { everyMs: EVERY_MS })
+  const filter = useListFilter('global-')
+  const { query } = filter
+  const volumes = useLive(['global-volumes', query], (api, signal) => api.listGlobalVolumes({ query }, { signal }), { everyMs: EVERY_MS })
   const noRight = useNoRight()
   return (
     <section aria-labelledby="global" className="flex flex-col gap-3">
@@ -170,14 +183,12 @@ function GlobalVolumes() {
         </h2>
         <NameGlobalVolume noRight={noRight} />
       </div>
+      <ListSearch of={filter} />
       <LiveTable
         of={volumes}
         rows={({ globalVolumes }) => globalVolumes}
-        empty={{
-          title: 'No global volumes yet',
-          command: 'podplane global-volumes create --help',
-          children: <p>A global volume can be mounted in every data center and has no fixed size.</p>,
-        }}
+        position="global-from"
+        empty={filter.isSearch ? { title: 'No matching global volumes' } : NO_GLOBAL_VOLUMES}
         caption="Global volumes"
         keyOf={({ id }) => id}
         columns={[

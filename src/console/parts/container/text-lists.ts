@@ -41,7 +41,7 @@ export function readNames(text: string): string[] {
 /** `key=value`, comma-separated; the plane refuses those of another form. A word without `=` is a key with an empty value. */
 export function readLabels(text: string): Record<string, string> {
   return Object.fromEntries(
-    labelWords(text).map((word) => {
+    splitLabels(text).map((word) => {
       const [key = '', ...value] = word.split('=')
       return [key, value.join('=')]
     }),
@@ -53,12 +53,6 @@ export function writeLabels(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
     .map((label) => label.join('='))
     .join(', ')
-}
-
-/** Whether every word of a filter is the beginning of a label. */
-export function matchesLabels(labels: Readonly<Record<string, string>>, text: string): boolean {
-  const known = Object.entries(labels).map((label) => label.join('='))
-  return labelWords(text).every((word) => known.some((label) => label.startsWith(word)))
 }
 
 /** Number in a text; undefined for empty text. Other text becomes NaN, which the plane refuses with the expected format. */
@@ -80,6 +74,7 @@ function unquoted(text: string): string {
   }
 }
 
-function labelWords(text: string): string[] {
+/** Labels or keys of a filter, separated by commas or spaces. */
+export function splitLabels(text: string): string[] {
   return text.split(/[\s,]+/).filter((word) => word !== '')
 }

@@ -26,6 +26,7 @@ export const templates = sqliteTable(
   (t) => [
     uniqueIndex('templates_team_name').on(t.teamId, t.name),
     index('templates_team_created').on(t.teamId, t.createdAt, t.id),
+    index('templates_team_names').on(t.teamId, sql`${t.name} COLLATE NOCASE`, t.id),
     index('templates_public').on(t.createdAt, t.id).where(sql`${t.isPublic} = 1`),
     index('templates_registry').on(t.registryId),
   ],

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import type { Sealed } from '../../sealed-env.ts'
@@ -19,7 +20,11 @@ export const endpoints = sqliteTable(
     /** Bytes of the team's budget that are reserved for its queue (BUDGET-3). */
     grantedBytes: integer('granted_bytes').notNull().default(0),
   },
-  (t) => [index('endpoints_team_created').on(t.teamId, t.createdAt, t.id)],
+  (t) => [
+    index('endpoints_team_created').on(t.teamId, t.createdAt, t.id),
+    // Not partial: SQLite would begin other statements with it, as if few endpoints were not deleted.
+    index('endpoints_team_names').on(t.teamId, sql`${t.name} COLLATE NOCASE`, t.id),
+  ],
 )
 
 export const releases = sqliteTable(

@@ -82,7 +82,11 @@ export const pods = sqliteTable(
   (t) => [
     index('pods_due').on(t.stopAfterMs).where(sql`${t.stopAfterMs} IS NOT NULL`),
     index('pods_end_due').on(t.terminateAfterMs).where(sql`${t.terminateAfterMs} IS NOT NULL`),
-    index('pods_team_created').on(t.teamId, t.createdAtMs, t.id).where(sql`${t.status} <> 'TERMINATED'`),
+    // Both hold all that search and counts read, so that they open matching rows alone (PAG-23).
+    index('pods_team_created').on(t.teamId, t.createdAtMs, t.id, t.status, t.name, t.clusterId).where(sql`${t.status} <> 'TERMINATED'`),
+    index('pods_team_names')
+      .on(t.teamId, sql`${t.name} COLLATE NOCASE`, t.id, t.status, t.createdAtMs, t.clusterId)
+      .where(sql`${t.status} <> 'TERMINATED'`),
     // Holds all that the filter reads, so that it opens matching rows alone (LBL-5). Terminated pods have no labels.
     index('pods_team_labels').on(t.teamId, t.createdAtMs, t.id, t.labels).where(sql`${t.labels} <> '{}'`),
     index('pods_former').on(t.changedAtMs).where(sql`${t.status} = 'TERMINATED'`),

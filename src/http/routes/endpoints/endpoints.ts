@@ -9,7 +9,7 @@ import {
 } from '../../../contract/endpoints/endpoints.ts'
 import { CreateEndpointQuery, EndpointPlacementPreview } from '../../../contract/endpoints/placement-preview.ts'
 import { CreateHeaders } from '../../../contract/idempotency-key.ts'
-import { PageQuery } from '../../../contract/pagination.ts'
+import { SearchedPageQuery } from '../../../contract/list-query.ts'
 import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
 import { readSettings } from '../../../env.ts'
@@ -30,9 +30,9 @@ const route = restRoutes('Serverless')
 
 const listRoute = route('get', PATH, 'serverless:read', {
   operationId: 'listEndpoints',
-  summary: 'List endpoints, newest first',
-  description: 'A page of the account; follow `pagination.nextCursor` for the next one.',
-  request: { query: PageQuery },
+  summary: 'List endpoints',
+  description: 'A page of the account, newest first by default; follow `pagination.nextCursor` for the next one.',
+  request: { query: SearchedPageQuery },
   responses: { 200: ok('A page of endpoints.', ListEndpointsResponse) },
 })
 
@@ -83,8 +83,9 @@ const deleteRoute = route('delete', ITEM_PATH, 'serverless:write', {
 export function registerServerless(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const ctx = verbContext(c)
-    const { endpoints: configs, pagination } = await endpoints.listEndpoints(ctx, c.req.valid('query'))
-    return c.json({ endpoints: await withSpend(ctx, 'ENDPOINT', configs.map(await viewer(c))), pagination }, 200)
+    const { endpoints: configs, pagination, counts } = await endpoints.listEndpoints(ctx, c.req.valid('query'))
+    const shown = await withSpend(ctx, 'ENDPOINT', configs.map(await viewer(c)))
+    return c.json({ endpoints: shown, pagination, ...(counts && { counts }) }, 200)
   })
   app.openapi(createEndpointRoute, async (c) => {
     const body = c.req.valid('json')

@@ -39,8 +39,8 @@ const tagged = <Answer extends { headers: object }>(answer: Answer) => ({ ...ans
 
 const listRoute = route('get', PATH, READ, {
   operationId: 'listPods',
-  summary: 'List pods, newest first',
-  description: "A page of the account's pods; members of clusters only with `includeClusterPods`.",
+  summary: 'List pods',
+  description: "A page of the account's pods, newest first by default; members of clusters only with `includeClusterPods`.",
   request: { query: ListPodsQuery },
   responses: { 200: ok('A page of pods.', ListPodsResponse) },
 })
@@ -102,8 +102,8 @@ const deleteRoute = route('delete', ITEM_PATH, scoped(WRITE, 'id', 'pods:act'), 
 export function registerPods(app: OpenAPIHono<AppEnv>): void {
   app.openapi(listRoute, async (c) => {
     const ctx = verbContext(c)
-    const { pods, pagination, silentSinceMs } = await listPods(ctx, c.req.valid('query'))
-    return answerInPieces(c, { pods: await withSpend(ctx, 'POD', pods, silentSinceMs), pagination })
+    const { pods, pagination, silentSinceMs, counts } = await listPods(ctx, c.req.valid('query'))
+    return answerInPieces(c, { pods: await withSpend(ctx, 'POD', pods, silentSinceMs), pagination, ...(counts && { counts }) })
   })
   app.openapi(createPodRoute, async (c) => {
     const body = c.req.valid('json')

@@ -1,4 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
+import { opened } from '../../../../client/page.ts'
 import type { EndpointTimeline } from '../../../../contract/endpoints/timeline.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { useUrlState } from '../../../hooks/url-state.ts'
@@ -21,9 +22,10 @@ export function History({ endpointId }: { endpointId: string }) {
   const [span, setSpan] = useUrlState('over', '1h')
   const timeline = useLive(
     ['timeline', endpointId, span],
-    (api, signal) => {
+    async (api, signal) => {
       const from = new Date(Date.now() - (SPANS[span] ?? HOUR_MS)).toISOString()
-      return api.getEndpointTimeline({ path: { id: endpointId }, query: { from } }, { signal })
+      // The series are complete; of the events, the page has the newest.
+      return opened(await api.getEndpointTimeline({ path: { id: endpointId }, query: { from } }, { signal }))
     },
     { everyMs: EVERY_MS },
   )

@@ -1,7 +1,7 @@
-import { useLive } from '../../../hooks/live.ts'
 import { useGo } from '../../../hooks/params.ts'
 import { paths } from '../../../hooks/paths.ts'
 import { useApi } from '../../../hooks/session.ts'
+import { useWhole } from '../../../hooks/whole.ts'
 import { Button } from '../../../parts/button.tsx'
 import { ContainerFields } from '../../../parts/container/container-fields.tsx'
 import { containerProblems } from '../../../parts/container/container-form.ts'
@@ -21,7 +21,7 @@ export function NewEndpointPage() {
   const { api, may, refresh } = useApi()
   const go = useGo()
   const { isBusy, errors, refusal, send, text, set, input } = useForm<EndpointText>(EMPTY_ENDPOINT)
-  const { data: templates } = useLive(['templates', 'all'], (api, signal) => api.listTemplates({}, { signal }), { everyMs: 0 })
+  const { data: templates } = useWhole(['templates'], (api, query, signal) => api.listTemplates({ query }, { signal }), { everyMs: 0 })
   const body = endpointBody(text)
   const isUnread = Object.keys(containerProblems(text.container)).length > 0
   const missing = isUnread ? 'Some fields are invalid.' : missingOf({ ...text, name: text.name || 'endpoint' })
@@ -49,7 +49,7 @@ export function NewEndpointPage() {
               </SelectField>
               <SelectField label="Template" {...input('templateId')} hint="Provides the values of fields that are empty below.">
                 <option value="">None</option>
-                <Options of={(templates?.templates ?? []).filter(({ serverless }) => serverless).map(({ id, name }) => [id, name])} />
+                <Options of={(templates ?? []).filter(({ serverless }) => serverless).map(({ id, name }) => [id, name])} />
               </SelectField>
               <ContainerFields text={text.container} onChange={(container) => set({ container })} errors={errors} />
             </div>

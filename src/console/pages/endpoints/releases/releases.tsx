@@ -1,4 +1,6 @@
 import { useState } from 'react'
+import type { ApiClient } from '../../../../client/client.ts'
+import { nextOf, type PageRequest, pageOf } from '../../../../client/page.ts'
 import type { Release } from '../../../../contract/endpoints/releases.ts'
 import { useAct } from '../../../hooks/act.ts'
 import { useLive } from '../../../hooks/live.ts'
@@ -13,13 +15,11 @@ import { Empty, ViewState } from '../../../parts/view-state.tsx'
 import { rollbackTo } from './rollback.ts'
 
 const MAY_NOT = 'Your role in this account may not change endpoints.'
-const NEWEST = 100
+const PAGE = 1_000
 
 /** Releases of an endpoint, the changes of each, and the rollback. */
 export function Releases({ endpointId }: { endpointId: string }) {
-  const releases = useLive(['releases', endpointId], (api, signal) =>
-    api.listEndpointReleases({ path: { id: endpointId }, query: { limit: NEWEST } }, { signal }),
-  )
+  const releases = useLive(['releases', endpointId], (api, signal) => readReleases(api, endpointId, signal))
   const [target, setTarget] = useState<Release | null>(null)
   return (
     <ViewState of={releases} empty={{ when: ({ releases: { length } }) => length === 0, show: <Empty title="No releases yet" /> }}>
@@ -56,6 +56,19 @@ export function Releases({ endpointId }: { endpointId: string }) {
       )}
     </ViewState>
   )
+}
+
+/** All releases: the way back to one needs every later one. */
+async function readReleases(api: ApiClient, endpointId: string, signal: AbortSignal) {
+  const read = (query: PageRequest) => api.listEndpointReleases({ path: { id: endpointId }, query }, { signal })
+  const newest = await read({ limit: PAGE })
+  const releases = [...pageOf(newest).items]
+  for (let cursor = nextOf(newest); cursor !== null; ) {
+    const page = await read({ limit: PAGE, cursor })
+    releases.push(...pageOf(page).items)
+    cursor = nextOf(page)
+  }
+  return { ...newest, releases }
 }
 
 function GoBack({ version, onClick }: { version: number; onClick: () => void }) {

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { ApiClient } from '../../../../client/client.ts'
+import { eachItem, type PageRequest } from '../../../../client/page.ts'
 import type { JobBulk, JobBulkRequest } from '../../../../contract/jobs/bulk.ts'
 import { useLive } from '../../../hooks/live.ts'
 import { paths } from '../../../hooks/paths.ts'
@@ -128,13 +129,11 @@ async function planOf(api: ApiClient, { endpointId, chosen, action, nowMs }: Pla
 /** Ids that match the query's id prefix. Throws an `Error` if there are none or more than `NAMED_MAX`. */
 async function idsOf(api: ApiClient, endpointId: string, query: ReturnType<typeof listQuery>, signal: AbortSignal): Promise<string[]> {
   const ids: string[] = []
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const more = { ...query, limit: NAMED_MAX, ...(cursor !== '' && { cursor }) }
-    const page: Awaited<ReturnType<ApiClient['listRequests']>> = await api.listRequests({ path: { endpointId }, query: more }, { signal })
-    ids.push(...page.requests.map(({ id }) => id))
+  const read = (page: PageRequest) => api.listRequests({ path: { endpointId }, query: { ...query, ...page } }, { signal })
+  for await (const { id } of eachItem(read, NAMED_MAX)) {
+    ids.push(id)
     if (ids.length > NAMED_MAX)
       throw new Error(`More than ${NAMED_MAX} ids begin with this text. Enter more of the id, or leave the field empty.`)
-    cursor = page.pagination.nextCursor
   }
   if (ids.length === 0) throw new Error('No job matches the state, time and id.')
   return ids

@@ -1,15 +1,19 @@
+import { useState } from 'react'
 import { useLive } from '../../../hooks/live.ts'
 import { State } from '../../../parts/state.tsx'
-import { LiveTable } from '../../../parts/table.tsx'
+import { PagedTable } from '../../../parts/table.tsx'
 import { Ago } from '../../../parts/time.tsx'
+
+const PAGE = 50
 
 /** Webhook deliveries of a job. */
 export function Deliveries({ jobId }: { jobId: string }) {
-  const deliveries = useLive(['deliveries', jobId], (api, signal) => api.listWebhookDeliveries({ query: { jobId } }, { signal }))
+  const [cursor, setCursor] = useState('')
+  const query = { jobId, limit: PAGE, ...(cursor !== '' && { cursor }) }
+  const deliveries = useLive(['deliveries', jobId, cursor], (api, signal) => api.listWebhookDeliveries({ query }, { signal }))
   return (
-    <LiveTable
+    <PagedTable
       of={deliveries}
-      rows={(data) => data.deliveries}
       empty={{ title: 'No deliveries', children: <p>A job with a webhook sends a POST request to it when the job ends.</p> }}
       caption="Webhook deliveries"
       keyOf={({ id }) => id}
@@ -22,6 +26,8 @@ export function Deliveries({ jobId }: { jobId: string }) {
         },
         { title: 'Created', isMinor: true, show: ({ createdAt }) => <Ago at={createdAt} /> },
       ]}
+      cursor={cursor}
+      go={setCursor}
     />
   )
 }
