@@ -11,6 +11,7 @@ import type { Env } from '../../env.ts'
 import { DEFAULT_PORT_RANGE } from '../../host-protocol/messages.ts'
 import { asOperator } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { HostPresenceView } from '../../rpc/host.ts'
 import { noteByOperator } from '../audit.ts'
@@ -32,7 +33,7 @@ type Presence = HostPresenceView | null
 export async function listHosts(env: Env): Promise<Host[]> {
   const records = await listHostRows(openDatabase(env.DB))
   const asked = records.length <= MAX_ASKED
-  return Promise.all(records.map(async (record) => toHost(record, asked ? await askPresence(env, record.host.id) : null)))
+  return mapAtOnce(records, async (record) => toHost(record, asked ? await askPresence(env, record.host.id) : null))
 }
 
 /** Returns one host. Throws 404, also for a removed one. */
