@@ -171,7 +171,8 @@ describe('rooms', () => {
     expect(SOURCES.filter((file) => namespaces.test(source(file)))).toEqual(['src/objects/stubs.ts'])
     const stubs = [...source('src/objects/stubs.ts').matchAll(/export function (\w+)\(env: Env, (.*?)\): DurableObjectStub/g)]
     expect(stubs.length).toBe(source('src/objects/stubs.ts').match(/DurableObjectStub</g)?.length)
-    for (const [, name, parameter] of stubs) expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>$/)
+    for (const [, name, parameter] of stubs)
+      expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>(, region: LocationHint \| null = null)?$/)
   })
 
   it('[AUT-21] only the listed files read a proof of ownership, and none forges one', () => {

@@ -13,6 +13,7 @@ import { clusterStub } from '../../objects/stubs.ts'
 import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent, tryLogged } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
+import { regionOf } from '../catalog.ts'
 import { reconcileSoon } from '../notify-cluster.ts'
 import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
 import { type PodHost, podHost } from '../pods/with-pod-intents.ts'
@@ -85,7 +86,7 @@ async function createOn(
   each: Parameters<typeof insertCluster>[3]['each'],
   together: readonly Statement[],
 ): Promise<'done' | ClusterRefusal | string[]> {
-  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places a workload'))
+  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places a workload'), regionOf([cluster.dataCenterId]))
   await object.expect(cluster.id)
   const seats = members.map((member) => ({ member, host: podHost(env, member.hostId) }))
   const accepted = await mapAtOnce(seats, ({ member, host }) => recordIntentOn(host, member.id))

@@ -9,11 +9,11 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
-import { placeVolumes } from '../../domain/endpoint/volumes.ts'
+import { placeVolumes, workerDataCenters } from '../../domain/endpoint/volumes.ts'
 import type { SecretGrants } from '../../domain/resources/container.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
-import { loadCatalog } from '../../effects/catalog.ts'
+import { loadCatalog, regionOf } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 import { type OwnEndpoint, own, ownNewEndpoint, ownPastEndpoint } from '../../objects/ownership/own.ts'
 import { dropQueue } from '../../objects/ownership/own-queue.ts'
@@ -63,7 +63,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   const together = [note(ctx, 'create', null, config), ...store(config)]
   const outcome = await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together)
   if (outcome !== 'done') return refuse(ctx, outcome, config, wanted)
-  await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
+  await endpointStub(ctx.env, ownNewEndpoint(config), regionOf(workerDataCenters(config))).configure(config)
   return config
 }
 
