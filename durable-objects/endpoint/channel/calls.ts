@@ -92,7 +92,7 @@ export class ChannelCalls {
     for (const call of this.calls.all()) if (!wanted.has(call.n)) call.leave()
     const isNew = ({ n }: { n: number }) => !this.calls.find(n) && !this.calls.hasEnded(n)
     const started = [...takes.filter(isNew).map((call) => this.takeJob(call)), ...listens.filter(isNew).map((call) => this.listen(call))]
-    // Bounded: these are calls of one agent to this object, which wait for work here and call nobody.
+    // Bounded: calls of one agent to this object, which wait for work here.
     await Promise.all(started)
   }
 

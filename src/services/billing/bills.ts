@@ -12,6 +12,7 @@ import { USAGE_KINDS, type UsageKind } from '../../domain/billing/usage.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
 import { openHeavyReads } from '../heavy-reads.ts'
+import { nearEnv } from '../near-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { showPart } from './interval-view.ts'
 
@@ -76,7 +77,7 @@ async function readBillOf(ctx: VerbContext, query: BillingQuery, what: Omit<Bill
   requireScope(ctx.principal, 'billing:read')
   const buckets = bucketsOrThrow(ctx, query)
   const scope = { ...what, teamId: ctx.principal.teamId, buckets }
-  const db = await openHeavyReads(ctx)
+  const db = await openHeavyReads(ctx, (await nearEnv(ctx)).DB)
   const isListed = query.include === 'INTERVALS'
   if (isListed) return { buckets, ...(await readParts(db, scope, ctx.nowMs)) }
   const charges = await readBill(db, scope, BOUNDS, ctx.nowMs)

@@ -28,6 +28,7 @@ import { decodeCursor, pageOf } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { readHeavyList } from '../heavy-reads.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { reportTag, requireMatch } from '../precondition.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
@@ -108,7 +109,7 @@ export async function listEndpoints(
 ): Promise<{ endpoints: EndpointConfig[]; pagination: Pagination }> {
   requireScope(ctx.principal, 'serverless:read')
   const after = decodeCursor(LIST_BINDING, page.cursor)
-  const read = () => table.listEndpoints(openRecords(ctx.env), ctx.principal.teamId, after, page.limit + 1)
+  const read = async () => table.listEndpoints(openRecords(await nearEnv(ctx)), ctx.principal.teamId, after, page.limit + 1)
   const rows = await readHeavyList(ctx, ENDPOINT_WEIGHT, read, ({ length }) => length)
   const { shown, pagination } = pageOf(rows, page.limit, LIST_BINDING, ({ position }) => position)
   return { endpoints: shown.map(({ config }) => config), pagination }

@@ -7,6 +7,7 @@ import { mapInPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { readHeavyList } from '../heavy-reads.ts'
+import { nearEnv } from '../near-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { readLivePods, silencesOf } from './live-pods.ts'
 import { toPod } from './pod-view.ts'
@@ -41,7 +42,7 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   const filters = query.label ?? []
   const binding = [LIST_BINDING, query.includeClusterPods, ...filters].join(' ')
   const after = decodeCursor(binding, query.cursor)
-  const page = () => ownPods(ctx.env, ctx.principal, after, query.limit + 1, filters)
+  const page = async () => ownPods(await nearEnv(ctx), ctx.principal, after, query.limit + 1, filters)
   const weigh = ({ pods, examined }: Awaited<ReturnType<typeof page>>) => pods.length + examined / POD_WEIGHT
   const { pods: read, found, end } = await readHeavyList(ctx, POD_WEIGHT, page, weigh)
   const positionOf = ({ row: { createdAtMs, id } }: OwnPod) => ({ createdAt: createdAtMs, id })

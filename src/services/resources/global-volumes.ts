@@ -9,6 +9,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
@@ -58,7 +59,7 @@ export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<Glo
 /** Returns all volumes of the account, newest first. Throws 403. */
 export async function listGlobalVolumes(ctx: VerbContext): Promise<GlobalVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
-  return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(toGlobalVolume)
+  return (await table.listGlobalVolumes(openDatabase((await nearEnv(ctx)).DB), ctx.principal.teamId)).map(toGlobalVolume)
 }
 
 /** Renames a volume. Throws 400 (name taken), 403, 404, and 409 after too many concurrent changes. */

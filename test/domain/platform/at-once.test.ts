@@ -1,7 +1,7 @@
 import { mapAtOnce, settleAtOnce } from '../../../src/platform/at-once.ts'
 import { describe, expect, it } from '../../support/unit.ts'
 
-/** Calls that end when they are told to; `begun` lists those that began, in order. */
+/** Calls that end when the test ends them; `begun` lists those that began, in order. */
 function scene() {
   const begun: number[] = []
   const ends = new Map<number, (error?: Error) => void>()
