@@ -4,6 +4,7 @@ import { ask, type ClusterState, decideCluster, type Member, type Step } from '.
 import { type ClusterEffects, clusterEffects } from '../src/effects/clusters/steps.ts'
 import type { Env } from '../src/env.ts'
 import type { OverlayReport } from '../src/host-protocol/overlays.ts'
+import { mapAtOnce } from '../src/platform/at-once.ts'
 import { logEvent } from '../src/platform/log.ts'
 import type { ClusterRpc } from '../src/rpc/cluster.ts'
 import { ALARMS_SCHEMA, Alarms } from './alarms.ts'
@@ -128,15 +129,10 @@ export class ClusterObject extends PlaneObject implements ClusterRpc {
 
   /** True when anything changed, so that the steps must be decided again. */
   private async perform(steps: readonly Step[], members: readonly Member[]): Promise<boolean> {
-    let hasChanged = false
     // Steps of kind `giveUp` run one by one: the lost member comes last, so that after a crash the next run finds the remaining ones.
     const atATime = steps.some(({ kind }) => kind === 'giveUp') ? 1 : AT_A_TIME
-    for (let done = 0; done < steps.length; done += atATime) {
-      const some = steps.slice(done, done + atATime)
-      const outcomes = await Promise.all(some.map((step) => this.performOne(step, members)))
-      hasChanged ||= outcomes.includes(true)
-    }
-    return hasChanged
+    const outcomes = await mapAtOnce(steps, (step) => this.performOne(step, members), atATime)
+    return outcomes.includes(true)
   }
 
   private async performOne(step: Step, members: readonly Member[]): Promise<boolean> {

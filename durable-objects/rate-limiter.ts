@@ -1,3 +1,5 @@
+import { newestBookmark } from '../src/db/client.ts'
+import { isSettled, type NewestWrite, wroteAt } from '../src/domain/newest-write.ts'
 import {
   emptyCounts,
   isAllowed,
@@ -9,6 +11,7 @@ import {
   spendOne,
 } from '../src/domain/rate-limit.ts'
 import type { Env } from '../src/env.ts'
+import { logEvent } from '../src/platform/log.ts'
 import type { RateLimiterRpc } from '../src/rpc/rate-limiter.ts'
 import { PlaneObject } from './plane-object.ts'
 import { applySchema } from './sql-migrations.ts'
@@ -25,12 +28,17 @@ const SWEEP_ABOVE = 1_000
  * RATE-5, CAP-2). Counts are in memory and written within a second, because a write per request would cost more than most requests
  * (RATE-9). The share of each pod, and of each key and session in the reserve (SHR-44), is only in memory: after a restart the object knows
  * only their total.
+ *
+ * It also knows which state of the database contains the user's writes (RATE-34), because every request visits it. A new instance does not
+ * know of writes that were counted before, and so begins as if one had just been.
  */
 export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
   private readonly counts = emptyCounts()
   private readonly pods = new Map<string, RateCounts>()
   private readonly reserves = new Map<string, number>()
   private isWriting = false
+  private newest: NewestWrite = wroteAt(Date.now())
+  private isLearning = false
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -55,12 +63,43 @@ export class RateLimiterObject extends PlaneObject implements RateLimiterRpc {
         ? spendOne(this.counts, quota, nowMs, ends, { credential, used: this.reserves })
         : spendAll([{ counts: this.countsOf(podId, nowMs), quota }, together], nowMs, ends)
     // A refused request changes no count, so a flood of them writes nothing.
-    if (isAllowed(outcome)) this.keep()
+    if (isAllowed(outcome)) {
+      this.keep()
+      this.newest = wroteAt(nowMs)
+    }
     return outcome
+  }
+
+  takeRead(minute: number, hour: number, day: number, nowMs = Date.now()): { outcome: RateOutcome; bookmark: string | null } {
+    const outcome = spendOne(this.counts, { minute, hour, day }, nowMs)
+    if (isAllowed(outcome)) this.keep()
+    const { bookmark } = this.newest
+    if (bookmark === null && isSettled(this.newest, nowMs)) void this.learn()
+    return { outcome, bookmark }
+  }
+
+  wrote(): void {
+    this.newest = wroteAt(Date.now())
   }
 
   async probe(): Promise<void> {
     await this.ctx.storage.put('probe', 1)
+  }
+
+  /** Asks the primary for a bookmark: after a burst of writes once, and only when the user reads. */
+  private async learn(): Promise<void> {
+    if (this.isLearning) return
+    this.isLearning = true
+    const { newest } = this
+    try {
+      const bookmark = await newestBookmark(this.env.DB)
+      // A write that was counted meanwhile may not be in that state.
+      if (this.newest === newest) this.newest = { ...newest, bookmark }
+    } catch (error) {
+      logEvent('warn', 'the newest state of the database is not known: lists are read from the primary', { error })
+    } finally {
+      this.isLearning = false
+    }
   }
 
   private countsOf(podId: string, nowMs: number): RateCounts {

@@ -48,6 +48,7 @@ export interface Env extends SessionVariables, ConsoleVariables, AwsVariables {
   HOST_SILENCE_MAX_MS: string
   TERMINATED_PODS_KEPT_MS?: string
   AUDIT_KEEP_DAYS?: string
+  READ_REPLICAS?: string
   USAGE_KEEP_DAYS?: string
   SPEND_LIMIT_USD_PER_HOUR?: string
   PLACEMENT: string
@@ -101,6 +102,8 @@ export interface Settings {
   hostSilenceMaxMs: number
   /** Time for which the row of a terminated pod is retained, milliseconds (POD-76). */
   terminatedPodsKeptMs: number
+  /** Whether lists may be read from a replica of the database (RATE-34). */
+  hasReadReplicas: boolean
   /** Time for which a row of the audit log is retained, milliseconds (AUD-10). */
   auditKeptMs: number
   /** Time for which the intervals behind daily sums are retained, milliseconds (BIL-42). */
@@ -191,6 +194,7 @@ function parseSettings(env: Env): Settings {
     webhooksPerReceiver: readPlaces(env.WEBHOOKS_PER_RECEIVER),
     hostLostAfterMs: readDuration(env.HOST_LOST_AFTER_MS, MIN_HOST_LOST_AFTER_MS, DEFAULT_HOST_LOST_AFTER_MS),
     hostSilenceMaxMs: readDuration(env.HOST_SILENCE_MAX_MS, SILENCE_MIN_MS, DEFAULT_HOST_SILENCE_MAX_MS),
+    hasReadReplicas: env.READ_REPLICAS === '1',
     auditKeptMs: readDuration(env.AUDIT_KEEP_DAYS, 1, DEFAULT_AUDIT_KEEP_DAYS) * DAY_MS,
     usageKeptMs: readDuration(env.USAGE_KEEP_DAYS, MIN_USAGE_KEEP_DAYS, DEFAULT_USAGE_KEEP_DAYS) * DAY_MS,
     terminatedPodsKeptMs: readDuration(env.TERMINATED_PODS_KEPT_MS, MIN_TERMINATED_PODS_KEPT_MS, DEFAULT_TERMINATED_PODS_KEPT_MS),

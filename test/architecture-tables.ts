@@ -165,6 +165,7 @@ export const READS_THE_CLOCK: Readonly<Record<string, string>> = {
   'src/effects/pods/pod-spec.ts': 'a host’s object makes the workload',
   'src/effects/pods/watch-spend.ts': 'a pod is charged until it stops, after a notification',
   'src/effects/workers/place-worker.ts': 'an endpoint’s object places workers, and waits for hosts',
+  'src/services/accounts/rate-limit.ts': 'measures how long a request took',
   'src/services/billing/spend.ts': 'explains a statement that read the clock',
   'src/services/heavy-reads.ts': 'the rows of a read count from its end',
   'src/services/plane/readiness.ts': 'measures a duration',

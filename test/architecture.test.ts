@@ -80,6 +80,22 @@ function partOf(path: string, folder: string): string {
   return path.slice(folder.length + 1).split('/')[0] ?? ''
 }
 
+/**
+ * The lines that wait for a list of unstated length: `Promise.all` of anything but the fixed calls of an array, without a line
+ * `// Bounded: <reason>` before it.
+ */
+function unboundedCalls(text: string): string[] {
+  const lines = text.split('\n')
+  return lines.flatMap((line, at) => {
+    const call = /\bPromise\.(?:all|allSettled|any|race)\((.*)/.exec(line)
+    if (call === null) return []
+    const [, first = ''] = call
+    const next = lines[at + 1]?.trim() ?? ''
+    const isFixed = first.startsWith('[') && !`${first}${first === '[' ? next : ''}`.startsWith('[...') && !first.includes('.map(')
+    return isFixed || lines[at - 1]?.trim().startsWith('// Bounded: ') ? [] : [line.trim()]
+  })
+}
+
 describe('rooms', () => {
   it('every source is in one', () => {
     expect(SOURCES.filter((file) => roomOf(file) === undefined)).toEqual([])
@@ -155,7 +171,8 @@ describe('rooms', () => {
     expect(SOURCES.filter((file) => namespaces.test(source(file)))).toEqual(['src/objects/stubs.ts'])
     const stubs = [...source('src/objects/stubs.ts').matchAll(/export function (\w+)\(env: Env, (.*?)\): DurableObjectStub/g)]
     expect(stubs.length).toBe(source('src/objects/stubs.ts').match(/DurableObjectStub</g)?.length)
-    for (const [, name, parameter] of stubs) expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>$/)
+    for (const [, name, parameter] of stubs)
+      expect(parameter, name).toMatch(/^\{[\w ,:]+\}: Owned<('\w+'|LogKind)>(, region: LocationHint \| null = null)?$/)
   })
 
   it('[AUT-21] only the listed files read a proof of ownership, and none forges one', () => {
@@ -205,6 +222,18 @@ describe('rooms', () => {
       /\bDate\.now\b|\bnew Date\(\)|\bperformance\.now\b/.test(source(file)),
     )
     expect(readers.sort()).toEqual(Object.keys(READS_THE_CLOCK).sort())
+  })
+
+  it('[RATE-33] calls over a list go through src/platform/at-once.ts, except where a line states what bounds them', () => {
+    const rooms = ['src/services', 'src/effects', 'src/objects', 'src/http', 'src/queue', 'src/rpc', 'src/db', 'durable-objects']
+    const unbounded = rooms.flatMap(listFiles).flatMap((file) => unboundedCalls(source(file)).map((line) => `${file}: ${line}`))
+    expect(unbounded).toEqual([])
+    expect(unboundedCalls('await Promise.all([one(), two()])\nawait Promise.all(hosts.map(ask))')).toEqual([
+      'await Promise.all(hosts.map(ask))',
+    ])
+    expect(unboundedCalls('await Promise.allSettled([...hosts.map(ask)])')).toHaveLength(1)
+    expect(unboundedCalls('await Promise.all([\n  ...hosts.map(ask),\n])')).toHaveLength(1)
+    expect(unboundedCalls('// Bounded: two secrets.\nawait Promise.all(secrets.map(sign))')).toEqual([])
   })
 
   it('verbs and effects know nothing of HTTP', () => {

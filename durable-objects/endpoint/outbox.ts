@@ -6,6 +6,7 @@ import type { Env } from '../../src/env.ts'
 import { type HandOver, handOverHeaders } from '../../src/objects/hand-over.ts'
 import { asPlane } from '../../src/objects/ownership/as-plane.ts'
 import { webhookSenderStub } from '../../src/objects/stubs.ts'
+import { mapAtOnce } from '../../src/platform/at-once.ts'
 import { logEvent } from '../../src/platform/log.ts'
 import type { Tx } from '../../src/queue/tx.ts'
 import type { LoggedDelivery } from '../../src/rpc/webhook-sender.ts'
@@ -100,7 +101,7 @@ export class Outbox {
   private async drainBatch(): Promise<boolean> {
     const { state, now, transact } = this.deps
     const batch = state.outbox.first(BATCH)
-    const taken = await Promise.all(batch.map((row) => this.handOver(row).catch((error) => this.noteFailure(error))))
+    const taken = await mapAtOnce(batch, (row) => this.handOver(row).catch((error) => this.noteFailure(error)))
     const done = batch.filter((_, index) => taken[index])
     this.failures = done.length === batch.length ? 0 : this.failures + 1
     this.notBeforeMs = this.failures === 0 ? 0 : now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (this.failures - 1))

@@ -20,6 +20,28 @@ export function openRecords(env: MasterSecrets & { DB: D1Database }): Records {
   return Object.assign(openDatabase(env.DB), { vault: vaultOf(env) })
 }
 
+/**
+ * A view of the database for reads that need no state newer than `bookmark`: a near replica answers them if it has that state, else the
+ * primary does (RATE-34).
+ */
+export function nearReplica(binding: D1Database, bookmark: string): D1Database {
+  const session = binding.withSession(bookmark)
+  return {
+    prepare: (text) => session.prepare(text),
+    batch: (statements) => session.batch(statements),
+    exec: (text) => binding.exec(text),
+    withSession: (constraint) => binding.withSession(constraint),
+    dump: () => binding.dump(),
+  }
+}
+
+/** Returns a bookmark of a state that contains every write that was answered before this call. */
+export async function newestBookmark(binding: D1Database): Promise<string | null> {
+  const session = binding.withSession('first-primary')
+  await session.prepare('SELECT 1').run()
+  return session.getBookmark()
+}
+
 /** Wraps a database so that the number of rows read by each call is reported to `count`, which is awaited before the result is returned. */
 export function countingRows(binding: D1Database, count: (rows: number) => Promise<void>): D1Database {
   const batch = async <Row>(statements: D1PreparedStatement[]) => {

@@ -10,11 +10,10 @@ import { placementRequestOf } from '../domain/worker/shape.ts'
 import { type Env, readSettings } from '../env.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
+import { mapAtOnce } from '../platform/at-once.ts'
 import { loadCatalog } from './catalog.ts'
 import { isReplaceable } from './pods/pod-hosts.ts'
 
-/** Endpoints that are asked at the same time. */
-const ASKED_AT_ONCE = 32
 /** Stopped pods that are listed: their number has no limit. */
 const MAX_STOPPED = 1_000
 
@@ -44,12 +43,8 @@ function leavingPod(row: PodRow): LeavingPod {
 }
 
 async function askEndpoints(env: Env, catalog: Catalog, owners: readonly [string, string[]][]): Promise<LeavingEndpoint[]> {
-  const found: LeavingEndpoint[] = []
-  for (let at = 0; at < owners.length; at += ASKED_AT_ONCE) {
-    const asked = owners.slice(at, at + ASKED_AT_ONCE).map(([id, workerIds]) => askEndpoint(env, catalog, id, workerIds))
-    found.push(...(await Promise.all(asked)).filter((one) => one !== null))
-  }
-  return found
+  const asked = await mapAtOnce(owners, ([id, workerIds]) => askEndpoint(env, catalog, id, workerIds))
+  return asked.filter((one) => one !== null)
 }
 
 // The workers of a deleted endpoint are already on their way out.

@@ -22,6 +22,7 @@ const OPAQUE_ID_LENGTH = 16
 export async function explainPlacement(env: Env, config: EndpointConfig): Promise<HostVerdict[]> {
   const [hosts, catalog] = await Promise.all([listPlacementHosts(openDatabase(env.DB), HOST_STATUSES), loadCatalog(env)])
   const decisions = judgeHosts(placementRequestOf(catalog, config), hosts, MAX_HOSTS)
+  // Bounded: hashes of `MAX_HOSTS` names, without calls.
   return Promise.all(
     decisions.map(async ({ hostId, failed }) => ({
       hostId: await opaqueHostId(env, config.teamId, hostId),

@@ -35,6 +35,7 @@ export async function ownByLogGrant(
 async function isGranted(env: Env, hostId: string, workloadId: string, access: LogAccess): Promise<boolean> {
   const entry = [hostId, workloadId, access.kind, access.ownerId, access.grant].join('\n')
   if (verified.has(entry)) return true
+  // Bounded: a plane has two master secrets at most.
   const good = await Promise.all(masterSecrets(env).map((secret) => logGrant(secret, hostId, { ...access, workloadId })))
   if (!good.some((expected) => equalInConstantTime(access.grant, expected))) return false
   if (verified.size >= MAX_VERIFIED) verified.clear()

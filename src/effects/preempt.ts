@@ -15,6 +15,7 @@ import {
 import type { Env } from '../env.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
+import { mapAtOnce } from '../platform/at-once.ts'
 import { logEvent } from '../platform/log.ts'
 
 /** A worker that fits on no host. */
@@ -100,16 +101,14 @@ async function carryOut(env: Env, endpointId: string, search: CapacitySearch, of
 }
 
 async function askAll(env: Env, endpointId: string, ids: readonly string[], own: boolean): Promise<Map<string, CapacityOffer>> {
-  const answers = await Promise.all(
-    ids.slice(0, MAX_ASKED).map(async (id): Promise<[string, CapacityOffer][]> => {
-      try {
-        return [[id, await endpointStub(env, asPlane('endpoint', id, 'preempts workers')).requestCapacity({ endpointId, own })]]
-      } catch (error) {
-        logEvent('warn', 'an endpoint could not be asked for room', { endpointId: id, error })
-        return []
-      }
-    }),
-  )
+  const answers = await mapAtOnce(ids.slice(0, MAX_ASKED), async (id): Promise<[string, CapacityOffer][]> => {
+    try {
+      return [[id, await endpointStub(env, asPlane('endpoint', id, 'preempts workers')).requestCapacity({ endpointId, own })]]
+    } catch (error) {
+      logEvent('warn', 'an endpoint could not be asked for room', { endpointId: id, error })
+      return []
+    }
+  })
   return new Map(answers.flat())
 }
 

@@ -5,14 +5,12 @@ import type { HostEvent } from '../domain/host/event.ts'
 import { type Env, readSettings } from '../env.ts'
 import { asPlane } from '../objects/ownership/as-plane.ts'
 import { endpointStub } from '../objects/stubs.ts'
+import { settleAtOnce } from '../platform/at-once.ts'
 import { logEvent } from '../platform/log.ts'
 import { announceCapacity } from './capacity.ts'
 
 // Effects of a host's presence on its workloads. The host's object calls these and repeats a call that threw, so each is idempotent.
 // `sinceMs` is the last heartbeat, on the plane's clock.
-
-/** Endpoints that are notified at the same time. */
-const NOTIFIED_AT_ONCE = 32
 
 /**
  * Handles missing heartbeats (HOST-36). `silent`: jobs leased to the host's workers are not leased again before the host itself has stopped
@@ -44,14 +42,8 @@ export async function drainWorkers(env: Env, hostId: string): Promise<void> {
 // An endpoint that cannot be notified must not prevent the other notifications, so the failure is thrown at the end.
 async function notifyEndpoints(env: Env, hostId: string, event: HostEvent): Promise<void> {
   const owners = [...(await listWorkersOn(openDatabase(env.DB), hostId))]
-  let failure: unknown = null
-  for (let at = 0; at < owners.length; at += NOTIFIED_AT_ONCE) {
-    const notified = owners
-      .slice(at, at + NOTIFIED_AT_ONCE)
-      .map(([endpointId, workerIds]) =>
-        endpointStub(env, asPlane('endpoint', endpointId, 'presence of a host')).hostChanged(workerIds, event),
-      )
-    for (const outcome of await Promise.allSettled(notified)) if (outcome.status === 'rejected') failure = outcome.reason
-  }
-  if (failure !== null) throw failure
+  const outcomes = await settleAtOnce(owners, ([endpointId, workerIds]) =>
+    endpointStub(env, asPlane('endpoint', endpointId, 'presence of a host')).hostChanged(workerIds, event),
+  )
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
 }

@@ -11,6 +11,8 @@ export interface AppEnv {
     principal: Principal
     /** Proof that the request was counted (SHR-3); set after counting. */
     counted?: Counted
+    /** Bookmark of the caller's writes, for a request that only reads (RATE-34). */
+    newestWrite?: Promise<string | null>
     /** Set once a caller of the operator API is authenticated. */
     operator: Operator
     /** The parsed `If-Match`; set by routes of resources with an ETag (REST-21). */
@@ -23,8 +25,9 @@ export type AppContext = Context<AppEnv>
 
 /** Builds the context of a verb from an authenticated request. */
 export function verbContext(c: AppContext): VerbContext {
-  const { principal, requestId, counted, precondition } = c.var
-  return { env: c.env, principal, nowMs: Date.now(), requestId, ...(counted && { counted }), ...(precondition && { precondition }) }
+  const { principal, requestId, counted, newestWrite, precondition } = c.var
+  const given = { ...(counted && { counted }), ...(newestWrite && { newestWrite }), ...(precondition && { precondition }) }
+  return { env: c.env, principal, nowMs: Date.now(), requestId, ...given }
 }
 
 /** Builds the context of an operator's verb. */

@@ -1,3 +1,4 @@
+import type { LocationHint } from '../domain/catalog/location-hint.ts'
 import type { Env } from '../env.ts'
 import type { LogKind } from '../host-protocol/logs.ts'
 import type { ClusterRpc } from '../rpc/cluster.ts'
@@ -12,10 +13,17 @@ import type { Owned } from './owned.ts'
 // All names of Durable Objects in one place: to shard an endpoint or a team, change its name here. No stub takes a bare id: `own` proves
 // that a request's id is the caller's, and `asPlane` states the plane's own reason (AUT-21).
 
+// `region` counts when a call creates the object (HOST-191): the call that may be the first one states it, if it is made for someone far
+// from the hosts. Objects that a host calls first are created near that host anyway.
+
 // Deriving an id hashes the name, and the job API and the REST limiter need it for every call, so these ids are cached.
 const MAX_KNOWN_IDS = 10_000
 const endpointIds = new Map<string, DurableObjectId>()
 const limiterIds = new Map<string, DurableObjectId>()
+
+function inRegion(region: LocationHint | null): DurableObjectNamespaceGetDurableObjectOptions {
+  return region === null ? {} : { locationHint: region }
+}
 
 function knownId(known: Map<string, DurableObjectId>, objects: DurableObjectNamespace, name: string): DurableObjectId {
   const before = known.get(name)
@@ -27,13 +35,13 @@ function knownId(known: Map<string, DurableObjectId>, objects: DurableObjectName
 }
 
 /** The object that holds one endpoint's queue. */
-export function endpointStub(env: Env, { id }: Owned<'endpoint'>): DurableObjectStub<EndpointRpc> {
-  return env.ENDPOINT.get(knownId(endpointIds, env.ENDPOINT, id))
+export function endpointStub(env: Env, { id }: Owned<'endpoint'>, region: LocationHint | null = null): DurableObjectStub<EndpointRpc> {
+  return env.ENDPOINT.get(knownId(endpointIds, env.ENDPOINT, id), inRegion(region))
 }
 
 /** The object that holds one host's link and desired state. */
-export function hostStub(env: Env, { id }: Owned<'host'>): DurableObjectStub<HostRpc> {
-  return env.HOST.get(env.HOST.idFromName(id))
+export function hostStub(env: Env, { id }: Owned<'host'>, region: LocationHint | null = null): DurableObjectStub<HostRpc> {
+  return env.HOST.get(env.HOST.idFromName(id), inRegion(region))
 }
 
 /** The object through which the workloads of one host are reached. */
@@ -42,8 +50,8 @@ export function hostTunnelStub(env: Env, { id }: Owned<'host'>): DurableObjectSt
 }
 
 /** The object that decides the steps of one cluster's members. */
-export function clusterStub(env: Env, { id }: Owned<'cluster'>): DurableObjectStub<ClusterRpc> {
-  return env.CLUSTER.get(env.CLUSTER.idFromName(id))
+export function clusterStub(env: Env, { id }: Owned<'cluster'>, region: LocationHint | null = null): DurableObjectStub<ClusterRpc> {
+  return env.CLUSTER.get(env.CLUSTER.idFromName(id), inRegion(region))
 }
 
 /** The object that counts one user's REST requests. */
@@ -62,6 +70,6 @@ export function webhookSenderStub(env: Env, { id }: Owned<'team'>): DurableObjec
 }
 
 /** The object that stores the log of one worker or pod. */
-export function podLogStub(env: Env, { kind, id }: Owned<LogKind>): DurableObjectStub<PodLogRpc> {
-  return env.POD_LOG.get(env.POD_LOG.idFromName(`${kind}:${id}`))
+export function podLogStub(env: Env, { kind, id }: Owned<LogKind>, region: LocationHint | null = null): DurableObjectStub<PodLogRpc> {
+  return env.POD_LOG.get(env.POD_LOG.idFromName(`${kind}:${id}`), inRegion(region))
 }

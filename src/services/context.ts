@@ -31,6 +31,11 @@ export interface VerbContext {
   requestId: string
   /** The proof that the request was counted; without it nothing can be written in the caller's name (SHR-3). */
   counted?: Counted
+  /**
+   * For a request that only reads: a bookmark of a state of the database that contains all that the caller has written, once the request is
+   * counted; null: only the primary is sure to have it (RATE-34). Absent: everything is read from the primary.
+   */
+  newestWrite?: Promise<string | null>
   /** Present for REST calls only. */
   precondition?: Precondition
 }

@@ -16,7 +16,7 @@ const ROWS_OF_A_TURN = 500
  * Returns a database for operations whose work grows with the account's data (RATE-20): rows that it reads count towards the account's
  * budget `readRows`. Throws 429 when the budget is used up; an operation that has begun runs to its end.
  */
-export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>): Promise<Database> {
+export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>, binding = ctx.env.DB): Promise<Database> {
   const { teamId } = ctx.principal
   await requireReadRows(ctx)
   const count = async (rows: number) => {
@@ -24,7 +24,7 @@ export async function openHeavyReads(ctx: Pick<VerbContext, 'env' | 'principal'>
     enterRows(teamId, rows, Date.now())
     if (rows >= ROWS_OF_A_TURN) await yieldThread()
   }
-  return openDatabase(countingRows(ctx.env.DB, count))
+  return openDatabase(countingRows(binding, count))
 }
 
 /** Opens the sources of bills (RATE-20): intervals in the bucket count towards `readRows` like rows. Throws 429 when it is used up. */

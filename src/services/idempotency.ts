@@ -66,6 +66,7 @@ async function refuseKey({ env, principal }: VerbContext): Promise<never> {
  * older release.
  */
 async function fingerprintsOf(env: Env, fingerprint: string, text: string): Promise<string[]> {
+  // Bounded: a plane has two master secrets at most.
   return [fingerprint, ...(await Promise.all(masterSecrets(env).map((secret) => keyedDigest(secret, text))))]
 }
 

@@ -37,6 +37,14 @@ describe('settings', () => {
     expect(settings(text === undefined ? {} : { V1_ADAPTER: text }).v1Adapter).toBe(served)
   })
 
+  it.each([
+    ['1', true],
+    ['0', false],
+    [undefined, false],
+  ])('[RATE-34] READ_REPLICAS %j: %j', (text, reads) => {
+    expect(settings(text === undefined ? {} : { READ_REPLICAS: text }).hasReadReplicas).toBe(reads)
+  })
+
   it('[GQL-19] [GQL-29] [GQL-31] of GraphQL: own names, no end and no editor, unless the operator says otherwise', () => {
     expect(settings({}).graphql).toEqual({ hasOwnPodNames: true, deprecatedAtMs: null, sunsetAtMs: null, hasEditor: false })
     const given = { GRAPHQL_UNIQUE_POD_NAMES: 'false', GRAPHQL_DEPRECATED_AT: '2026-11-15', GRAPHQL_SUNSET_AT: 'some day', GRAPHIQL: '1' }

@@ -106,6 +106,7 @@ export class ChannelCalls {
       this.core.channelHosts.unheard.delete(this.hostId)
       keepStanding(tx, this.hostId, standing.filter(({ worker }) => this.isOwn(worker)).map(holderOf))
     })
+    // Bounded: calls of one agent to this object, which wait for work here.
     await Promise.all([...started, known])
   }
 

@@ -51,7 +51,8 @@ export class PodWorkloads {
     if (!pod || !made?.ok) return made
     const excess = made.hasSecrets ? await refuseBytes(env, pod.teamId, store.bytesOfAccount(pod.teamId), made.workload) : null
     if (excess !== null) return { ok: false, reason: excess }
-    await noteUnknownSecrets(env, { kind: 'pod', id: podId, ownerId: podId, start: container.generation }, made.unknownSecrets)
+    const log = { kind: 'pod', id: podId, ownerId: podId, start: container.generation, dataCenterId: pod.dataCenterId } as const
+    await noteUnknownSecrets(env, log, made.unknownSecrets)
     return made
   }
 

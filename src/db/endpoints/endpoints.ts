@@ -54,6 +54,7 @@ export async function findEndpoints(db: Records, teamId: string, ids: readonly s
     .select({ config: endpoints.config })
     .from(endpoints)
     .where(and(eq(endpoints.teamId, teamId), isNull(endpoints.deletedAt), named))
+  // Bounded: seals are opened here, without calls.
   return Promise.all(rows.map(({ config }) => openConfig(db.vault, config)))
 }
 

@@ -10,8 +10,10 @@ import type { PodSpec } from '../../domain/pod/record.ts'
 import { type Env, readSettings } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { clusterStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent, tryLogged } from '../../platform/log.ts'
 import { spendDemand } from '../billing/spend.ts'
+import { regionOf } from '../catalog.ts'
 import { reconcileSoon } from '../notify-cluster.ts'
 import { grantedBy, type PodDraft } from '../pods/place-pod.ts'
 import { type PodHost, podHost } from '../pods/with-pod-intents.ts'
@@ -84,10 +86,10 @@ async function createOn(
   each: Parameters<typeof insertCluster>[3]['each'],
   together: readonly Statement[],
 ): Promise<'done' | ClusterRefusal | string[]> {
-  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places a workload'))
+  const object = clusterStub(env, asPlane('cluster', cluster.id, 'places a workload'), regionOf([cluster.dataCenterId]))
   await object.expect(cluster.id)
   const seats = members.map((member) => ({ member, host: podHost(env, member.hostId) }))
-  const accepted = await Promise.all(seats.map(({ member, host }) => recordIntentOn(host, member.id)))
+  const accepted = await mapAtOnce(seats, ({ member, host }) => recordIntentOn(host, member.id))
   const busy = seats.flatMap(({ member }, index) => (accepted[index] ? [] : [member.hostId]))
   if (busy.length > 0) {
     await eachSeat(seats, (host, podId) => host.clearIntent(podId))
@@ -120,10 +122,8 @@ async function eachSeat(
   seats: readonly { member: PodRow; host: PodHost }[],
   notify: (host: PodHost, podId: string) => Promise<void>,
 ): Promise<void> {
-  await Promise.all(
-    seats.map(({ member, host }) =>
-      tryLogged('warn', 'a host could not be notified of a member', { podId: member.id }, () => notify(host, member.id)),
-    ),
+  await mapAtOnce(seats, ({ member, host }) =>
+    tryLogged('warn', 'a host could not be notified of a member', { podId: member.id }, () => notify(host, member.id)),
   )
 }
 

@@ -4,6 +4,7 @@ import { findPodForHost } from '../../db/pods/find-pods.ts'
 import { type Member, takesMember, triedAfter } from '../../domain/cluster/life.ts'
 import { decideGivenUp, decideTermination } from '../../domain/pod/pod.ts'
 import type { Env } from '../../env.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { notifyHostsOfOverlays } from '../overlays/notify-hosts.ts'
 import { changePodByPlatform } from '../pods/platform-change.ts'
 import { moveMemberPod } from '../pods/pod-hosts.ts'
@@ -35,9 +36,9 @@ export function clusterEffects(env: Env): ClusterEffects {
     release: async (members) => {
       const hosts = members.map(({ id, hostId }) => ({ id, host: podHost(env, hostId) }))
       // After a crash that follows the intent records, the hosts finish the release by themselves.
-      await Promise.all(hosts.map(({ id, host }) => host.recordIntent(id)))
+      await mapAtOnce(hosts, ({ id, host }) => host.recordIntent(id))
       await releaseMembers(db, members)
-      await Promise.all(hosts.map(({ id, host }) => host.sync(id)))
+      await mapAtOnce(hosts, ({ id, host }) => host.sync(id))
     },
     move: (member, others, reason) =>
       moveMemberPod(env, member.id, { from: member.hostId, generation: member.generation }, reason, {

@@ -7,6 +7,7 @@ import { leavingTimes } from '../../domain/worker/leaving.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { endpointStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent } from '../../platform/log.ts'
 import { knownHolders } from './memory.ts'
 
@@ -24,7 +25,7 @@ export async function readHolders(env: Env, teamId: string, nowMs: number): Prom
   if (workers.length === 0) return pods
   const ids = [...new Set(workers.map(({ endpointId }) => endpointId))].slice(0, MAX_ASKED)
   const configs = await findEndpoints(openRecords(env), teamId, ids)
-  const times = new Map((await Promise.all(configs.map((config) => askTimes(env, config)))).flat())
+  const times = new Map((await mapAtOnce(configs, (config) => askTimes(env, config))).flat())
   return [...pods, ...workers.flatMap((worker) => withTime(worker, times.get(worker.id), nowMs))]
 }
 

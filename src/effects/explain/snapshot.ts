@@ -5,6 +5,7 @@ import type { Advice } from '../../domain/explain/option.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { knownHosts, type Snapshot } from './memory.ts'
 
 /** Time after which a host's object that has not answered counts as silent. */
@@ -20,7 +21,7 @@ export function readSnapshot(env: Env, nowMs: number): Promise<Snapshot> {
 /** Whether any host of this advice misses heartbeats: its data may be out of date, so no advice depends on it (WHY-5). */
 export async function isAnySilent(env: Env, advice: readonly Advice[]): Promise<boolean> {
   const hostIds = new Set(advice.flatMap((one) => one.hostIds))
-  const silences = await Promise.all([...hostIds].map((id) => isSilent(env, id)))
+  const silences = await mapAtOnce([...hostIds], (id) => isSilent(env, id))
   return silences.includes(true)
 }
 

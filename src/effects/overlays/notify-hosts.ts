@@ -1,6 +1,7 @@
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { tryLogged } from '../../platform/log.ts'
 
 /**
@@ -12,5 +13,5 @@ export async function notifyHostsOfOverlays(env: Env, hostIds: readonly string[]
     const host = hostStub(env, asPlane('host', hostId, 'places a workload'))
     return tryLogged('warn', 'a host could not be notified of a private network', { hostId }, () => host.overlaysChanged(hostId))
   }
-  await Promise.all(hostIds.map(notify))
+  await mapAtOnce(hostIds, notify)
 }

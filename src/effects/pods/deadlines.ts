@@ -2,6 +2,7 @@ import { openDatabase } from '../../db/client.ts'
 import { listOverduePods, listTimedPodsOfHost } from '../../db/pods/deadlines.ts'
 import { decideDeadline } from '../../domain/pod/deadlines.ts'
 import type { Env } from '../../env.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { tryLogged } from '../../platform/log.ts'
 import { changePodByPlatform } from './platform-change.ts'
 import { type PodHost, podHost } from './with-pod-intents.ts'
@@ -20,7 +21,7 @@ const OVERDUE_MS = 60_000
 export async function applyDeadlinesOfHost(env: Env, here: PodHost, nowMs: number): Promise<number | null> {
   const timed = await listTimedPodsOfHost(openDatabase(env.DB), here.hostId, MAX_PODS)
   const due = timed.filter(({ dueMs }) => dueMs <= nowMs)
-  const outcomes = await Promise.all(due.map(({ id }) => applyDeadline(env, here, id, nowMs)))
+  const outcomes = await mapAtOnce(due, ({ id }) => applyDeadline(env, here, id, nowMs))
   if (outcomes.includes(false)) return nowMs + RETRY_MS
   return due.length === MAX_PODS ? nowMs : (timed[due.length]?.dueMs ?? null)
 }

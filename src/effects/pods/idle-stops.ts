@@ -3,6 +3,7 @@ import { listIdleStopPods } from '../../db/pods/idle-stops.ts'
 import { decideIdleStop, idleStopDueMs, nextIdleCheckMs } from '../../domain/pod/idle-stop.ts'
 import { workloadIdOf } from '../../domain/pod/workloads.ts'
 import type { Env } from '../../env.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { tryLogged } from '../../platform/log.ts'
 import { changePodByPlatform } from './platform-change.ts'
 import type { PodHost } from './with-pod-intents.ts'
@@ -22,14 +23,12 @@ export type IdleOnHost = (workloadIds: readonly string[]) => ReadonlyMap<string,
 export async function applyIdleStopsOfHost(env: Env, here: PodHost, idle: IdleOnHost, nowMs: number): Promise<number | null> {
   const pods = await listIdleStopPods(openDatabase(env.DB), here.hostId, MAX_PODS)
   const sinceById = idle(pods.map(({ id, generation }) => workloadIdOf(id, generation)))
-  const checks = await Promise.all(
-    pods.map(async (pod) => {
-      const idleSinceMs = sinceById.get(workloadIdOf(pod.id, pod.generation)) ?? null
-      const dueMs = idleStopDueMs(pod, idleSinceMs)
-      if (dueMs === null || dueMs > nowMs) return nextIdleCheckMs(pod, idleSinceMs, nowMs)
-      return (await stopIdle(env, here, pod.id, idleSinceMs, nowMs)) ? null : nowMs + RETRY_MS
-    }),
-  )
+  const checks = await mapAtOnce(pods, async (pod) => {
+    const idleSinceMs = sinceById.get(workloadIdOf(pod.id, pod.generation)) ?? null
+    const dueMs = idleStopDueMs(pod, idleSinceMs)
+    if (dueMs === null || dueMs > nowMs) return nextIdleCheckMs(pod, idleSinceMs, nowMs)
+    return (await stopIdle(env, here, pod.id, idleSinceMs, nowMs)) ? null : nowMs + RETRY_MS
+  })
   return checks.reduce((soonest, ms) => (ms === null || soonest === null ? (ms ?? soonest) : Math.min(ms, soonest)), null)
 }
 

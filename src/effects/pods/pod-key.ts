@@ -23,6 +23,7 @@ async function podKey(secret: string, podId: string): Promise<string> {
 export async function findPodOfKey(env: Env, token: string): Promise<{ podId: string; teamId: string } | null> {
   const podId = POD_KEY.exec(token)?.[1]
   if (podId === undefined) return null
+  // Bounded: a plane has two master secrets at most.
   const good = await Promise.all(masterSecrets(env).map((secret) => podKey(secret, podId)))
   if (!good.some((expected) => equalInConstantTime(token, expected))) return null
   const pod = await findPodOwner(openDatabase(env.DB), podId)

@@ -4,6 +4,7 @@ import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { podLogStub } from '../../objects/stubs.ts'
 import { tryLogged } from '../../platform/log.ts'
 import type { LogWriter } from '../../rpc/pod-log.ts'
+import { regionOf } from '../catalog.ts'
 
 /** Writer name of the plane in a pod's log; workload names end in a number and therefore never equal it. */
 export const PLANE_WRITER = 'plane'
@@ -19,13 +20,13 @@ const MAX_NAMES = 20
  */
 export async function noteUnknownSecrets(
   env: Env,
-  { kind, id, ownerId, start }: { kind: 'pod' | 'worker'; id: string; ownerId: string; start: number },
+  { kind, id, ownerId, start, dataCenterId }: { kind: 'pod' | 'worker'; id: string; ownerId: string; start: number; dataCenterId: string },
   names: readonly string[],
 ): Promise<void> {
   if (names.length === 0) return
   const more = names.length > MAX_NAMES ? ` and ${names.length - MAX_NAMES} more` : ''
   const line = `env refers to secrets that the account does not have; each is replaced by an empty string: ${names.slice(0, MAX_NAMES).join(', ')}${more}`
-  await append(env, { kind, id, ownerId, seq: start, workloadId: SECRETS_WRITER }, line)
+  await append(env, { kind, id, ownerId, seq: start, workloadId: SECRETS_WRITER, dataCenterId }, line)
 }
 
 /**
@@ -33,13 +34,18 @@ export async function noteUnknownSecrets(
  * Null: nothing to write. Best effort: a log that cannot be written must not undo the transition. The line has the instant at which it is
  * written, so that the lines of a log are in order.
  */
-export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version'>, line: string | null): Promise<void> {
-  if (line !== null) await append(env, { kind: 'pod', id: pod.id, ownerId: pod.id, seq: pod.version, workloadId: PLANE_WRITER }, line)
+export async function notePod(env: Env, pod: Pick<PodRow, 'id' | 'version' | 'dataCenterId'>, line: string | null): Promise<void> {
+  const { id, version, dataCenterId } = pod
+  if (line !== null) await append(env, { kind: 'pod', id, ownerId: id, seq: version, workloadId: PLANE_WRITER, dataCenterId }, line)
 }
 
-async function append(env: Env, { id, seq, ...writer }: LogWriter & { id: string; seq: number }, line: string): Promise<void> {
+type Note = LogWriter & { id: string; seq: number; dataCenterId: string }
+
+async function append(env: Env, { id, seq, dataCenterId, ...writer }: Note, line: string): Promise<void> {
   const { kind, ownerId } = writer
   await tryLogged('warn', 'a note could not be written', { ownerId }, () =>
-    podLogStub(env, asPlane(kind, id, 'writes a system line')).append(writer, [{ seq, at: Date.now(), source: 'system', line }]),
+    podLogStub(env, asPlane(kind, id, 'writes a system line'), regionOf([dataCenterId])).append(writer, [
+      { seq, at: Date.now(), source: 'system', line },
+    ]),
   )
 }

@@ -76,7 +76,7 @@ export async function placeWorker(env: Env, given: WorkerPlacement): Promise<Pla
   const placement = { ...given, config: { ...config, container: { ...config.container, env: filled.env } }, login: pull.login }
   const placed = await placeFilled(env, placement)
   if (placed.ok) {
-    const log = { kind: 'worker', id: given.workerId, ownerId: config.id, start: 1 } as const
+    const log = { kind: 'worker', id: given.workerId, ownerId: config.id, start: 1, dataCenterId: placed.dataCenterId } as const
     await noteUnknownSecrets(env, log, filled.unknown)
   }
   return placed

@@ -39,6 +39,7 @@ async function isTokenOf(env: Env, endpointId: string, workerId: string, authori
   if (!token.startsWith(`${KEY_KINDS.worker}_`) || token.length > 64) return false
   const entry = `${endpointId}/${workerId}/${token}`
   if (verified.has(entry)) return true
+  // Bounded: a plane has two master secrets at most.
   const good = await Promise.all(masterSecrets(env).map((secret) => workerToken(secret, endpointId, workerId)))
   if (!good.some((expected) => equalInConstantTime(token, expected))) return false
   if (verified.size >= MAX_VERIFIED) verified.clear()

@@ -1,6 +1,6 @@
 import type { Next } from 'hono'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
-import { countRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
+import { announceWrites, countRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
 import { rateLimitHeaders } from '../../services/accounts/rate-limit-headers.ts'
 import type { AppContext } from '../app-env.ts'
 import { endsSomething } from './ending.ts'
@@ -26,8 +26,10 @@ export function limitRate(c: AppContext, next: Next): Promise<void> {
 export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: AppContext, next: Next): Promise<void> {
   const { principal } = c.var
   const nowMs = Date.now()
-  const counting = countRequest(c.env, principal, nowMs)
-  const overlaps = onlyReads(c) && !refused.get(principal.credentialId, nowMs)
+  const isRead = onlyReads(c)
+  const counting = countRequest(c.env, principal, nowMs, false, isRead)
+  if (isRead) c.set('newestWrite', bookmarkOf(counting))
+  const overlaps = isRead && !refused.get(principal.credentialId, nowMs)
   // A request that is served meanwhile has no proof that it was counted, and so writes nothing (SHR-3).
   const [first] = overlaps ? await Promise.all([counting, next()]) : [await counting]
   const isReserved = first.verdict?.allowed === false && (await ends(c))
@@ -40,9 +42,18 @@ export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: 
     throw tooManyRequests(verdict)
   }
   if (!overlaps) await next()
+  if (!isRead) await announceWrites(c.env, principal, first, nowMs)
   if (!headers) return
   c.res.headers.set('RateLimit', headers.RateLimit)
   c.res.headers.set('RateLimit-Policy', headers['RateLimit-Policy'])
+}
+
+// A failed count fails the request itself, wherever it is awaited first.
+function bookmarkOf(counting: ReturnType<typeof countRequest>): Promise<string | null> {
+  return counting.then(
+    ({ bookmark }) => bookmark,
+    () => null,
+  )
 }
 
 // A log stream lasts as long as it is read, and a command in a pod does more than read; neither starts before the caller is counted.

@@ -3,6 +3,7 @@ import { V1CreateEndpoint, V1UpdateEndpoint } from '../../contract/v1/bodies.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { endpointCreate, endpointPatch, needsScaling, v1Endpoint, v1EndpointTemplate, v1Worker } from '../../domain/v1/endpoints.ts'
 import { loadCatalog } from '../../effects/catalog.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { toEndpoint } from '../../services/endpoints/endpoint-view.ts'
 import { listWorkers } from '../../services/endpoints/endpoint-workers.ts'
 import * as endpoints from '../../services/endpoints/endpoints.ts'
@@ -32,8 +33,8 @@ async function list(call: Call): Promise<Response> {
     const page = await endpoints.listEndpoints(call.ctx, { limit: 1000, cursor })
     return { items: page.endpoints, next: page.pagination.nextCursor }
   })
-  const shown = configs.map((config, index) => view(call, config, index < MAX_WITH_WORKERS))
-  return call.c.json(await Promise.all(shown), 200)
+  const shown = await mapAtOnce([...configs.entries()], ([index, config]) => view(call, config, index < MAX_WITH_WORKERS))
+  return call.c.json(shown, 200)
 }
 
 async function create(call: V1Call<V1CreateEndpoint>): Promise<Response> {

@@ -1,6 +1,7 @@
 import { Problem } from '../../contract/problems.ts'
 import { flatVolume } from '../../domain/flat/volumes.ts'
 import { v1Template } from '../../domain/v1/resources.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import type { VerbContext } from '../../services/context.ts'
 import { listVolumes } from '../../services/resources/network-volumes.ts'
 import { toTemplate } from '../../services/resources/template-view.ts'
@@ -28,7 +29,7 @@ export async function includeTemplates(
   ids: readonly (string | null)[],
 ): Promise<(id: string | null) => ReturnType<typeof v1Template> | null> {
   const distinct = [...new Set(ids)].filter((id) => id !== null).slice(0, MAX_TEMPLATES)
-  const templates = new Map(await Promise.all(distinct.map(async (id) => [id, await templateOrNull(ctx, id)] as const)))
+  const templates = new Map(await mapAtOnce(distinct, async (id) => [id, await templateOrNull(ctx, id)] as const))
   return (id) => templates.get(id ?? '') ?? null
 }
 

@@ -62,7 +62,7 @@ export function ownNewEndpoint(config: EndpointConfig): OwnEndpoint {
 
 /** A page of the caller's pods, limited as by `listPods` of the database. */
 export async function ownPods(
-  env: Env,
+  env: Parameters<typeof openRecords>[0],
   { teamId }: RequestOwner,
   ...page: Parameters<typeof listPods> extends [unknown, unknown, ...infer Rest] ? Rest : never
 ): Promise<{ pods: OwnPod[] } & Omit<Awaited<ReturnType<typeof listPods>>, 'rows'>> {

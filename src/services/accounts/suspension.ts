@@ -13,6 +13,7 @@ import { LOST, retryLost } from '../../effects/retry-lost.ts'
 import type { Env } from '../../env.ts'
 import { asPlane } from '../../objects/ownership/as-plane.ts'
 import { endpointStub } from '../../objects/stubs.ts'
+import { settleAtOnce } from '../../platform/at-once.ts'
 import { logEvent } from '../../platform/log.ts'
 import { noteByOperator, operatorCause } from '../audit.ts'
 import type { OperatorContext } from '../context.ts'
@@ -106,9 +107,7 @@ async function notifyEndpoints(env: Env, teamId: string, isSuspended: boolean, f
     const ids = await listEndpointIds(openDatabase(env.DB), teamId, afterId)
     const last = ids.at(-1)
     if (last === undefined) return notified
-    const outcomes = await Promise.allSettled(
-      ids.map((id) => endpointStub(env, asPlane('endpoint', id, 'suspends an account')).suspend(isSuspended)),
-    )
+    const outcomes = await settleAtOnce(ids, (id) => endpointStub(env, asPlane('endpoint', id, 'suspends an account')).suspend(isSuspended))
     notified += count(outcomes, ids, 'endpoint', failed)
     afterId = last
   }
@@ -121,7 +120,7 @@ async function changePods(ctx: OperatorContext, teamId: string, isSuspended: boo
     const last = pods.at(-1)
     if (last === undefined) return changed
     const due = pods.filter((pod) => decideSuspension(pod, isSuspended, ctx.nowMs) !== null)
-    const outcomes = await Promise.allSettled(due.map((pod) => changePod(ctx, pod, isSuspended)))
+    const outcomes = await settleAtOnce(due, (pod) => changePod(ctx, pod, isSuspended))
     const ids = due.map(({ id }) => id)
     changed += count(outcomes, ids, 'pod', failed)
     afterId = last.id

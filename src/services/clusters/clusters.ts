@@ -12,6 +12,7 @@ import { clusterStub } from '../../objects/stubs.ts'
 import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
+import { nearEnv } from '../near-reads.ts'
 import { readLivePods, silencesOf } from '../pods/live-pods.ts'
 import { toPod } from '../pods/pod-view.ts'
 import { reportTag, requireMatch } from '../precondition.ts'
@@ -21,7 +22,7 @@ import { toCluster } from './cluster-view.ts'
 /** Returns all clusters of the account that match a search (CLU-1). Throws 403. */
 export async function listClusters(ctx: VerbContext, search: SearchQuery = {}): Promise<Cluster[]> {
   requireScope(ctx.principal, 'clusters:read')
-  const db = openRecords(ctx.env)
+  const db = openRecords(await nearEnv(ctx))
   const { teamId } = ctx.principal
   return (await table.viewClusters(db, teamId, await table.listClusters(db, teamId, search))).map(toCluster)
 }

@@ -64,6 +64,7 @@ export async function previewCluster(ctx: VerbContext, body: CreateClusterReques
     dataCenterId: gang.ok ? gang.dataCenterId : null,
     cost: shownPrice(plan.pricePerHour * podCount),
     missing: gang.ok ? [] : [...(refuseGang(gang, podCount, missingVolumes).errors ?? [])],
+    // Bounded: hashes of `MAX_HOSTS_SHOWN` names, without calls.
     hosts: await Promise.all(
       hosts.map(async ({ hostId, members, failed }) => ({
         hostId: await opaqueHostId(ctx.env, teamId, hostId),

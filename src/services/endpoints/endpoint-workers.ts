@@ -12,6 +12,7 @@ import { rolloutOf } from '../../domain/worker/rollout.ts'
 import type { ActiveWorker } from '../../domain/worker/worker.ts'
 import { type OwnEndpoint, ownEndpoints } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { requireScope } from '../require-scope.ts'
@@ -47,7 +48,7 @@ export async function listWorkersOf(ctx: VerbContext, ids: readonly string[]): P
     const active = await endpointStub(ctx.env, endpoint).workers()
     return [endpoint.id, active.map((one) => toWorker(one, endpoint.row.version, ctx.nowMs))] as const
   }
-  return new Map(await Promise.all(endpoints.map(read)))
+  return new Map(await mapAtOnce(endpoints, read))
 }
 
 /**

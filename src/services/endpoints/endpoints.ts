@@ -10,11 +10,11 @@ import { createEndpointConfig, patchEndpointConfig } from '../../domain/endpoint
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { hideVariables, type ReleaseDiff } from '../../domain/endpoint/release-diff.ts'
 import { fillCreate, fillUpdate } from '../../domain/endpoint/template.ts'
-import { placeVolumes } from '../../domain/endpoint/volumes.ts'
+import { placeVolumes, workerDataCenters } from '../../domain/endpoint/volumes.ts'
 import type { SecretGrants } from '../../domain/resources/container.ts'
 import { etagOf } from '../../domain/text/etag.ts'
 import { contentsOf } from '../../effects/audit.ts'
-import { loadCatalog } from '../../effects/catalog.ts'
+import { loadCatalog, regionOf } from '../../effects/catalog.ts'
 import type { Env } from '../../env.ts'
 import { type OwnEndpoint, own, ownNewEndpoint, ownPastEndpoint } from '../../objects/ownership/own.ts'
 import { dropQueue } from '../../objects/ownership/own-queue.ts'
@@ -29,6 +29,7 @@ import { decodeCursor, pageOf, searchBinding } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { readHeavyList } from '../heavy-reads.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { reportTag, requireMatch } from '../precondition.ts'
 import { refuseLimit } from '../refuse-limit.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
@@ -64,7 +65,7 @@ async function writeEndpoint(ctx: VerbContext, body: CreateEndpointRequest, stor
   const together = [note(ctx, 'create', null, config), ...store(config)]
   const outcome = await table.insertEndpoint(openRecords(ctx.env), config, ctx.nowMs, first, together)
   if (outcome !== 'done') return refuse(ctx, outcome, config, wanted)
-  await endpointStub(ctx.env, ownNewEndpoint(config)).configure(config)
+  await endpointStub(ctx.env, ownNewEndpoint(config), regionOf(workerDataCenters(config))).configure(config)
   return config
 }
 
@@ -111,7 +112,7 @@ export async function listEndpoints(
   const { teamId } = ctx.principal
   const binding = searchBinding(LIST_BINDING, page)
   const after = decodeCursor(binding, page.cursor)
-  const read = () => table.listEndpoints(openRecords(ctx.env), teamId, after, page.limit + 1, page)
+  const read = async () => table.listEndpoints(openRecords(await nearEnv(ctx)), teamId, after, page.limit + 1, page)
   const rows = await readHeavyList(ctx, ENDPOINT_WEIGHT, read, ({ length }) => length)
   const { shown, pagination } = pageOf(rows, page.limit, binding, ({ position }) => position)
   const counts = page.include && { total: await table.countEndpoints(openDatabase(ctx.env.DB), teamId) }

@@ -7,6 +7,7 @@ import type { Owned } from '../../objects/owned.ts'
 import { hostsOf, ownPastPod } from '../../objects/ownership/own.ts'
 import { hostsOfWorker, ownWorker } from '../../objects/ownership/own-worker.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import type { VerbContext } from '../context.ts'
 import { readEndpoint } from '../endpoints/endpoints.ts'
 import { readPeriod } from '../read-period.ts'
@@ -53,7 +54,7 @@ export function readWindow(query: MetricsQuery, nowMs: number): Window {
 export async function readFrom(env: Env, hosts: readonly Owned<'host', null>[], track: string, window: Window): Promise<Series[]> {
   // A window without steps needs no reads.
   if (window.count === 0) return []
-  return joinSeries(await Promise.all(hosts.map((host) => hostStub(env, host).readHistory(track, window))))
+  return joinSeries(await mapAtOnce(hosts, (host) => hostStub(env, host).readHistory(track, window)))
 }
 
 /** Returns series in the format of the answer. */

@@ -6,11 +6,13 @@ import { cordonByOperator, liftCordon } from '../../db/hosts/host-cordon.ts'
 import { findHost, findHostState, type HostRecord, listHosts as listHostRows, removeIdleHost } from '../../db/hosts/host-views.ts'
 import { healthOf } from '../../domain/host/health.ts'
 import { announceCapacity } from '../../effects/capacity.ts'
+import { regionOf } from '../../effects/catalog.ts'
 import { drainWorkers } from '../../effects/presence.ts'
 import type { Env } from '../../env.ts'
 import { DEFAULT_PORT_RANGE } from '../../host-protocol/messages.ts'
 import { asOperator } from '../../objects/ownership/as-plane.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { HostPresenceView } from '../../rpc/host.ts'
 import { noteByOperator } from '../audit.ts'
@@ -32,13 +34,13 @@ type Presence = HostPresenceView | null
 export async function listHosts(env: Env): Promise<Host[]> {
   const records = await listHostRows(openDatabase(env.DB))
   const asked = records.length <= MAX_ASKED
-  return Promise.all(records.map(async (record) => toHost(record, asked ? await askPresence(env, record.host.id) : null)))
+  return mapAtOnce(records, async (record) => toHost(record, asked ? await askPresence(env, record.host) : null))
 }
 
 /** Returns one host. Throws 404, also for a removed one. */
 export async function getHost(env: Env, id: string): Promise<Host> {
   const found = orNotFound(await findHost(openDatabase(env.DB), id))
-  return toHost(found, await askPresence(env, id))
+  return toHost(found, await askPresence(env, found.host))
 }
 
 /** Cordons a host: it gets no new work, running workloads stay (HOST-31). Throws 404. */
@@ -111,8 +113,8 @@ function noteHost(ctx: OperatorContext, verb: string, id: string, after: Record<
   return noteByOperator(ctx, null, { action: `hosts.${verb}`, resourceKind: 'host', resourceId: id, before: {}, after })
 }
 
-async function askPresence(env: Env, id: string): Promise<Presence> {
-  return hostStub(env, asOperator(id))
+async function askPresence(env: Env, { id, dataCenterId }: HostRecord['host']): Promise<Presence> {
+  return hostStub(env, asOperator(id), regionOf([dataCenterId]))
     .presence()
     .catch((error: unknown) => {
       logEvent('warn', 'presence of a host not known', { hostId: id, error })

@@ -56,6 +56,7 @@ async function readMerged(
   for (;;) {
     const batch = waiting.splice(0, AT_ONCE)
     const read = batch.map((span) => readOne(env, endpointId, span, reading, isBounded))
+    // Bounded: `AT_ONCE` logs.
     pages.push(...(await Promise.all(read)).filter((page) => page !== null))
     const page = mergePages(pages, direction, after, limit)
     const [next] = waiting

@@ -3,6 +3,7 @@ import type { Env } from '../../env.ts'
 import type { LogBatch, LogsResponse } from '../../host-protocol/logs.ts'
 import type { Owned } from '../../objects/owned.ts'
 import { podLogStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent } from '../../platform/log.ts'
 
 type Result = LogsResponse['results'][number]
@@ -12,7 +13,7 @@ type Result = LogsResponse['results'][number]
  * answer, so the host sends it again. A batch for a workload that was not assigned to the host is refused for good (HOST-10).
  */
 export async function takeLogs(env: Env, host: Owned<'host'>, batches: readonly LogBatch[]): Promise<LogsResponse> {
-  const results = await Promise.all(batches.map((batch) => takeBatch(env, host, batch)))
+  const results = await mapAtOnce(batches, (batch) => takeBatch(env, host, batch))
   return { results: results.filter((result) => result !== null) }
 }
 

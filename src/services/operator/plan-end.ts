@@ -11,6 +11,7 @@ import { listIdentities } from '../../db/sessions/identities.ts'
 import { planResumption, planSuspension, planUserDeletion } from '../../domain/plan/account.ts'
 import { effect } from '../../domain/plan/effect.ts'
 import { viewSpend } from '../../effects/billing/spend.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { accountOf } from '../accounts/dry-runs/plan-account.ts'
 import { planChange } from '../change-plan.ts'
 import type { OperatorContext } from '../context.ts'
@@ -31,8 +32,8 @@ export async function planSuspendUser(ctx: OperatorContext, userId: string, isSu
 
 async function pauseOfFollowing(ctx: OperatorContext, userId: string, isSuspended: boolean): Promise<ChangeEffect[]> {
   const following = await listFollowing(openDatabase(ctx.env.DB), userId)
-  const pauses = following.map(({ id, name }) => pauseOf(ctx, { kind: 'organization', id, name, teamId: id }, id, isSuspended))
-  return (await Promise.all(pauses)).flat()
+  const pauses = ({ id, name }: (typeof following)[number]) => pauseOf(ctx, { kind: 'organization', id, name, teamId: id }, id, isSuspended)
+  return (await mapAtOnce(following, pauses)).flat()
 }
 
 /** Returns the plan of suspending or resuming an organization. Throws 404 for an unknown or deleted one. */

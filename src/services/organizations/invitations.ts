@@ -14,6 +14,7 @@ import { readParent, writeParent } from '../../domain/session/parent.ts'
 import { refuseInvitation } from '../../domain/team/invitation.ts'
 import { refuseGift, refuseManaging, refuseOwning } from '../../domain/team/members.ts'
 import { oneCase } from '../../domain/text/letter-case.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { keyedDigest } from '../../platform/crypto.ts'
 import { newInvitationToken, newResourceId } from '../../platform/ids.ts'
 import { type Change, noteChange } from '../audit.ts'
@@ -137,7 +138,7 @@ async function requireInvitation(ctx: VerbContext, token: string) {
 /** Returns the parents of invitations, keys and what these are derived from, that have ended (DER-32). */
 async function endedParents({ env, nowMs }: VerbContext, rows: readonly table.InvitationRow[]): Promise<ReadonlySet<string>> {
   const parents = [...new Set(rows.flatMap(({ parent }) => parent ?? []))]
-  const good = await Promise.all(parents.map((parent) => isParentGood(env, readParent(parent), nowMs)))
+  const good = await mapAtOnce(parents, (parent) => isParentGood(env, readParent(parent), nowMs))
   return new Set(parents.filter((_parent, at) => !good[at]))
 }
 

@@ -96,6 +96,7 @@ export async function previewPod(ctx: VerbContext, body: CreatePodRequest): Prom
     dataCenterId: best?.dataCenterId ?? null,
     ...(best && computeView({ spec, vcpus: best.shape.vcpus, memoryMb: best.shape.memoryMb })),
     cost: shownPrice(pricePerHour),
+    // Bounded: hashes of `MAX_HOSTS_SHOWN` names, without calls.
     hosts: await Promise.all(
       hosts.map(async ({ hostId, failed }) => ({ hostId: await opaque(hostId), failed: failed.map(describeConstraint) })),
     ),

@@ -4,11 +4,14 @@ import type { Env } from '../../env.ts'
 import type { WorkloadStats } from '../../host-protocol/stats.ts'
 import { hostOf, type OwnPod } from '../../objects/ownership/own.ts'
 import { hostStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { inPieces } from '../../platform/yield-thread.ts'
 import type { PodsOnHost } from '../../rpc/host.ts'
 
 /** Timeout per host: the answer does not wait for a slower host, whose data is left out. */
 const WAIT_MS = 1_000
+/** Time after which no further host is asked: hosts are asked in groups, and many may be slow. */
+const ALL_WAIT_MS = 3_000
 /** Maximum number of hosts asked for one answer, because a request may make only a bounded number of calls. */
 const MAX_HOSTS = 500
 /** Pods per call, which takes a few milliseconds. */
@@ -24,15 +27,23 @@ export interface LivePod {
   idleSinceMs: number | null
 }
 
-/** Returns the live state of pods that are to run, by pod id: one call per host, all hosts at once, and no reads or writes of D1. */
+/** Returns the live state of pods that are to run, by pod id: one call per host and no reads or writes of D1. */
 export async function readLivePods(env: Env, pods: readonly OwnPod[]): Promise<Map<string, LivePod>> {
   const byHost = Map.groupBy(
     pods.filter(({ row }) => isToRun(row) && !row.hostLost),
     ({ row }) => row.hostId,
   )
   const asked = [...byHost].slice(0, MAX_HOSTS)
-  const reports = await Promise.all(asked.map(([, onHost]) => readInPieces(env, onHost)))
-  return new Map(reports.flat())
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+  }, ALL_WAIT_MS)
+  try {
+    const reports = await mapAtOnce(asked, async ([, onHost]) => (isLate ? [] : await readInPieces(env, onHost)))
+    return new Map(reports.flat())
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 /** Returns the pods on silent hosts, and since when. */

@@ -22,6 +22,7 @@ export async function readPodDetails({ env, principal }: VerbContext, ids: reado
   const mayKnow = (id: string) => hasScope(scopes, 'pods:read', id) || hasScope(scopes, 'pods:write', id)
   const rows = await findPodDetails(openDatabase(env.DB), teamId, ids.filter(mayKnow))
   const hosts = [...new Set(rows.map(({ hostId }) => hostId))]
+  // Bounded: hashes of names, without calls.
   const names = new Map(await Promise.all(hosts.map(async (id) => [id, await opaqueHostId(env, teamId, id)] as const)))
   return new Map(
     rows.map(({ id, hostId, sshSuffix, isInterruptible }) => {

@@ -11,6 +11,7 @@ import { mapInPieces } from '../../platform/yield-thread.ts'
 import type { VerbContext } from '../context.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import { readHeavyList } from '../heavy-reads.ts'
+import { nearEnv } from '../near-reads.ts'
 import { requireScope } from '../require-scope.ts'
 import { readLivePods, silencesOf } from './live-pods.ts'
 import { toPod } from './pod-view.ts'
@@ -48,7 +49,10 @@ export async function listPods(ctx: VerbContext, query: ListPodsQuery): Promise<
   const binding = bindingOf(query)
   const after = decodeCursor(binding, query.cursor)
   const read = async () => {
-    const [page, counts] = await Promise.all([ownPods(ctx.env, ctx.principal, after, query.limit + 1, filter), readCounts(ctx, query)])
+    const [page, counts] = await Promise.all([
+      ownPods(await nearEnv(ctx), ctx.principal, after, query.limit + 1, filter),
+      readCounts(ctx, query),
+    ])
     return { page, counts }
   }
   // A search may go through all pods of the account, as the counts do.

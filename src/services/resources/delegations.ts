@@ -37,6 +37,7 @@ async function writeDelegation(ctx: VerbContext, body: CreateDelegationRequest, 
 /** Returns all delegations of the account, newest first, including those that have ended (DER-26). Throws 403. */
 export async function listDelegations(ctx: VerbContext): Promise<EcrDelegation[]> {
   requireScope(ctx.principal, 'registries:read')
+  // Bounded: hashes of names, without calls.
   return Promise.all((await table.listDelegations(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown))
 }
 

@@ -10,6 +10,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
@@ -59,7 +60,7 @@ export async function getGlobalVolume(ctx: VerbContext, id: string): Promise<Glo
 /** Returns all volumes of the account that match a search. Throws 403. */
 export async function listGlobalVolumes(ctx: VerbContext, search: SearchQuery = {}): Promise<GlobalVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
-  return (await table.listGlobalVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId, search)).map(toGlobalVolume)
+  return (await table.listGlobalVolumes(openDatabase((await nearEnv(ctx)).DB), ctx.principal.teamId, search)).map(toGlobalVolume)
 }
 
 /** Renames a volume. Throws 400 (name taken), 403, 404, and 409 after too many concurrent changes. */

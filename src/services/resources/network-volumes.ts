@@ -16,6 +16,7 @@ import { requireSpend } from '../billing/spend.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { refuseLimit } from '../refuse-limit.ts'
@@ -57,7 +58,7 @@ export async function getVolume(ctx: VerbContext, id: string): Promise<NetworkVo
 /** Returns all volumes of the account that match a search. Throws 403. */
 export async function listVolumes(ctx: VerbContext, search: SearchQuery = {}): Promise<NetworkVolume[]> {
   requireScope(ctx.principal, 'volumes:read')
-  return (await table.listNetworkVolumes(openDatabase(ctx.env.DB), ctx.principal.teamId, search)).map(toNetworkVolume)
+  return (await table.listNetworkVolumes(openDatabase((await nearEnv(ctx)).DB), ctx.principal.teamId, search)).map(toNetworkVolume)
 }
 
 /** Renames or grows a volume (VOL-3). Throws 400, 402, 403, 404, and 409 after too many concurrent changes. */

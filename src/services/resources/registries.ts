@@ -10,6 +10,7 @@ import { DELETED, noteChange } from '../audit.ts'
 import type { VerbContext } from '../context.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { requireScope } from '../require-scope.ts'
@@ -45,7 +46,7 @@ export async function getRegistry(ctx: VerbContext, id: string): Promise<Registr
 /** Returns all credentials of the account, oldest first: a client deletes from the front, and stops at one in use (REG-1). Throws 403. */
 export async function listRegistries(ctx: VerbContext): Promise<Registry[]> {
   requireScope(ctx.principal, 'registries:read')
-  return (await table.listRegistries(openDatabase(ctx.env.DB), ctx.principal.teamId)).map(shown)
+  return (await table.listRegistries(openDatabase((await nearEnv(ctx)).DB), ctx.principal.teamId)).map(shown)
 }
 
 /** Replaces user name and password of a credential (GQL-35); later pulls with it use the new ones. Throws 403 and 404. */

@@ -24,6 +24,7 @@ import type { Principal, VerbContext } from '../context.ts'
 import { decodeCursor, pageOf, rowsWithin, searchBinding } from '../cursor.ts'
 import { decideAgain } from '../decide-again.ts'
 import { onceForKey, type StoreAnswer } from '../idempotency.ts'
+import { nearEnv } from '../near-reads.ts'
 import { orNotFound } from '../or-not-found.ts'
 import { contentTag, reportTag, requireMatch } from '../precondition.ts'
 import { putEnv, replayEnv } from '../replayed-env.ts'
@@ -99,7 +100,7 @@ export async function listTemplates(
   requireScope(ctx.principal, 'templates:read')
   const binding = searchBinding(LIST_BINDING, page)
   const after = decodeCursor(binding, page.cursor)
-  const db = openRecords(ctx.env)
+  const db = openRecords(await nearEnv(ctx))
   const { teamId } = ctx.principal
   const limit = rowsWithin(await table.measureTemplates(db, teamId, after, page.limit, page), page.limit, MAX_PAGE_BYTES)
   const rows = await table.listTemplates(db, teamId, after, limit + 1, page)

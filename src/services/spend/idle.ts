@@ -1,6 +1,7 @@
 import type { EndpointImpact } from '../../domain/endpoint/impact.ts'
 import { type OwnEndpoint, ownEndpoints, ownPods } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { logEvent } from '../../platform/log.ts'
 import type { VerbContext } from '../context.ts'
 import { readLivePods, silencesOf } from '../pods/live-pods.ts'
@@ -46,7 +47,7 @@ export async function readIdleWorkers(ctx: VerbContext, things: Asked): Promise<
   const ids = things.filter(({ kind }) => kind === 'ENDPOINT').map(({ id }) => id)
   if (ids.length === 0) return []
   const endpoints = await ownEndpoints(ctx.env, ctx.principal, ids.slice(0, MAX_ENDPOINTS))
-  const impacts = await Promise.all(endpoints.map((endpoint) => readImpact(ctx, endpoint)))
+  const impacts = await mapAtOnce(endpoints, (endpoint) => readImpact(ctx, endpoint))
   return impacts.flatMap((impact) => idleWorkers(impact))
 }
 

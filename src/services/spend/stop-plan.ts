@@ -5,6 +5,7 @@ import type { EndpointConfig } from '../../domain/endpoint/record.ts'
 import { type DecidedStop, decideSpendStop, type StoppableEndpoint } from '../../domain/plan/stop.ts'
 import { ownEndpoints } from '../../objects/ownership/own.ts'
 import { endpointStub } from '../../objects/stubs.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { keyedDigest } from '../../platform/crypto.ts'
 import type { VerbContext } from '../context.ts'
 import { requireScope } from '../require-scope.ts'
@@ -39,13 +40,11 @@ export async function makeStopPlan(ctx: VerbContext, { ids, idleForSeconds }: St
   const { pods, workers, volumes } = await readStoppable(openDatabase(env.DB), principal.teamId)
   const nanosOf = new Map(workers.map(({ endpointId, nanosPerHour }) => [endpointId, nanosPerHour]))
   const configs = await ownEndpoints(env, principal, [...new Set([...nanosOf.keys(), ...(ids ?? [])])])
-  const endpoints = await Promise.all(
-    configs.map(async (endpoint): Promise<StoppableEndpoint> => {
-      const { id, name, revision, workers: bounds } = endpoint.row
-      const impact = await endpointStub(env, endpoint).impact()
-      return { id, name, revision, workers: bounds, nanosPerHour: nanosOf.get(id) ?? 0, impact }
-    }),
-  )
+  const endpoints = await mapAtOnce(configs, async (endpoint): Promise<StoppableEndpoint> => {
+    const { id, name, revision, workers: bounds } = endpoint.row
+    const impact = await endpointStub(env, endpoint).impact()
+    return { id, name, revision, workers: bounds, nanosPerHour: nanosOf.get(id) ?? 0, impact }
+  })
   const selection = { ids: ids ?? null, idleForMs: idleForSeconds === undefined ? null : idleForSeconds * 1000, nowMs: ctx.nowMs }
   const running = pods.filter(({ isToRun, clusterId }) => isToRun && clusterId === null).map(({ id }) => ({ kind: 'POD', id }))
   const sinceMs = selection.idleForMs === null ? new Map<string, number>() : await readIdle(ctx, running)

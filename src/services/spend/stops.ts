@@ -6,6 +6,7 @@ import { openDatabase } from '../../db/client.ts'
 import { usdOfNanos } from '../../domain/money.ts'
 import { isToRun } from '../../domain/pod/pod.ts'
 import { own } from '../../objects/ownership/own.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import { newResourceId } from '../../platform/ids.ts'
 import { logEvent } from '../../platform/log.ts'
 import { noteChange } from '../audit.ts'
@@ -32,7 +33,7 @@ export async function stopSpend(ctx: VerbContext, body: StopSpendRequest): Promi
   const row = rowOf(ctx, plan)
   // The record for an undo is stored first: after a crash in between, its items remain PENDING.
   await table.insertStop(openDatabase(ctx.env.DB), row, note(ctx, 'stop', row))
-  const items = await each(row.items, (item) => stopItem(ctx, item))
+  const items = await mapAtOnce(row.items, (item) => stopItem(ctx, item), AT_ONCE)
   await table.saveStop(openDatabase(ctx.env.DB), { ...row, items })
   return show({ ...row, items })
 }
@@ -49,7 +50,7 @@ export async function undoSpendStop(ctx: VerbContext, id: string): Promise<Spend
   const db = openDatabase(ctx.env.DB)
   const row = orNotFound(await table.findStop(db, ctx.principal.teamId, id))
   if (row.items.some(({ kind }) => kind === 'ENDPOINT')) requireScope(ctx.principal, 'serverless:write')
-  const items = await each(row.items, (item) => restoreItem(ctx, item))
+  const items = await mapAtOnce(row.items, (item) => restoreItem(ctx, item), AT_ONCE)
   const isUndone = items.every(({ state }) => state === 'RESTORED' || state === 'FAILED')
   const after = { ...row, items, undoneAtMs: isUndone ? (row.undoneAtMs ?? ctx.nowMs) : null }
   await table.saveStop(db, after, [note(ctx, 'undo', after)])
@@ -111,12 +112,6 @@ async function recordOutcome(item: StoppedItem, state: 'STOPPED' | 'RESTORED', a
     const reason = isRefusal ? error.detail : 'the plane could not do it; retry'
     return { ...item, state: state === 'STOPPED' ? 'FAILED' : item.state, reason }
   }
-}
-
-async function each(items: readonly StoppedItem[], act: (item: StoppedItem) => Promise<StoppedItem>): Promise<StoppedItem[]> {
-  const done: StoppedItem[] = []
-  for (let at = 0; at < items.length; at += AT_ONCE) done.push(...(await Promise.all(items.slice(at, at + AT_ONCE).map(act))))
-  return done
 }
 
 function note(ctx: VerbContext, verb: 'stop' | 'undo', { id, items }: table.SpendStopRow) {

@@ -62,6 +62,7 @@ async function gpuTypes(call: Call, input: { id?: string | null; ids?: (string |
 async function priceOf(call: Call, typeId: string, input: LowestPriceInput): Promise<Price> {
   const catalog = await loadCatalog(call.ctx.env)
   const offers = lowestPriceQueries(input, catalog).map(async (query) => ({ query, types: await offered(call, query) }))
+  // Bounded: one query for each of two clouds.
   return lowestPrice(catalog, typeId, input, await Promise.all(offers))
 }
 
@@ -72,6 +73,7 @@ function offered(call: Call, query: PodOfferQuery) {
 
 async function countsOf(call: Call, { gpuTypeId, input }: Price): Promise<number[]> {
   const queries = lowestPriceQueries(input, await loadCatalog(call.ctx.env)).map(({ count: _count, ...query }) => query)
+  // Bounded: one query for each of two clouds.
   const found = await Promise.all(
     queries.map((query) => once(call, `counts ${JSON.stringify(query)}`, () => listFittingCounts(call.ctx, query))),
   )

@@ -3,6 +3,7 @@ import type { EndpointConfig } from '../../../domain/endpoint/record.ts'
 import { type EndpointInput, endpointBody, endpointEdit } from '../../../domain/graphql/endpoint-inputs.ts'
 import { type FlatEndpoint, flatEndpoint, implicitTemplateId } from '../../../domain/graphql/endpoints.ts'
 import { loadCatalog } from '../../../effects/catalog.ts'
+import { mapAtOnce } from '../../../platform/at-once.ts'
 import { toEndpoint } from '../../../services/endpoints/endpoint-view.ts'
 import { listWorkersOf } from '../../../services/endpoints/endpoint-workers.ts'
 import * as endpoints from '../../../services/endpoints/endpoints.ts'
@@ -52,7 +53,7 @@ export async function listAllEndpoints(call: Call): Promise<FlatEndpoint[]> {
     const page = await endpoints.listEndpoints(call.ctx, { limit: 1000, cursor })
     return { items: page.endpoints, next: page.pagination.nextCursor }
   })
-  return Promise.all(configs.map((config) => show(call, config)))
+  return mapAtOnce(configs, (config) => show(call, config))
 }
 
 /** One endpoint of the account. */

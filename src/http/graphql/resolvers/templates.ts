@@ -33,6 +33,7 @@ export const TEMPLATE_RESOLVERS: Resolvers = {
   Query: {
     podTemplates: async (_, { input }, call) => {
       const sources = input?.isRunpod === true ? OFFICIAL : input?.isRunpod === false ? OTHERS : [...OFFICIAL, ...OTHERS]
+      // Bounded: three kinds of templates.
       return (await Promise.all(sources.map((source) => listPublic(call, source)))).flat()
     },
     podTemplate: (_, { id }, call) => (call.isKnown ? orNull(() => readTemplate(call, id ?? '')) : readPublic(call, id ?? '')),

@@ -206,9 +206,9 @@ describe('notes of the plane', () => {
     await act(id, 'restart')
     const pod = await readPod(id)
     await notePod(env, pod, 'restart: asked for')
-    await notePod(env, { id, version: pod.version + 1 }, null)
-    await notePod(env, { id, version: pod.version - 1 }, 'an older one')
-    await notePod(env, { id, version: pod.version + 1 }, 'next')
+    await notePod(env, { ...pod, id, version: pod.version + 1 }, null)
+    await notePod(env, { ...pod, id, version: pod.version - 1 }, 'an older one')
+    await notePod(env, { ...pod, id, version: pod.version + 1 }, 'next')
     const events = await (await read()).events(4)
     expect(events.map(({ source, line }) => [source, line])).toEqual([
       ['system', 'stop: asked for'],
