@@ -73,7 +73,7 @@ export function workerLog(id: string, workerId: string, span?: LogOrigin['span']
     key: `worker/${id}/${workerId}/${span?.since ?? ''}`,
     title: `worker ${workerId}`,
     path: `/v2/serverless/${encodeURIComponent(id)}/workers/${encodeURIComponent(workerId)}/logs/lines`,
-    ...(span === undefined ? { command: `logs ${workerId} --endpoint ${id}` } : { span }),
+    ...(span === undefined ? { command: `logs ${id} --worker ${workerId}` } : { span }),
     lines: (api, query, signal) => api.listWorkerLogLines({ path, query: { ...query } }, { signal }),
     events: (api, query, options) => api.getWorkerLogs({ path, query }, options),
   })
