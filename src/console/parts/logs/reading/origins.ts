@@ -70,7 +70,7 @@ export function podLog(id: string): LogOrigin {
 export function workerLog(id: string, workerId: string, span?: LogOrigin['span']): LogOrigin {
   const path = { id, workerId }
   return numbered({
-    key: `worker/${id}/${workerId}/${span?.since ?? ''}`,
+    key: `worker/${id}/${workerId}/${span?.since ?? ''}/${span?.until ?? ''}`,
     title: `worker ${workerId}`,
     path: `/v2/serverless/${encodeURIComponent(id)}/workers/${encodeURIComponent(workerId)}/logs/lines`,
     ...(span === undefined ? { command: `logs ${id} --worker ${workerId}` } : { span }),
