@@ -75,7 +75,7 @@ export async function workerSpans(core: Jobs & Rows, jobId: string | null): Prom
   }))
 }
 
-/** What a repetition of jobs is estimated by. */
+/** Rate and time from which the cost of running jobs again is estimated. */
 export interface RunEstimate {
   /** Rate of the newest worker. */
   nanosPerHour: number
@@ -83,7 +83,7 @@ export interface RunEstimate {
   usualMs: number | null
 }
 
-/** Returns what repetitions of jobs cost at present; null when no rate is known. */
+/** Returns the rate and time of present runs; null when no rate is known. */
 export async function readRunEstimate(core: Outside & Rows): Promise<RunEstimate | null> {
   const config = core.config()
   if (!config) return null

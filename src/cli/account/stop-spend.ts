@@ -48,7 +48,7 @@ export async function listStops({ api, out }: Session): Promise<void> {
   const answer = await api.listSpendStops()
   const shown: Column<Stop>[] = [
     ...columns<Stop>('id', 'createdAt'),
-    { name: 'things', of: ({ items }) => items.length },
+    { name: 'resources', of: ({ items }) => items.length },
     { name: 'saved', of: ({ savedPerHour }) => savedPerHour, as: 'usdPerHour' },
     ...columns<Stop>('undoneAt'),
   ]

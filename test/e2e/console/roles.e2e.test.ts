@@ -7,7 +7,7 @@ import { openBrowser, Visitor } from './support/browser.ts'
 import { isRead, lead, PATIENCE_MS, ROUTES } from './support/walk.ts'
 
 const NAMELESS = ROUTES.filter((path) => !path.includes('$') && !path.startsWith('/console/operator'))
-const ROLES = ['BASIC', 'BILLING', 'DEV', 'ADMIN'] as const
+const ROLES = ['BASIC', 'BILLING', 'DEV'] as const
 
 describe('[UI-81] a member of an organization', () => {
   let plane: TestPlane

@@ -5,9 +5,9 @@ import { silentLog } from '../../../src/host-agent/log.ts'
 import { LogShipper } from '../../../src/host-agent/logs/shipper.ts'
 import { SEGMENT_BYTES } from '../../../src/host-agent/logs/spool.ts'
 import type { LogBatch, LogLine, LogsResponse } from '../../../src/host-protocol/logs.ts'
-import { type AnswerFault, RotatingEngine, type Written } from '../support/rotating-engine.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { makeWorkload } from '../support/workload.ts'
+import { type AnswerFault, RotatingEngine, type Written } from './rotating-engine.ts'
 
 const SECOND = Date.UTC(2026, 5, 1, 12, 2, 3)
 const workload = makeWorkload({ id: 'w', kind: 'worker', log: { kind: 'worker', ownerId: 'ep', grant: 'g' } })

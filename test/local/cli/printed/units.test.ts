@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { buildProgram } from '../../../src/cli/program.ts'
-import { afterEach, describe, expect, it } from '../../support/unit.ts'
-import { podplane, ToyPlane } from './terminal.ts'
+import { buildProgram } from '../../../../src/cli/program.ts'
+import { afterEach, describe, expect, it } from '../../../support/unit.ts'
+import { podplane, ToyPlane } from '../terminal.ts'
 
 const POD = 'a1b2c3d4e5f6g7'
 

@@ -1,10 +1,17 @@
+import { readFileSync } from 'node:fs'
 import { type Command, CommanderError } from 'commander'
-import { normalizeArguments } from '../../../src/cli/core/arguments.ts'
-import { buildProgram } from '../../../src/cli/program.ts'
-import { buildAgentProgram } from '../../../src/host-agent/cli.ts'
-import { startProgram } from '../../../src/local/settings.ts'
-import { commandsOfDocument, commandsOfFile, commandsOfSource, filesOf, type PrintedCommand } from '../../support/texts/printed-commands.ts'
-import { describe, expect, it } from '../../support/unit.ts'
+import { normalizeArguments } from '../../../../src/cli/core/arguments.ts'
+import { buildProgram } from '../../../../src/cli/program.ts'
+import { buildAgentProgram } from '../../../../src/host-agent/cli.ts'
+import { startProgram } from '../../../../src/local/settings.ts'
+import {
+  commandsOfDocument,
+  commandsOfFile,
+  commandsOfSource,
+  filesOf,
+  type PrintedCommand,
+} from '../../../support/texts/printed-commands.ts'
+import { describe, expect, it } from '../../../support/unit.ts'
 
 // Each command that the product prints for people is parsed by the program that it names.
 
@@ -96,6 +103,15 @@ describe('[CMD-62] a printed command', () => {
       if (reason !== undefined) refused.push(`${printed.place}: ${printed.program} ${printed.words.join(' ')}: ${reason}`)
     }
     expect(refused).toEqual([])
+  })
+})
+
+describe('the table of README.md', () => {
+  it('has the columns that the program prints', () => {
+    const [, heading = ''] = readFileSync('test/local/cli/golden/pods.txt', 'utf8').split('\n')
+    const printed = /\$ npx podplane pods list\n(.+)\n/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? ''
+    const columns = (line: string) => line.split(/ {2,}/)
+    expect(columns(printed)).toEqual(columns(heading))
   })
 })
 
