@@ -51,7 +51,7 @@ describe('[UI-81] a member of an organization', () => {
       await page.getByRole('button', { name: 'New key' }).click()
       await page.getByLabel('Name').fill('hers')
       await page.getByRole('button', { name: 'Create key' }).click()
-      await page.getByRole('dialog', { name: 'New API key' }).getByText('pp_').first().waitFor()
+      await page.getByRole('dialog', { name: 'New API key' }).getByText('pp_').first().waitFor({ timeout: 60_000 })
       await page.reload()
     }
     expect(wrong).toEqual([])
