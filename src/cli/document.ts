@@ -11,8 +11,9 @@ npx podplane pods list
 npx podplane pods create --image builtin/idle --cpu cpu3c --wait
 \`\`\`
 
-The program is one file without dependencies, \`dist/podplane.mjs\`. \`npm run generate\` generates this page from
-the program.
+The program is one file without dependencies, \`dist/podplane.mjs\`. To call it \`podplane\` in every directory,
+copy it into a directory of your \`PATH\` under that name; outside of this repository \`npx podplane\` is not this
+program. \`npm run generate\` generates this page from the program.
 
 ## Plane and key
 

@@ -61,6 +61,7 @@ function addGlobalOptions(program: Command): void {
     .addOption(new Option('--json [fields]', 'print the JSON of the API, or only these fields, separated by commas').preset(true))
     .option('-q, --quiet', 'print only ids')
     .option('--no-input', 'ask no question')
+    .option('--yes', 'do not ask for confirmation')
     .option('--timeout <duration>', 'give up after this time, such as 90s or 10m', duration)
     .option('--print <form>', 'print the request that would change something instead of sending it; the only form is curl')
     .option('--debug', 'print each request to stderr')

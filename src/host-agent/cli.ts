@@ -12,7 +12,21 @@ import { AGENT_VERSION } from './version.ts'
 
 /** Runs the command line of the agent; `command` is how built-in images run this program again. */
 export async function runCli(argv: readonly string[], command: readonly [string, ...string[]]): Promise<void> {
-  const program = new Command('podplane-agent')
+  const program = buildAgentProgram().action(async (flags: Flags) => await startAgent(flags, command))
+  try {
+    await program.parseAsync(argv)
+    process.exit(0)
+  } catch (error) {
+    const text = error instanceof OperatorError ? error.message : `unexpected error: ${errorText(error)} (--log-level debug shows more)`
+    process.stderr.write(`podplane-agent: ${redact(text)}\n`)
+    if (!(error instanceof OperatorError) && argv.includes('debug') && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+    process.exit(1)
+  }
+}
+
+/** The flags of the agent, without an action. */
+export function buildAgentProgram(): Command {
+  return new Command('podplane-agent')
     .description('Runs the workloads of a podplane control plane on this machine')
     .version(AGENT_VERSION)
     .option('--url <plane>', 'address of the plane')
@@ -68,16 +82,6 @@ export async function runCli(argv: readonly string[], command: readonly [string,
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
     .option('--log-file <path>', 'write the log to this file, rotated at 10 MiB with three older files (default: stderr)')
     .showHelpAfterError('(--help lists the flags)')
-    .action(async (flags: Flags) => await startAgent(flags, command))
-  try {
-    await program.parseAsync(argv)
-    process.exit(0)
-  } catch (error) {
-    const text = error instanceof OperatorError ? error.message : `unexpected error: ${errorText(error)} (--log-level debug shows more)`
-    process.stderr.write(`podplane-agent: ${redact(text)}\n`)
-    if (!(error instanceof OperatorError) && argv.includes('debug') && error instanceof Error) process.stderr.write(`${error.stack}\n`)
-    process.exit(1)
-  }
 }
 
 async function startAgent(flags: Flags, command: readonly [string, ...string[]]): Promise<void> {

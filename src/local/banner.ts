@@ -37,7 +37,11 @@ export function banner(
 function notEnforcedLines(missing: readonly string[]): string[] {
   if (missing.length === 0) return []
   const topics = new Set(missing.map((text) => text.split(':')[0]))
-  return ['', `  For yourself and people you trust. Not enforced here: ${[...topics].join(', ')}.`, '  More:  npm run admin -- hosts list']
+  return [
+    '',
+    `  For yourself and people you trust. Not enforced here: ${[...topics].join(', ')}.`,
+    '  Before others use it: docs/SECURITY.md.  Details:  npm run admin -- hosts list',
+  ]
 }
 
 function curlLine(demo: DemoFile): string {

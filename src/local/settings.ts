@@ -69,11 +69,7 @@ export interface StartSettings {
 
 /** Reads the settings of `npm start` from flags and environment. A wrong flag ends the process with a message. */
 export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEnv): StartSettings {
-  const options = new Command('podplane')
-    .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')
-    .option('--no-agent', 'run no host agent here')
-    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"', checkGpus)
-    .addHelpText('after', `\nEnvironment: PORT, PODPLANE_DATA, PODPLANE_LOG=stdout, PODPLANE_REGISTRY_ALLOW, ${WORKER_VARS.join(', ')}`)
+  const options = startProgram()
     .parse([...argv], { from: 'user' })
     .opts<{ agent: boolean; simulateGpus?: string }>()
   return {
@@ -90,6 +86,15 @@ export function readStartSettings(argv: readonly string[], env: NodeJS.ProcessEn
       ...Object.fromEntries(WORKER_VARS.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     },
   }
+}
+
+/** The flags of `npm start`. */
+export function startProgram(): Command {
+  return new Command('podplane')
+    .description('Run a whole podplane on this machine: control plane, demo account, one host agent.')
+    .option('--no-agent', 'run no host agent here')
+    .option('--simulate-gpus <spec>', 'let the agent offer GPUs this machine does not have, such as "NVIDIA L4:2"', checkGpus)
+    .addHelpText('after', `\nEnvironment: PORT, PODPLANE_DATA, PODPLANE_LOG=stdout, PODPLANE_REGISTRY_ALLOW, ${WORKER_VARS.join(', ')}`)
 }
 
 function parsePort(text: string | undefined): number {

@@ -7,10 +7,10 @@ import type { Principal } from './context.ts'
  * Every operation calls it first.
  */
 export function requireScope(principal: Principal, scope: Scope, id?: string, enough?: Capability): void {
-  if (!hasScope(principal.scopes, scope, id, enough)) throw lacksScope(scope)
+  if (!hasScope(principal.scopes, scope, id, enough)) throw lacksScope(principal, scope)
 }
 
 /** Returns the 403 for a missing scope (ERR-21). */
-export function lacksScope(scope: string): Problem {
-  return new Problem('accessDenied', { errors: [`the key lacks the scope ${scope}`] })
+export function lacksScope({ via }: Pick<Principal, 'via'>, scope: string): Problem {
+  return new Problem('accessDenied', { errors: [`the ${via === 'SESSION' ? 'session' : 'key'} lacks the scope ${scope}`] })
 }

@@ -7,6 +7,8 @@ import { describeIssues } from '../../../src/contract/validation-errors.ts'
 import { parseJobSeq } from '../../../src/domain/job/id.ts'
 import type { Job } from '../../../src/domain/job/job.ts'
 import { type JobFilter, matchesFilter } from '../../../src/domain/job/job-filter.ts'
+import { lastRunMs } from '../../../src/domain/job/timeline.ts'
+import { amountMicros, usdOfMicros } from '../../../src/domain/money.ts'
 import { type BulkAction, mayChange, refusalOf } from '../../../src/queue/bulk.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import { type Cause, causeOf } from '../../../src/rpc/cause.ts'
@@ -17,7 +19,7 @@ import type { Bulk, BulkScope } from '../store/jobs/bulk-store.ts'
 import type { SqlState } from '../store/sql-state.ts'
 import { bulkStarted, note } from './audit-notes.ts'
 import { rangeOf, shownJob } from './job-list.ts'
-import { estimateUsd } from './timeline.ts'
+import { type RunEstimate, readRunEstimate } from './timeline.ts'
 
 /** Parts that a bulk change uses. */
 type BulkParts = Commits & Outboxes & Outside & Rows
@@ -25,6 +27,8 @@ type BulkParts = Commits & Outboxes & Outside & Rows
 /** Bulk changes that may run at a time, so that a tenant cannot pile them up. */
 const MAX_RUNNING = 4
 const SHOWN_IDS = 20
+/** Jobs whose last runs are read for an estimate; the others count with their mean. */
+const ESTIMATED_JOBS = 200
 const CHANGEABLE = { cancel: ['IN_QUEUE', 'IN_PROGRESS'], retry: ['FAILED', 'TIMED_OUT'] } as const
 
 /** `/requests/cancel` and `/requests/retry` (JOB-44): returns a preview, or starts the change. */
@@ -36,7 +40,7 @@ export async function startBulk(core: BulkParts, call: JobCall, request: Request
   if (text === null) return problemReply('payloadTooLarge', `request body exceeds ${limit} bytes`)
   const read = readRequest(text)
   if ('fault' in read) return problemReply('badRequest', read.fault)
-  const estimate = action === 'retry' ? await estimateUsd(core) : null
+  const estimate = action === 'retry' ? await readRunEstimate(core) : null
   if (said.isPlan)
     return jsonReply(JSON.stringify(bulkView(await core.transact((tx) => planOf(core.state, tx, action, read.selection, estimate)), true)))
   return begin(core, action, read.selection, estimate, causeOf(request))
@@ -52,7 +56,7 @@ async function begin(
   core: BulkParts,
   action: BulkAction,
   selection: JobBulkRequest,
-  estimate: number | null,
+  estimate: RunEstimate | null,
   cause: Cause,
 ): Promise<Response> {
   return core.transact((tx) => {
@@ -72,7 +76,7 @@ async function begin(
 }
 
 // Jobs that arrive later are excluded: their sequence numbers are higher than those of the plan.
-function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkRequest, estimate: number | null): Bulk {
+function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkRequest, estimate: RunEstimate | null): Bulk {
   const states = CHANGEABLE[action].filter((one) => selection.status === undefined || selection.status.includes(one))
   const time = (text: string | undefined) => (text === undefined ? null : Date.parse(text))
   const filter: JobFilter = { states, fromMs: time(selection.from), toMs: time(selection.to), idPrefix: null }
@@ -98,7 +102,7 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
     refused: refusedOf(state, tx, action, selection, { ...filter, states: selection.status ?? null }, scope),
     left: [],
     sample: first.flatMap((seq) => presentJob(state, tx, seq)?.id ?? []),
-    estimatedCostUsd: estimate === null ? null : Math.round(estimate * matched * 1_000_000) / 1_000_000,
+    estimatedCostUsd: estimate && costOf(state, scope, matched, estimate),
     looked: 0,
     changed: 0,
     skipped: 0,
@@ -106,6 +110,16 @@ function planOf(state: SqlState, tx: Tx, action: BulkAction, selection: JobBulkR
     createdAtMs: tx.nowMs,
     finishedAtMs: null,
   }
+}
+
+/** Cost in USD of running the jobs again, each for as long as its last run took; null when no job has run and none has completed. */
+function costOf(state: SqlState, scope: BulkScope, matched: number, { nanosPerHour, usualMs }: RunEstimate): number | null {
+  const seqs = scope.seqs?.slice(0, ESTIMATED_JOBS) ?? state.lists.seqsAfter(scope.states, scope, ESTIMATED_JOBS)
+  const jobs = seqs.flatMap((seq) => state.jobs.bySeq(seq) ?? [])
+  const times = jobs.flatMap((job) => lastRunMs(job) ?? usualMs ?? [])
+  if (times.length === 0) return null
+  const meanMs = times.reduce((sum, ms) => sum + ms, 0) / times.length
+  return usdOfMicros(amountMicros(nanosPerHour, Math.round(meanMs * matched)))
 }
 
 /** JOB-47: jobs that the request names by status or id, and that the action cannot change. */

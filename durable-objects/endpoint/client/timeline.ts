@@ -5,7 +5,7 @@ import { readWorkerRates, type WorkerRate } from '../../../src/db/billing/worker
 import { openDatabase } from '../../../src/db/client.ts'
 import { endedAtMs, type Job } from '../../../src/domain/job/job.ts'
 import { type AttemptSpan, attemptsOf, medianPhases, type WorkerLife, waitingSinceMs } from '../../../src/domain/job/timeline.ts'
-import { amountMicros, partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/money.ts'
+import { partMicros, usdOfMicros, usdOfNanos } from '../../../src/domain/money.ts'
 import { logEvent } from '../../../src/platform/log.ts'
 import { INPUT } from '../../../src/queue/state.ts'
 import type { WorkerSpan } from '../../../src/rpc/endpoint.ts'
@@ -75,14 +75,22 @@ export async function workerSpans(core: Jobs & Rows, jobId: string | null): Prom
   }))
 }
 
-/** Estimated cost of a completed job in USD: the median running time at the rate of the newest worker; null when either is unknown. */
-export async function estimateUsd(core: Outside & Rows): Promise<number | null> {
+/** Rate and time from which the cost of running jobs again is estimated. */
+export interface RunEstimate {
+  /** Rate of the newest worker. */
+  nanosPerHour: number
+  /** Median running time of completed jobs, for a job that has not run; null when none has completed. */
+  usualMs: number | null
+}
+
+/** Returns the rate and time of present runs; null when no rate is known. */
+export async function readRunEstimate(core: Outside & Rows): Promise<RunEstimate | null> {
   const config = core.config()
-  const ms = medianPhases(comparedAttempts(core.state)).RUNNING
-  if (!config || ms === null) return null
+  if (!config) return null
   const ids = core.state.workers.lives.newest(ESTIMATED_BY).map(({ id }) => id)
   const [newest] = (await ratesOf(core, config.teamId, ids)).sort((a, b) => b.fromMs - a.fromMs)
-  return newest ? usdOfMicros(amountMicros(newest.nanosPerHour, ms)) : null
+  if (!newest) return null
+  return { nanosPerHour: newest.nanosPerHour, usualMs: medianPhases(comparedAttempts(core.state)).RUNNING }
 }
 
 /** Attempts of the newest completed jobs that needed a single attempt. */

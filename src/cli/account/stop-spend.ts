@@ -11,11 +11,10 @@ type Stop = Exclude<StopOrPlan, { planId: string }>
 interface StopOptions {
   plan?: boolean
   idle?: number
-  yes?: boolean
 }
 
 /** Stops the spend that the shown plan lists; if the plan has changed meanwhile, the plane refuses (CMD-60). */
-export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, idle, yes }: StopOptions): Promise<number> {
+export async function stopSpend(session: Session, ids: readonly string[], { plan: isPlan, idle }: StopOptions): Promise<number> {
   const { api } = session
   const body = {
     ...(ids.length > 0 && { ids: [...ids] }),
@@ -33,7 +32,7 @@ export async function stopSpend(session: Session, ids: readonly string[], { plan
       idle === undefined ? 'no running resource can be stopped' : 'no resource has been idle for that long',
     )
   const names = plan.stops.map(({ name }) => name).join(', ')
-  await session.confirm(`Stop ${names}? $${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h.`, yes)
+  await session.confirm(`Stop ${names}? $${plan.perHour.toFixed(3)}/h becomes $${plan.remainingPerHour.toFixed(3)}/h.`)
   const stop = (await api.stopSpend({ body: { ...body, planId: plan.planId } })) as Stop
   return finish(session, stop, 'STOPPED', `stopped; podplane spend undo ${stop.id} starts it again`)
 }
@@ -49,7 +48,7 @@ export async function listStops({ api, out }: Session): Promise<void> {
   const answer = await api.listSpendStops()
   const shown: Column<Stop>[] = [
     ...columns<Stop>('id', 'createdAt'),
-    { name: 'things', of: ({ items }) => items.length },
+    { name: 'resources', of: ({ items }) => items.length },
     { name: 'saved', of: ({ savedPerHour }) => savedPerHour, as: 'usdPerHour' },
     ...columns<Stop>('undoneAt'),
   ]

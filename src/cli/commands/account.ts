@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Column, columns } from '../output/columns.ts'
-import { act, actLater, collect, confirmed, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, actLater, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 
 /** Adds the commands of the account: keys, SSH keys, webhooks, billing, audit log, events, catalog. */
@@ -52,10 +52,10 @@ function addKeys(program: Command): void {
     session.out.record(key, key.id)
     session.out.talk('store the key: it is not shown again')
   })
-  const remove = confirmed(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key'))
-  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
+  const remove = plannable(keys.command('delete <id>').aliases(['rm', 'revoke']).description('revoke a key'))
+  act(remove, async (session, { plan }: { plan?: boolean }, id: string) => {
     if (plan) return planOne(session, (query) => session.api.revokeAccountKey({ path: { id }, query }))
-    await session.confirm(`Revoke ${id}? Requests with it are refused.`, yes)
+    await session.confirm(`Revoke ${id}? Requests with it are refused.`)
     await session.api.revokeAccountKey({ path: { id } })
     session.out.done(undefined, id, `key ${id} is revoked`)
   })
@@ -143,7 +143,6 @@ function addMoney(program: Command): void {
     .description('stop pods and endpoints that cost money: all, or only the given ones; nothing is deleted')
     .option('--idle <duration>', 'only resources that have been idle for this long', duration)
     .option('--plan', 'show what would stop and what would keep running; change nothing')
-    .option('--yes', 'do not ask for confirmation')
   actLater(stop, async () => (await import('../account/stop-spend.ts')).stopSpend)
   examples(stop, 'spend stop --plan', 'spend stop --idle 30m --yes')
   actLater(spend.command('stops').description('list earlier stops'), async () => (await import('../account/stop-spend.ts')).listStops)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Column, columns } from '../output/columns.ts'
-import { act, actLater, confirmed, examples, noun, planOne } from '../session/act.ts'
+import { act, actLater, examples, noun, plannable, planOne } from '../session/act.ts'
 import type { Answer } from '../session/pages.ts'
 import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
@@ -64,10 +64,10 @@ export function addClusters(program: Command): void {
   act(rename, async (session, _options, id: string, name: string) => {
     session.out.done(await session.api.updateCluster({ path: { id }, body: { name } }), id, `cluster ${id} is renamed to ${name}`)
   })
-  const remove = confirmed(clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster'))
-  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, id: string) => {
+  const remove = plannable(clusters.command('delete <cluster>').alias('rm').description('terminate all members of a cluster'))
+  act(remove, async (session, { plan }: { plan?: boolean }, id: string) => {
     if (plan) return await planOne(session, (query) => session.api.deleteCluster({ path: { id }, query }))
-    await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`, yes)
+    await session.confirm(`Delete cluster ${id}? The disks of its members are lost.`)
     await session.api.deleteCluster({ path: { id } })
     session.out.done(undefined, id, `cluster ${id} is deleted`)
   })

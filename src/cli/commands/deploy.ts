@@ -8,7 +8,6 @@ export function addDeploy(program: Command): void {
     .description('create or change the volumes, templates, endpoints and pods that a podplane.toml declares')
     .option('-f, --file <path>', 'path of the podplane.toml', 'podplane.toml')
     .option('--plan', 'show what would change and what it would cost; change nothing')
-    .option('--yes', 'do not ask for confirmation')
     .option('--wait', 'wait until pods are usable and smoke jobs have COMPLETED')
   actLater(deploy, async () => (await import('../deploy/deploy.ts')).deploy, { waits: true })
   examples(deploy, 'deploy --plan', 'deploy --yes --wait', 'deploy -f staging.toml --json')

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { PROPOSED } from '../../contract/defaults.ts'
 import { type Column, columns } from '../output/columns.ts'
-import { act, actLater, collect, confirmed, examples, noun, plannable, wholeNumber } from '../session/act.ts'
+import { act, actLater, collect, examples, noun, plannable, wholeNumber } from '../session/act.ts'
 import { SORT_OPTION } from '../session/list-options.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import { addOpen } from './ingress.ts'
@@ -107,7 +107,7 @@ function addChanges(endpoints: Command): void {
   )
   actLater(scale, async () => (await import('../endpoints/change.ts')).scaleEndpoint)
   examples(scale, 'endpoints scale <endpoint> --min 1 --max 5', 'endpoints scale <endpoint> --max 0 --plan')
-  const remove = confirmed(endpoints.command('delete <endpoints...>').alias('rm').description('delete endpoints with their jobs'))
+  const remove = plannable(endpoints.command('delete <endpoints...>').alias('rm').description('delete endpoints with their jobs'))
   actLater(remove, async () => (await import('../endpoints/change.ts')).deleteEndpoints)
 }
 
@@ -173,7 +173,6 @@ function addReadCommands(endpoints: Command): void {
   const rollback = endpoints
     .command('rollback <endpoint> <version>')
     .description('restore the configuration of an earlier release')
-    .option('--yes', 'do not ask for confirmation')
     .option('--plan', 'show what would change; change nothing')
   actLater(rollback, async () => (await import('../endpoints/rollback.ts')).rollBack)
   examples(rollback, 'endpoints rollback <endpoint> 3 --plan', 'endpoints rollback <endpoint> 3 --yes')

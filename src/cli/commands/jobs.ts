@@ -90,7 +90,6 @@ function addChanges(jobs: Command): void {
       .option('--since <time>', 'only jobs created since this time: a duration such as 1h, or an RFC 3339 time')
       .option('--until <time>', 'only jobs created before this time')
       .option('--plan', 'show which jobs and how many would change; change nothing')
-      .option('--yes', 'do not ask for confirmation')
     act(
       change,
       async (session, flags: BulkFlags, endpoint: string, ...given) =>
@@ -104,9 +103,9 @@ function addChanges(jobs: Command): void {
       `jobs ${action} <endpoint> --status ${example} --since 1d --yes`,
     )
   }
-  const purge = jobs.command('purge <endpoint>').description('remove all waiting jobs').option('--yes', 'do not ask for confirmation')
-  act(purge, async (session, { yes }: { yes?: boolean }, endpointId: string) => {
-    await session.confirm(`Remove all waiting jobs of ${endpointId}?`, yes)
+  const purge = jobs.command('purge <endpoint>').description('remove all waiting jobs')
+  act(purge, async (session, _, endpointId: string) => {
+    await session.confirm(`Remove all waiting jobs of ${endpointId}?`)
     session.out.record(await session.api.purgeQueue({ path: { endpointId } }))
   })
   act(

@@ -4,7 +4,7 @@ import { PROPOSED } from '../../contract/defaults.ts'
 import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
 import { type Column, columns } from '../output/columns.ts'
-import { act, actLater, collect, confirmed, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, actLater, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import { SORT_OPTION } from '../session/list-options.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
@@ -153,25 +153,24 @@ function addChanges(pods: Command): void {
     session.out.done(await session.api.updatePod({ path: { id }, body: changes }), id, `pod ${id} changed`)
   })
   examples(update, `pods update <pod> --body '{"env":{"MODEL":"llama"}}'`)
-  for (const [word, effect, isLossy] of [
-    ['start', 'start a stopped pod', false],
-    ['stop', 'stop a pod; its disks stay', false],
-    ['restart', 'restart a pod with an empty container disk', true],
+  for (const [word, effect] of [
+    ['start', 'start a stopped pod'],
+    ['stop', 'stop a pod; its disks stay'],
+    ['restart', 'restart a pod with an empty container disk'],
   ] as const) {
     const action = plannable(
       pods.command(`${word} <pod>`).description(effect).option('--wait', 'wait until the pod has stopped or is usable'),
     )
-    if (isLossy) action.option('--yes', 'do not ask for confirmation')
     act(
       action,
-      async (session, options: { wait?: boolean; yes?: boolean; plan?: boolean }, id: string) =>
+      async (session, options: { wait?: boolean; plan?: boolean }, id: string) =>
         await (await import('../pods/actions.ts')).actOn(session, id, word, options),
       {
         waits: true,
       },
     )
   }
-  const remove = confirmed(
+  const remove = plannable(
     pods.command('delete <pods...>').aliases(['rm', 'terminate']).description('terminate pods; their container disks are lost'),
   )
   actLater(remove, async () => (await import('../pods/actions.ts')).deletePods)

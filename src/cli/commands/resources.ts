@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type Column, columns } from '../output/columns.ts'
-import { act, collect, confirmed, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, collect, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import type { Kind } from '../session/names.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
@@ -184,11 +184,11 @@ function add<Row extends { id: string; name: string }>(program: Command, kind: R
       session.out.done(await update(session, id, members), id, `${kind.one} ${id} changed`)
     })
   }
-  const remove = confirmed(command.command(`delete <${kind.argument}...>`).alias('rm').description(`delete ${kind.one}s`))
-  act(remove, async (session, { yes, plan }: { yes?: boolean; plan?: boolean }, ...given) => {
+  const remove = plannable(command.command(`delete <${kind.argument}...>`).alias('rm').description(`delete ${kind.one}s`))
+  act(remove, async (session, { plan }: { plan?: boolean }, ...given) => {
     const ids = given.flat()
     if (plan) return (await import('../session/change-plan.ts')).planEach(session, ids, (id, query) => kind.remove(session, id, query))
-    await session.confirm(`Delete ${ids.join(', ')}? ${kind.loss}`, yes)
+    await session.confirm(`Delete ${ids.join(', ')}? ${kind.loss}`)
     for (const id of ids) {
       await kind.remove(session, id)
       session.out.done(undefined, id, `${kind.one} ${id} is deleted`)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { columns } from '../output/columns.ts'
-import { act, confirmed, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
+import { act, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
 import type { Answer } from '../session/pages.ts'
 
 type Role = Answer<'getOrganization'>['role']
@@ -8,7 +8,6 @@ type Member = Answer<'getOrganization'>['members'][number]
 type Invitation = Answer<'listInvitations'>['invitations'][number]
 
 interface Asked {
-  yes?: boolean
   plan?: boolean
 }
 
@@ -54,19 +53,19 @@ function addOrganizations(program: Command): void {
       )
     },
   )
-  const remove = confirmed(organizations.command('delete <organization>').alias('rm').description('delete an organization'))
-  act(remove, async (session, { yes, plan }: Asked, id: string) => {
+  const remove = plannable(organizations.command('delete <organization>').alias('rm').description('delete an organization'))
+  act(remove, async (session, { plan }: Asked, id: string) => {
     if (plan) return planOne(session, (query) => session.api.deleteOrganization({ path: { id }, query }))
-    await session.confirm(`Delete organization ${id}? Its keys are then refused.`, yes)
+    await session.confirm(`Delete organization ${id}? Its keys are then refused.`)
     await session.api.deleteOrganization({ path: { id } })
     session.out.done(undefined, id, `organization ${id} is deleted`)
   })
-  const handOver = confirmed(
+  const handOver = plannable(
     organizations.command('hand-over <organization> <user>').description('transfer the ownership to a member; you become ADMIN'),
   )
-  act(handOver, async (session, { yes, plan }: Asked, id: string, userId: string) => {
+  act(handOver, async (session, { plan }: Asked, id: string, userId: string) => {
     if (plan) return planOne(session, (query) => session.api.handOverOrganization({ path: { id }, query, body: { userId } }))
-    await session.confirm(`Make ${userId} the owner of ${id}? You cannot undo this yourself.`, yes)
+    await session.confirm(`Make ${userId} the owner of ${id}? You cannot undo this yourself.`)
     session.out.done(await session.api.handOverOrganization({ path: { id }, body: { userId } }), id, `${userId} is the owner of ${id}`)
   })
 }
@@ -94,20 +93,17 @@ function addMembers(program: Command): void {
     session.out.done(member, userId, `${member.email} is ${member.role}`)
   })
   examples(role, 'members set-role <organization> <user> DEV')
-  const remove = confirmed(
+  const remove = plannable(
     members
       .command('remove <organization> <user>')
       .alias('rm')
       .description('remove a member; the keys that they created in the organization are revoked')
       .option('--keys-to <user>', 'transfer those keys to this member instead of revoking them'),
   )
-  act(remove, async (session, { yes, plan, keysTo }: Asked & { keysTo?: string }, id: string, userId: string) => {
+  act(remove, async (session, { plan, keysTo }: Asked & { keysTo?: string }, id: string, userId: string) => {
     const path = { id, userId }
     if (plan) return planOne(session, (query) => session.api.removeOrganizationMember({ path, query: { ...query, keysTo } }))
-    await session.confirm(
-      `Remove ${userId} from ${id}?${keysTo === undefined ? ' The keys that they created in it are revoked.' : ''}`,
-      yes,
-    )
+    await session.confirm(`Remove ${userId} from ${id}?${keysTo === undefined ? ' The keys that they created in it are revoked.' : ''}`)
     await session.api.removeOrganizationMember({ path, query: { keysTo } })
     session.out.done(undefined, userId, `${userId} is removed from ${id}`)
   })

@@ -1,11 +1,11 @@
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const FORM = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/
+const FORM = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/
 
-/** Milliseconds of a duration such as `90s`, `10m`, `1.5h` or `2d`; a bare number is seconds. Undefined for other text. */
+/** Milliseconds of a duration such as `90s`, `10m`, `1.5h` or `2d`. Undefined for other text, also for a number without a unit. */
 export function parseDurationMs(text: string): number | undefined {
   const match = FORM.exec(text.trim())
   if (match?.[1] === undefined) return undefined
-  return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? 's'] ?? 1_000))
+  return Math.round(Number(match[1]) * (UNIT_MS[match[2] ?? ''] ?? 0))
 }
 
 /** RFC 3339 time that `--since` or `--until` names: a duration before `nowMs`, or a time. Undefined for other text. */

@@ -65,6 +65,9 @@ const HINTS: Readonly<Record<number, string>> = {
   426: 'use the dist/podplane.mjs of the release of the plane',
 }
 
+/** How the API says that nothing has room, in the words of the API that it is compatible with: a CLI has no page to refresh. */
+const NO_CAPACITY = /^There are no longer any instances available with the requested specifications\. Please refresh and try again/
+
 /** Maps an error to its exit code, message and hint (CMD-2, CMD-3). */
 export function failureOf(error: unknown): Failure & { hint?: string } {
   if (error instanceof CliError) {
@@ -99,7 +102,7 @@ function ofApi(error: ApiError): Failure & { hint?: string } {
   return {
     status: error.status,
     ...(error.title !== undefined && { title: error.title }),
-    detail: error.detail,
+    detail: error.detail.replace(NO_CAPACITY, 'No machine has room'),
     ...(error.errors.length > 0 && { errors: error.errors }),
     code: error.code ?? `http_${error.status}`,
     retryable: error.retryable,

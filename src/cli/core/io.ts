@@ -26,6 +26,8 @@ export interface Globals {
   quiet?: boolean
   /** False for `--no-input`. */
   input?: boolean
+  /** Every question about a loss is answered with yes. */
+  yes?: boolean
   /** Longest time of the command, or of its wait; milliseconds. */
   timeout?: number
   debug?: boolean

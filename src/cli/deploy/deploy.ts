@@ -17,7 +17,6 @@ import { formatPlan, type ShownStep, shownStep, summary } from './show-plan.ts'
 export interface DeployFlags {
   file: string
   plan?: boolean
-  yes?: boolean
   wait?: boolean
 }
 
@@ -31,7 +30,7 @@ export async function deploy(session: Session, flags: DeployFlags): Promise<numb
   else if (!session.out.isJson) session.out.talk(formatPlan(shown).trimEnd())
   if (refused !== undefined) throw new CliError(EXIT.REFUSED, 'refused', `${singular(refused.kind)} ${refused.name}: ${refused.note}`)
   if (flags.plan) return EXIT.OK
-  if (shown.some(({ action }) => action !== 'keep')) await session.confirm(`${summary(shown)}. Continue?`, flags.yes)
+  if (shown.some(({ action }) => action !== 'keep')) await session.confirm(`${summary(shown)}. Continue?`)
   const ids = await applyAll(session, steps)
   if (flags.wait) await waitForAll(session, steps, ids)
   const done = shown.map((step, index) => ({ ...step, id: ids[index] ?? step.id }))

@@ -37,13 +37,9 @@ async function planUpdate(session: Session, id: string, changes: Changes): Promi
 }
 
 /** Deletes endpoints after a confirmation, or prints the plan. Returns the exit code. */
-export async function deleteEndpoints(
-  session: Session,
-  ids: readonly string[],
-  { yes, plan }: { yes?: boolean; plan?: boolean },
-): Promise<number> {
+export async function deleteEndpoints(session: Session, ids: readonly string[], { plan }: { plan?: boolean }): Promise<number> {
   if (plan) return await planEach(session, ids, (id, query) => session.api.deleteEndpoint({ path: { id }, query }))
-  await session.confirm(`Delete ${ids.join(', ')}? Their jobs and results are lost.`, yes)
+  await session.confirm(`Delete ${ids.join(', ')}? Their jobs and results are lost.`)
   for (const id of ids) {
     await session.api.deleteEndpoint({ path: { id } })
     session.out.done(undefined, id, `endpoint ${id} is deleted`)

@@ -38,12 +38,7 @@ export function undoSince(releases: readonly Release[], version: number): { body
 }
 
 /** Restores the configuration of an earlier release as a new release. Throws `CliError` if there is no such release. */
-export async function rollBack(
-  session: Session,
-  id: string,
-  text: string,
-  { yes, plan }: { yes?: boolean; plan?: boolean },
-): Promise<number> {
+export async function rollBack(session: Session, id: string, text: string, { plan }: { plan?: boolean }): Promise<number> {
   if (!/^\d+$/.test(text)) throw usage(`${text}: it must be the number of a release; podplane endpoints releases ${id} lists them`)
   const version = Number(text)
   const { api } = session
@@ -58,7 +53,7 @@ export async function rollBack(
     session.out.record({ endpoint: id, from: answer.endpointVersion, to: version, changes: body }, id)
     return EXIT.OK
   }
-  await session.confirm(`Change ${Object.keys(body).join(', ')} of ${id} back to release ${version}?`, yes)
+  await session.confirm(`Change ${Object.keys(body).join(', ')} of ${id} back to release ${version}?`)
   // The field names are those of the API; the old values come from its releases.
   const endpoint = await api.updateEndpoint({ path: { id }, body: body as never })
   session.out.done(endpoint, id, `endpoint ${id} has the configuration of release ${version} again`)

@@ -13,7 +13,6 @@ export interface BulkFlags {
   since?: string
   until?: string
   plan?: boolean
-  yes?: boolean
 }
 
 type Bulk = Answer<'cancelJobs'>
@@ -49,7 +48,7 @@ async function changeMany(
   action: Action,
   endpointId: string,
   body: ApiBody<'cancelJobs'>,
-  { plan: isPlan, yes }: BulkFlags,
+  { plan: isPlan }: BulkFlags,
 ): Promise<number> {
   const { api, out } = session
   const path = { endpointId }
@@ -64,7 +63,7 @@ async function changeMany(
       out.talk(`${action} would change ${what}${costOf(plan)}${plan.matched > plan.ids.length ? '; only the first are listed' : ''}`)
     return EXIT.OK
   }
-  await session.confirm(`${action === 'cancel' ? 'Cancel' : 'Retry'} ${what}${costOf(plan)}?`, yes)
+  await session.confirm(`${action === 'cancel' ? 'Cancel' : 'Retry'} ${what}${costOf(plan)}?`)
   // The plane refuses if the number of matching jobs differs from the confirmed one.
   const started = await ask({ path, body: { ...body, expected: plan.matched } })
   const bulk = await untilOver(session, endpointId, started)

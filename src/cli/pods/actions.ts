@@ -14,10 +14,10 @@ export async function actOn(
   session: Session,
   id: string,
   action: keyof typeof DONE,
-  { wait, yes, plan }: { wait?: boolean; yes?: boolean; plan?: boolean },
+  { wait, plan }: { wait?: boolean; plan?: boolean },
 ): Promise<number> {
   if (plan) return await planEach(session, [id], (one, query) => session.api.actOnPod({ path: { id: one }, body: { action }, query }))
-  if (action === 'restart') await session.confirm(`Restart ${id}? Its container disk is lost.`, yes)
+  if (action === 'restart') await session.confirm(`Restart ${id}? Its container disk is lost.`)
   const pod = await session.api.actOnPod({ path: { id }, body: { action } })
   if (!wait) session.out.done(pod, id, `pod ${id} ${DONE[action]}`)
   else if (action !== 'stop') return await waitUsable(session, id)
@@ -36,14 +36,10 @@ async function waitStopped(session: Session, id: string): Promise<void> {
 }
 
 /** Deletes pods after a confirmation, or prints the plan. Returns the exit code. */
-export async function deletePods(
-  session: Session,
-  ids: readonly string[],
-  { yes, plan }: { yes?: boolean; plan?: boolean },
-): Promise<number> {
+export async function deletePods(session: Session, ids: readonly string[], { plan }: { plan?: boolean }): Promise<number> {
   if (plan) return await planEach(session, ids, (id, query) => session.api.deletePod({ path: { id }, query }))
   const what = ids.length === 1 ? `pod ${ids[0]}` : `${ids.length} pods`
-  await session.confirm(`Delete ${what}? Container disks and persistent mounts are lost.`, yes)
+  await session.confirm(`Delete ${what}? Container disks and persistent mounts are lost.`)
   for (const id of ids) {
     await session.api.deletePod({ path: { id } })
     session.out.done(undefined, id, `pod ${id} is deleted`)

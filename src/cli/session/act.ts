@@ -126,11 +126,6 @@ export function plannable(command: Command): Command {
   return command.option('--plan', 'show the effects of the change without making it')
 }
 
-/** Adds `--yes` and `--plan` to a command that asks for a confirmation and whose operation supports a dry run. */
-export function confirmed(command: Command): Command {
-  return plannable(command.option('--yes', 'do not ask for confirmation'))
-}
-
 /** Prints the plan of one change; the code for it is loaded on demand. */
 export async function planOne(session: Session, ask: (query: { dryRun: true }) => Promise<unknown>): Promise<number> {
   return (await import('./change-plan.ts')).planEach(session, [''], (_, query) => ask(query))

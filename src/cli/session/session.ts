@@ -103,8 +103,8 @@ export class Session {
   }
 
   /** Asks for confirmation before a loss. Throws if the user declines, or without a terminal unless `--yes` was set (CMD-5). */
-  async confirm(question: string, yes: boolean | undefined): Promise<void> {
-    if (yes || this.printer !== undefined) return
+  async confirm(question: string): Promise<void> {
+    if (this.globals.yes || this.printer !== undefined) return
     const asked = this.withNames(question)
     if (!this.canAsk) throw usage(`${asked} This needs a confirmation, and there is no terminal for it.`, 'add --yes')
     const answer = await this.ask(`${asked} [y/N] `)

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { ApiError } from '../../client/client.ts'
+import { ApiError, ConnectionError } from '../../client/errors.ts'
 import type { Live } from '../hooks/live.ts'
-import { sentenceOf } from '../hooks/sentence.ts'
+import { sentenceOf, titleOf } from '../hooks/sentence.ts'
 import { Button } from './button.tsx'
 import { CopyButton } from './copy/copy.tsx'
 import { duration } from './format.ts'
@@ -72,9 +72,10 @@ export function Command({ text }: { text: string }) {
 /** Shows an error of the plane or of the connection, with a button to retry where `retry` is set. */
 export function ErrorState({ error, retry }: { error: Error; retry?: () => void }) {
   const isProblem = error instanceof ApiError
+  if (isProblem && isOfRole(error)) return <p className="text-soft py-2">Your role in this account does not see this.</p>
   return (
     <div role="alert" className="bg-bad-bg flex flex-col items-start gap-2 rounded-md p-3">
-      <p className="text-bad font-medium">{isProblem ? sentenceOf(error) : 'The plane does not answer.'}</p>
+      <p className="text-bad font-medium">{titleOf(error)}</p>
       {isProblem && error.errors.length > 0 && (
         <ul className="list-disc pl-5">
           {error.errors.map((line) => (
@@ -83,10 +84,15 @@ export function ErrorState({ error, retry }: { error: Error; retry?: () => void 
         </ul>
       )}
       {isProblem && error.requestId !== undefined && <p className="text-soft font-mono text-xs">Request {error.requestId}</p>}
-      {!isProblem && <p>{error.message}</p>}
+      {error instanceof ConnectionError && <p>{error.message}</p>}
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>
   )
+}
+
+/** Whether the session lacks a right: nothing is broken, and a repetition would not help. */
+function isOfRole({ status, errors }: ApiError): boolean {
+  return status === 403 && errors.some((line) => line.includes('lacks the scope'))
 }
 
 function Stale({ error, updatedAtMs, retry }: { error: Error | null; updatedAtMs: number; retry: () => void }) {

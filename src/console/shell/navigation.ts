@@ -4,6 +4,8 @@ import { paths } from '../hooks/paths.ts'
 export interface NavigationItem {
   title: string
   to: string
+  /** Scope without which the page has nothing to show; left out where the page has something for every role. */
+  needs?: string
 }
 
 interface NavigationGroup {
@@ -17,30 +19,30 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     title: 'Run',
     items: [
       { title: 'Home', to: paths.home() },
-      { title: 'Pods', to: paths.pods() },
-      { title: 'Endpoints', to: paths.endpoints() },
-      { title: 'Jobs', to: paths.jobs() },
-      { title: 'Clusters', to: paths.clusters() },
-      { title: 'Logs', to: paths.logs() },
+      { title: 'Pods', to: paths.pods(), needs: 'pods:read' },
+      { title: 'Endpoints', to: paths.endpoints(), needs: 'serverless:read' },
+      { title: 'Jobs', to: paths.jobs(), needs: 'serverless:read' },
+      { title: 'Clusters', to: paths.clusters(), needs: 'clusters:read' },
+      { title: 'Logs', to: paths.logs(), needs: 'pods:read' },
       { title: 'Usage', to: paths.usage() },
     ],
   },
   {
     title: 'Storage',
     items: [
-      { title: 'Volumes', to: paths.volumes() },
-      { title: 'Templates', to: paths.templates() },
-      { title: 'Registries', to: paths.registries() },
-      { title: 'Secrets', to: paths.secrets() },
+      { title: 'Volumes', to: paths.volumes(), needs: 'volumes:read' },
+      { title: 'Templates', to: paths.templates(), needs: 'templates:read' },
+      { title: 'Registries', to: paths.registries(), needs: 'registries:read' },
+      { title: 'Secrets', to: paths.secrets(), needs: 'account:read' },
     ],
   },
   {
     title: 'Account',
     items: [
       { title: 'API keys', to: paths.keys() },
-      { title: 'SSH keys', to: paths.sshKeys() },
-      { title: 'Team', to: paths.team() },
-      { title: 'Webhooks', to: paths.webhooks() },
+      { title: 'SSH keys', to: paths.sshKeys(), needs: 'account:read' },
+      { title: 'Team', to: paths.team(), needs: 'organizations:read' },
+      { title: 'Webhooks', to: paths.webhooks(), needs: 'jobs:read' },
       { title: 'Audit', to: paths.audit() },
     ],
   },

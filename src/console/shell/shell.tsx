@@ -33,7 +33,11 @@ function Frame({ session }: { session: SignedIn }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a page that was chosen closes the list it was chosen from.
   useEffect(() => setIsOpen(false), [path])
   const account = useAccount(session)
-  const groups = [...(account.id === null ? [] : NAVIGATION), ...(session.isOperator ? [OPERATOR_NAVIGATION] : [])]
+  const own = NAVIGATION.map(({ title, items }) => ({
+    title,
+    items: items.filter(({ needs }) => needs === undefined || account.scopes.includes(needs)),
+  }))
+  const groups = [...(account.id === null ? [] : own), ...(session.isOperator ? [OPERATOR_NAVIGATION] : [])]
   return (
     <div className="flex min-h-dvh flex-col">
       <a href="#content" className="bg-panel sr-only focus:not-sr-only focus:absolute focus:z-50 focus:p-2">

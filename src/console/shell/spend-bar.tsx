@@ -1,5 +1,6 @@
 import { useLive } from '../hooks/live.ts'
 import { paths } from '../hooks/paths.ts'
+import { useApi } from '../hooks/session.ts'
 import { perHour } from '../parts/format.ts'
 import { A } from '../parts/link.tsx'
 
@@ -7,7 +8,9 @@ const EVERY_MS = 30_000
 
 /** Current spend of the account, shown on every page. */
 export function SpendBar() {
-  const { data } = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }), { everyMs: EVERY_MS })
+  const { may } = useApi()
+  const isEnabled = may('billing:read')
+  const { data } = useLive(['spend-rate'], (api, signal) => api.getBillingSummary({}, { signal }), { everyMs: EVERY_MS, isEnabled })
   if (data === undefined) return null
   return (
     <A

@@ -49,7 +49,8 @@ export const JobBulk = z
       .array(z.object({ status: z.enum(JOB_STATES).nullable(), jobs: Count, reason: Reason }))
       .meta({ description: 'Number of selected jobs that it cannot change, by state; null: ids without a job (JOB-47).' }),
     estimatedCostUsd: z.number().nullable().meta({
-      description: 'Only for a retry: the estimated cost, from the median time of completed jobs and the rate of the newest worker.',
+      description:
+        'Only for a retry: the estimated cost, from the time of the last run of each job and the rate of the newest worker (JOB-50).',
     }),
     looked: Count,
     changed: Count,

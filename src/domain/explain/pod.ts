@@ -114,6 +114,6 @@ function blocked(pod: ExplainedPod, { code, text, facts }: StartBlock): Verdict 
 function over(pod: ExplainedPod): Verdict {
   const { status, statusReason } = pod
   if (status === 'ERROR') return verdict(pod, 'FAILED', `The pod could not run: ${statusReason ?? 'its host machine gave no reason'}.`)
-  if (statusReason === null) return verdict(pod, 'STOPPED', 'The pod was stopped by an action.')
+  if (statusReason === null) return verdict(pod, 'STOPPED', 'The pod was stopped through the API, the command line or the console.')
   return verdict(pod, 'ENDED', `The pod has ended: ${statusReason}.`)
 }

@@ -67,6 +67,12 @@ export function attemptsOf(job: Job, past: readonly PastAttempt[], lives: Readon
   })
 }
 
+/** How long the last attempt of an ended job ran, milliseconds; null: it has not run, or runs. */
+export function lastRunMs(job: Job): number | null {
+  const last = lastAttempt(job, undefined)
+  return last === null || last.endedAtMs === null ? null : last.endedAtMs - last.startedAtMs
+}
+
 /** Since when a queued job waits; null if it is not queued. */
 export function waitingSinceMs(job: Job, past: readonly PastAttempt[]): number | null {
   return job.state === 'IN_QUEUE' ? (past.at(-1)?.requeuedAtMs ?? job.createdAtMs) : null

@@ -32,7 +32,7 @@ import { isEnded, watchContainer } from './container/container-watch.ts'
 import { readPorts } from './ports/ports-label.ts'
 import type { Sandboxes } from './sandboxes.ts'
 import { ContainerExecs } from './streams/exec.ts'
-import { DockerOutput } from './streams/output.ts'
+import { DockerOutput, type Doubt } from './streams/output.ts'
 
 const RETRY_MAX_MS = 10_000
 const OUTPUT_RETRY_BASE_MS = 20
@@ -172,34 +172,43 @@ export class DockerRuntime implements Runtime {
 
   async followOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
     const from = { position }
+    let fruitless = 0
     const takeAndRemember = (chunk: OutputChunk) => {
+      fruitless = 0
       from.position = chunk.position
       take(chunk)
     }
     let ended = false
-    for (let answers = 0; !signal.aborted; answers += 1) {
-      await this.readOutput(id, from.position, takeAndRemember, signal)
+    let doubt: Doubt | undefined
+    for (; !signal.aborted; fruitless += 1) {
+      doubt = await this.readOutput(new DockerOutput(from.position, doubt), id, takeAndRemember, signal)
       // The answer may end before the output does, for example when the engine restarts. Only an answer that began after the end is
-      // complete.
-      if (ended) return
+      // complete, if it was read to its end.
+      if (ended && doubt === undefined) return
       const facts = await this.inspectOwn(id)
       if (facts === undefined) return
       ended = isEnded(facts)
       // The engine ends the answer a moment before it reports the end of the container, and a removal waits for this.
-      if (!ended) await sleep(backoffMs(answers, OUTPUT_RETRY_BASE_MS, RETRY_MAX_MS), signal)
+      if (!ended || doubt !== undefined) await sleep(backoffMs(fruitless, OUTPUT_RETRY_BASE_MS, RETRY_MAX_MS), signal)
     }
   }
 
-  private async readOutput(id: string, position: unknown, take: (chunk: OutputChunk) => void, signal: AbortSignal): Promise<void> {
-    const output = new DockerOutput(position)
+  private async readOutput(
+    output: DockerOutput,
+    id: string,
+    take: (chunk: OutputChunk) => void,
+    signal: AbortSignal,
+  ): Promise<Doubt | undefined> {
     try {
       for await (const data of await this.options.engine.followLogs(containerName(id), output.sinceSeconds, signal)) {
         const chunk = output.read(data)
         if (chunk !== undefined) take(chunk)
+        if (output.doubt !== undefined) break
       }
     } catch (error) {
       if (!signal.aborted) await ignoring([404], Promise.reject(error))
     }
+    return output.doubt
   }
 
   async usage(id: string): Promise<Usage | undefined> {

@@ -132,7 +132,7 @@ async function requireHeld({ env, principal }: VerbContext, grant: Grant): Promi
   const role = await table.findRole(openDatabase(env.DB), principal.teamId, principal.userId)
   if (role === null) throw new Problem('accessDenied')
   const missing = scopeNotHeld(grant, principal.scopes, role)
-  if (missing !== null) throw lacksScope(missing)
+  if (missing !== null) throw lacksScope(principal, missing)
 }
 
 /** Throws 403 when a key that expires would create one that is valid for longer (ACC-8). */

@@ -84,7 +84,7 @@ export async function getTemplate(ctx: VerbContext, id: string): Promise<Templat
     return template
   }
   const shared = (await table.findPublicTemplate(openRecords(env), id)) ?? findSeedTemplate(id)
-  if (!shared) throw lacksScope('templates:read')
+  if (!shared) throw lacksScope(principal, 'templates:read')
   reportTag(ctx, contentTag(env, 'template', id, shared))
   return seenBy(principal.teamId, shared)
 }
@@ -208,7 +208,7 @@ export async function requireTemplateScope({ env, principal }: VerbContext, id: 
   if (id === undefined || hasScope(principal.scopes, 'templates:read')) return
   const template = await findTemplate(env, principal.teamId, id)
   if (!template) throw new Problem('notFound', { detail: 'template not found' })
-  if (!template.isPublic) throw lacksScope('templates:read')
+  if (!template.isPublic) throw lacksScope(principal, 'templates:read')
 }
 
 /** Throws 413 for a request that is too large after the merge with its template (RATE-6). */

@@ -84,7 +84,7 @@ describe('podplane logs', () => {
 describe('arguments of the command line', () => {
   it('[CMD-13] durations and times', () => {
     expect(['90', '90s', '1.5h', '2d', '250ms', 'soon', '', '-1s'].map(parseDurationMs)).toEqual([
-      90_000,
+      undefined,
       90_000,
       5_400_000,
       172_800_000,

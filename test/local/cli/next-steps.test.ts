@@ -11,7 +11,13 @@ const NOT_FOUND = problem(404, 'resource not found')
 const INVALID = problem(422, 'Request validation failed.', ["$: missing property 'size'"])
 const NO_GPU = problem(400, 'invalid GPU type id "x": $.gpu.id: GET /v2/catalog/gpus lists all')
 
+const NO_ROOM = problem(
+  400,
+  'There are no longer any instances available with the requested specifications. Please refresh and try again: needs 8 free NVIDIA L4',
+)
+
 const ROUTES: Routes = {
+  'POST /v2/serverless': NO_ROOM,
   'POST /v2/account/keys/nosuch/rotate': NOT_FOUND,
   'POST /v2/webhooks/deliveries/nosuch/redeliver': NOT_FOUND,
   'POST /v2/spend/stops/nosuch/undo': NOT_FOUND,
@@ -58,6 +64,7 @@ const SAID: readonly (readonly [line: string[], code: number, said: string])[] =
     5,
     'error: invalid GPU type id "x": $.gpu.id: GET /v2/catalog/gpus lists all (request req_1)\n  podplane gpus list shows the valid values\n',
   ],
+  [['endpoints', 'create', '--image', 'i', '--cpu', 'cpu3c'], 5, 'error: No machine has room: needs 8 free NVIDIA L4 (request req_1)\n'],
   [
     ['pods', 'create', '--image', 'i'],
     2,

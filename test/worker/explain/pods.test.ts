@@ -80,7 +80,11 @@ describe('[WHY-1] [WHY-4] why a pod is where it is', () => {
     await scene.act(id, 'stop')
     await scene.host.report(`${id}-1`, { state: 'exited' })
     const stopped = await explain(scene, id)
-    expect(stopped).toMatchObject({ code: 'STOPPED', verdict: 'The pod was stopped by an action.', isStale: false })
+    expect(stopped).toMatchObject({
+      code: 'STOPPED',
+      verdict: 'The pod was stopped through the API, the command line or the console.',
+      isStale: false,
+    })
     const call = { method: 'POST', path: `${PODS}/${id}/action`, body: { action: 'start' } }
     expect(stopped.options).toEqual([
       { ...OPTION, kind: 'START', summary: 'start it', call, pricePerHour: expect.closeTo(0.44, 2), priceDifference: 0 },

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import type { AccountKey } from '../../../contract/accounts/keys.ts'
 import { useAct } from '../../hooks/act.ts'
 import { useLive } from '../../hooks/live.ts'
-import { useApi } from '../../hooks/session.ts'
+import { useApi, useSession } from '../../hooks/session.ts'
 import { Button } from '../../parts/button.tsx'
 import { CopyAs } from '../../parts/copy/copy-as.tsx'
 import { SelectField, TextField } from '../../parts/form/field.tsx'
@@ -14,16 +14,12 @@ import { State } from '../../parts/state.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
 
-const MAY_NOT = 'Your role in this account may not manage keys.'
-
 /** API keys of the account: create, rotate and revoke. A secret is shown once. */
 export function KeysPage() {
-  const { may } = useApi()
   const keys = useLive(['keys'], (api, signal) => api.listAccountKeys({}, { signal }), { everyMs: 30_000 })
   const [secret, setSecret] = useState<string | null>(null)
-  const off = may('account:write') ? undefined : MAY_NOT
   return (
-    <Page title="API keys" actions={<NewKey off={off} onSecret={setSecret} />}>
+    <Page title="API keys" actions={<NewKey onSecret={setSecret} />}>
       <LiveTable
         of={keys}
         rows={(data) => data.keys}
@@ -36,7 +32,7 @@ export function KeysPage() {
           { title: 'Permissions', show: ({ permission, scopes }) => (permission === 'RESTRICTED' ? scopes.join(', ') : permission) },
           { title: 'Last used', isMinor: true, show: ({ lastUsedAt }) => <Ago at={lastUsedAt} /> },
           { title: 'State', show: (key) => <KeyState of={key} /> },
-          { title: 'Actions', show: (key) => <KeyActions of={key} off={off} onSecret={setSecret} /> },
+          { title: 'Actions', show: (key) => <KeyActions of={key} onSecret={setSecret} /> },
         ]}
       />
       <SecretOnce
@@ -63,21 +59,28 @@ function KeyState({ of: { revokedAt, expiresAt } }: { of: AccountKey }) {
 
 interface KeyActionsProps {
   of: AccountKey
-  off: string | undefined
   onSecret: (secret: string | null) => void
 }
 
-function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
-  const { api, refresh } = useApi()
+function KeyActions({ of: key, onSecret }: KeyActionsProps) {
+  const { api, may, refresh } = useApi()
+  const { data: session } = useSession()
   const { isBusy, run } = useAct()
   if (key.revokedAt !== null) return null
+  // A session may create keys and change those of its user in any role; those of others only an OWNER or ADMIN may revoke (TEAM-20).
+  const isOwn = session?.signedIn === true && session.user?.id === key.userId
   const rotate = () =>
     run(async () => onSecret((await api.rotateAccountKey({ path: { id: key.id }, body: {} })).key), `Rotated ${key.name}`).then(() =>
       refresh('keys'),
     )
   return (
     <div className="flex gap-2">
-      <Button isBusy={isBusy} disabledReason={off} aria-label={`Rotate ${key.name}`} onClick={() => void rotate()}>
+      <Button
+        isBusy={isBusy}
+        disabledReason={isOwn ? undefined : 'Only the user who created this key may rotate it.'}
+        aria-label={`Rotate ${key.name}`}
+        onClick={() => void rotate()}
+      >
         Rotate
       </Button>
       <CopyAs call={{ method: 'POST', path: `/v2/account/keys/${key.id}/rotate`, body: {}, command: `keys rotate ${key.id}` }} />
@@ -85,7 +88,7 @@ function KeyActions({ of: key, off, onSecret }: KeyActionsProps) {
         title={`Revoke ${key.name}?`}
         verb="Revoke"
         name={`Revoke ${key.name}`}
-        disabledReason={off}
+        disabledReason={isOwn || may('account:write') ? undefined : 'Your role may revoke only your own keys.'}
         act={() => api.revokeAccountKey({ path: { id: key.id } })}
         done={`Revoked ${key.name}`}
         refresh={['keys']}
@@ -107,14 +110,13 @@ const bodyOf = ({ scopes, ...rest }: typeof BLANK) => ({
   ...(rest.permission === 'RESTRICTED' && { scopes: scopes.split(/[\s,]+/).filter(Boolean) }),
 })
 
-function NewKey({ off, onSecret }: { off: string | undefined; onSecret: (secret: string | null) => void }) {
+function NewKey({ onSecret }: { onSecret: (secret: string | null) => void }) {
   return (
     <FormDialog
       title="New key"
       heading="New API key"
       verb="Create key"
       isPrimary
-      noRight={off}
       start={BLANK}
       isKept
       call={(text) => ({ method: 'POST', path: '/v2/account/keys', body: bodyOf(text) })}

@@ -11,11 +11,11 @@ import { SecretOnce } from '../../parts/over/secret-once.tsx'
 import { Panel } from '../../parts/page.tsx'
 import { LiveTable } from '../../parts/table.tsx'
 import { Ago } from '../../parts/time.tsx'
-import { mayNotManage, ROLES } from './team-members.tsx'
+import { ROLES, useMayNotManage } from './team-members.tsx'
 
 /** Invitations that have not been answered, and the form for a new one. */
 export function Invitations({ of }: { of: Organization }) {
-  const off = mayNotManage(of)
+  const off = useMayNotManage(of)
   if (off !== undefined) return null
   return (
     <Panel title="Invitations">

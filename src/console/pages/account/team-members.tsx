@@ -14,9 +14,16 @@ import { ViewState } from '../../parts/view-state.tsx'
 export const ROLES = ['OWNER', 'ADMIN', 'DEV', 'BILLING', 'BASIC'] as const
 const MANAGERS: readonly string[] = ['OWNER', 'ADMIN']
 
-/** Reason why the caller may not manage members; undefined if they may. */
-export function mayNotManage({ role }: Organization): string | undefined {
-  return MANAGERS.includes(role) ? undefined : `Your role ${role} may not manage members; ask an OWNER or ADMIN.`
+/** Reason why the caller may not manage members; undefined if they may. The account that they act for must allow it, too (TEAM-4). */
+export function useMayNotManage({ role }: Organization): string | undefined {
+  const { account, may } = useApi()
+  if (!MANAGERS.includes(role)) return `Your role ${role} may not manage members; ask an OWNER or ADMIN.`
+  return may('account:write') ? undefined : mayNotIn(account.name)
+}
+
+/** Reason why the account that the caller acts for does not allow changes of organizations. */
+export function mayNotIn(account: string): string {
+  return `Your role in ${account} may not change organizations; switch to your own account.`
 }
 
 /** Shows the members of an organization with their roles. */
@@ -49,7 +56,7 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
   const { api, refresh } = useApi()
   const { isBusy, run } = useAct()
   const [asked, setAsked] = useState<OrganizationMember['role'] | null>(null)
-  const off = mayNotManage(organization)
+  const off = useMayNotManage(organization)
   if (off !== undefined) return member.role
   const change = async (role: OrganizationMember['role']) => {
     await run(
@@ -92,12 +99,13 @@ function Role({ of: member, organization }: { of: OrganizationMember; organizati
 }
 
 function Remove({ of: { userId, email }, organization }: { of: OrganizationMember; organization: Organization }) {
+  const off = useMayNotManage(organization)
   return (
     <ConfirmButton
       title={`Remove ${email}?`}
       verb="Remove"
       name={`Remove ${email}`}
-      disabledReason={mayNotManage(organization)}
+      disabledReason={off}
       act={(api) => api.removeOrganizationMember({ path: { id: organization.id, userId } })}
       done={`${email} has left ${organization.name}`}
       refresh={['organizations']}

@@ -9,7 +9,7 @@ import { Form, Options, Submit, useForm } from '../../parts/form/form.tsx'
 import { Page, Panel } from '../../parts/page.tsx'
 import { Empty, ViewState } from '../../parts/view-state.tsx'
 import { Invitations } from './team-invitations.tsx'
-import { Members } from './team-members.tsx'
+import { Members, mayNotIn } from './team-members.tsx'
 
 /** Organizations of the user: members, invitations and roles. */
 export function TeamPage() {
@@ -56,6 +56,7 @@ function Chosen({ of, id, choose }: { of: readonly Organization[]; id: string; c
 
 function NewOrganization() {
   const { api, refresh } = useApi()
+  const off = useMayNot()
   const { isBusy, refusal, send, text: body, set, input } = useForm({ name: '' })
   const changed = useSessionChange()
   const submit = async () => {
@@ -70,7 +71,7 @@ function NewOrganization() {
         <div className="w-full">
           <TextField label="Name" required {...input('name')} />
         </div>
-        <Submit isBusy={isBusy} call={{ method: 'POST', path: '/v2/organizations', body }}>
+        <Submit isBusy={isBusy} disabledReason={off} call={{ method: 'POST', path: '/v2/organizations', body }}>
           Create
         </Submit>
       </Form>
@@ -78,8 +79,15 @@ function NewOrganization() {
   )
 }
 
+/** Reason why the caller may not create or join an organization; undefined if they may. */
+function useMayNot(): string | undefined {
+  const { account, may } = useApi()
+  return may('account:write') ? undefined : mayNotIn(account.name)
+}
+
 function Answer() {
   const { api, refresh } = useApi()
+  const off = useMayNot()
   const { isBusy, refusal, send, text: body, set, input } = useForm({ token: '' })
   const changed = useSessionChange()
   const done = async () => {
@@ -106,10 +114,14 @@ function Answer() {
           />
         </div>
         <div className="flex flex-wrap gap-2">
-          <Button type="submit" kind="primary" isBusy={isBusy}>
+          <Button type="submit" kind="primary" isBusy={isBusy} disabledReason={off}>
             Accept
           </Button>
-          <Button isBusy={isBusy} disabledReason={body.token === '' ? 'Enter the token first.' : undefined} onClick={() => void decline()}>
+          <Button
+            isBusy={isBusy}
+            disabledReason={off ?? (body.token === '' ? 'Enter the token first.' : undefined)}
+            onClick={() => void decline()}
+          >
             Decline
           </Button>
           {/* The token accepts the invitation, so the copied command has a placeholder. */}

@@ -25,7 +25,7 @@ export function WebhooksPage() {
   const query = { limit: PAGE, ...(cursor === '' ? {} : { cursor }) }
   const list = useLive(['webhooks', cursor], (client, signal) => client.listWebhookDeliveries({ query }, { signal }))
   const { isBusy, run } = useAct()
-  const off = may('account:write') ? undefined : 'Your role in this account may not redeliver webhooks.'
+  const off = may('jobs:write') ? undefined : 'Your role in this account may not redeliver webhooks.'
   const again = async ({ id }: WebhookDelivery) => {
     await run(() => api.redeliverWebhook({ path: { id } }), 'The delivery is sent again')
     await refresh('webhooks')

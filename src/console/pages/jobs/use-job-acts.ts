@@ -10,7 +10,7 @@ export function useJobActs(endpointId: string) {
   const done = () => Promise.all([refresh('jobs', endpointId), refresh('job', endpointId)])
   return {
     isBusy,
-    off: may('serverless:write') ? undefined : MAY_NOT,
+    off: may('jobs:write') ? undefined : MAY_NOT,
     cancel: (jobId: string) => run(() => api.cancelJob({ path: { endpointId, jobId } }), 'The job is cancelled').then(done),
     retry: (jobId: string) => run(() => api.retryJob({ path: { endpointId, jobId } }), 'The job is queued again').then(done),
   }

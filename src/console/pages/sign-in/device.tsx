@@ -53,7 +53,7 @@ function Waiting({ code }: { code: string }) {
 }
 
 function Decide({ of }: { of: WaitingDevice }) {
-  const { api, account, may } = useApi()
+  const { api, account } = useApi()
   const { isBusy, refusal, send } = useSubmit()
   const [permission, setPermission] = useState('ALL')
   const [done, setDone] = useState<string | null>(null)
@@ -85,7 +85,6 @@ function Decide({ of }: { of: WaitingDevice }) {
           <Button
             kind="primary"
             isBusy={isBusy}
-            disabledReason={may('account:write') ? undefined : 'Your role in this account may not create keys.'}
             onClick={() => void answer('approve', { userCode, permission }, `${name} is approved; you may close this page.`)}
           >
             Approve

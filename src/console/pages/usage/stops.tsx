@@ -51,8 +51,8 @@ function Items({ of: { items } }: { of: SpendStop }) {
   )
 }
 
-function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
-  const { api, refresh } = useApi()
+function Undo({ of: { id, items, undoneAt } }: { of: SpendStop }) {
+  const { api, may, refresh } = useApi()
   const { isBusy, run } = useAct()
   if (undoneAt !== null) {
     return (
@@ -61,13 +61,18 @@ function Undo({ of: { id, undoneAt } }: { of: SpendStop }) {
       </span>
     )
   }
+  const isAllowed = may('pods:write') && (may('serverless:write') || items.every(({ kind }) => kind !== 'ENDPOINT'))
   const undo = async () => {
     await run(() => api.undoSpendStop({ path: { id } }), 'The resources start again; the list shows any problems')
     await refresh()
   }
   return (
     <span className="flex flex-wrap gap-2">
-      <Button isBusy={isBusy} onClick={() => void undo()}>
+      <Button
+        isBusy={isBusy}
+        disabledReason={isAllowed ? undefined : 'Your role may not start pods and endpoints.'}
+        onClick={() => void undo()}
+      >
         Undo
       </Button>
       <CopyAs call={{ method: 'POST', path: `/v2/spend/stops/${id}/undo` }} />

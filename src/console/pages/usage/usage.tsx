@@ -1,4 +1,5 @@
 import { useLive } from '../../hooks/live.ts'
+import { useApi } from '../../hooks/session.ts'
 import { useUrlState } from '../../hooks/url-state.ts'
 import { SelectField } from '../../parts/form/field.tsx'
 import { Options } from '../../parts/form/form.tsx'
@@ -8,6 +9,7 @@ import { Facts, LiveTable } from '../../parts/table.tsx'
 import { ViewState } from '../../parts/view-state.tsx'
 import { Costs } from './costs.tsx'
 import { SpendLimitsForm } from './spend-limits.tsx'
+import { StopSpend } from './stop-spend.tsx'
 import { Stops } from './stops.tsx'
 
 const BUCKETS = { hour: '48', day: '30', week: '26', month: '12' } as const
@@ -15,6 +17,14 @@ type Bucket = keyof typeof BUCKETS
 
 /** Spend of the account: current, past, and its limits. */
 export function UsagePage() {
+  const { account, may } = useApi()
+  if (!may('billing:read')) {
+    return (
+      <Page title="Usage" actions={<StopSpend />}>
+        <p>Your role in {account.name} does not see costs; ask an OWNER, ADMIN or BILLING.</p>
+      </Page>
+    )
+  }
   return (
     <Page title="Usage">
       <div className="grid gap-4 lg:grid-cols-2">

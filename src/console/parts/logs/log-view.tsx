@@ -17,7 +17,9 @@ import { useFollower } from './use-follower.ts'
 import { usePages } from './use-pages.ts'
 
 /** Log view: follows the log while the tab is visible, searches on the plane, and links to each line (UI-40 to UI-43, UI-52, UI-53). */
-export function LogView({ of }: { of: LogOrigin }) {
+export function LogView({ of: given }: { of: LogOrigin }) {
+  // A page makes its origin anew with each poll. The log of one key is read once: another key makes another view.
+  const [of] = useState(given)
   const [source, setSource] = useUrlState('source', '')
   const [since, setSince] = useUrlState('since', '')
   const [wrap, setWrap] = useUrlState('wrap', '')

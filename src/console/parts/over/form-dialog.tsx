@@ -16,7 +16,7 @@ interface FormDialogProps<Text extends object, Answer> {
   heading?: string
   verb: string
   isPrimary?: boolean
-  noRight: string | undefined
+  noRight?: string | undefined
   /** Text of the form when the dialog opens. */
   start: Text
   /** Whether the dialog opens again with the text that it was closed with. */

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { describeLink } from '../../../client/session.ts'
 import { Button } from '../button.tsx'
 import { ErrorState, Loading } from '../view-state.tsx'
+import { refusalOf } from './refusal.ts'
 
 /** Confirms the sign-in by a link and shows its user: a link from another person must not change the signed-in user unnoticed (DER-16). */
 export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy: boolean; accept: () => void; refuse: () => void }) {
@@ -16,7 +17,7 @@ export function ByLink({ link, isBusy, accept, refuse }: { link: string; isBusy:
       <Loading />
     ) : (
       <>
-        <ErrorState error={error} />
+        <ErrorState error={refusalOf('link', error)} />
         <Button onClick={refuse}>Sign in another way</Button>
       </>
     )

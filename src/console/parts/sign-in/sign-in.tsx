@@ -5,6 +5,7 @@ import { Button } from '../button.tsx'
 import { TextField } from '../form/field.tsx'
 import { ErrorState } from '../view-state.tsx'
 import { ByLink } from './by-link.tsx'
+import { refusalOf } from './refusal.ts'
 
 /** Sign-in link in the fragment, which browsers send to no server, so no log has it. */
 const LINK = /^#link=([\w.-]+)$/
@@ -18,9 +19,7 @@ export function SignIn({ ways }: { ways: SignInWays }) {
   const enter = async (by: Parameters<typeof signIn>[1]) => {
     setIsBusy(true)
     setError(null)
-    await signIn(location.origin, by).then(changed, (reason: unknown) =>
-      setError(reason instanceof Error ? reason : new Error(String(reason))),
-    )
+    await signIn(location.origin, by).then(changed, (reason: unknown) => setError(refusalOf('link' in by ? 'link' : 'key', reason)))
     setIsBusy(false)
   }
   const [link, setLink] = useState(() => location.hash.match(LINK)?.[1] ?? null)

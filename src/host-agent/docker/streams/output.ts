@@ -16,29 +16,49 @@ const OVERLAP_SECONDS = 10
 /** A time stamp of the engine: all digits of the nanoseconds, so that string order is time order. */
 const STAMP = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z) /
 
-/** Parses a container's output with time stamps and skips lines that were read before `position`. */
+/** A line that is older than the line before it in its stream. */
+export interface Doubt {
+  stream: StreamName
+  time: string
+}
+
+/**
+ * Parses one answer of the engine with time stamps and skips lines that were read before `position`.
+ *
+ * Docker 20.10 sends the file that it writes once more when it rotated files while it was read. So a line that is older than the one before
+ * it is in doubt: it was read already, or the machine's clock was set back. Nothing is read from such an answer any more. The next answer
+ * begins at the doubt, and shows by the order of the files whether that line is before the last one read, or after it.
+ */
 export class DockerOutput {
   private readonly resumed: Position
   private readonly position: Position
   private readonly parse = frameReader()
   private readonly seenAgain = { stdout: 0, stderr: 0 }
   private readonly caughtUp = { stdout: false, stderr: false }
+  private readonly examined: Doubt | undefined
+  private isRepeat = false
   private lost = false
+  /** The line that ended the reading of this answer, for the next one. */
+  doubt: Doubt | undefined
 
-  constructor(position: unknown) {
+  constructor(position: unknown, examined?: Doubt) {
     this.resumed = Position.safeParse(position).data ?? {}
     this.position = { ...this.resumed }
+    this.examined = examined
   }
 
   /** Start time for the engine's answer, seconds since the epoch; 0: everything. */
   get sinceSeconds(): number {
     const times = [this.resumed.stdout, this.resumed.stderr].flatMap((mark) => (mark === undefined ? [] : [Date.parse(mark.time)]))
-    return times.length === 0 ? 0 : Math.max(0, Math.floor(Math.max(...times) / 1000) - OVERLAP_SECONDS)
+    if (times.length === 0) return 0
+    const newest = Math.max(...times)
+    const from = this.examined === undefined ? newest : Math.min(newest, Date.parse(this.examined.time))
+    return Math.max(0, Math.floor(from / 1000) - OVERLAP_SECONDS)
   }
 
-  /** New lines in a piece of the engine's answer; undefined when there are none. */
+  /** New lines in a piece of the engine's answer, up to one in doubt; undefined when there are none. */
   read(data: Buffer): OutputChunk | undefined {
-    const lines = this.parse(data).flatMap((frame) => this.readFrame(frame))
+    const lines = this.parse(data).flatMap((frame) => (this.doubt === undefined ? this.readFrame(frame) : []))
     if (lines.length === 0) return undefined
     const { lost } = this
     this.lost = false
@@ -51,17 +71,29 @@ export class DockerOutput {
     const time = STAMP.exec(text)?.[1]
     if (time === undefined) throw new Error('the Docker engine sent a line without its time')
     const name: StreamName = stream === 2 ? 'stderr' : 'stdout'
-    if (this.wasRead(name, time)) return []
+    if (this.wasRead(name, time)) {
+      this.isRepeat ||= this.isExamined(name, time)
+      return []
+    }
     const mark = this.position[name]
+    if (mark !== undefined && time < mark.time && (this.isRepeat || !this.isExamined(name, time))) {
+      this.doubt = { stream: name, time }
+      return []
+    }
     this.position[name] = mark?.time === time ? { time, count: mark.count + 1 } : { time, count: 1 }
     return [{ at: Date.parse(time), line: withoutReturn(text.slice(time.length + 1).replace(/\n$/, '')) }]
+  }
+
+  private isExamined(name: StreamName, time: string): boolean {
+    return this.examined?.stream === name && this.examined.time === time
   }
 
   private wasRead(name: StreamName, time: string): boolean {
     const mark = this.resumed[name]
     if (mark === undefined || this.caughtUp[name]) return false
-    if (time < mark.time) return true
-    if (time === mark.time && this.seenAgain[name] < mark.count) {
+    const isPassed = this.seenAgain[name] >= mark.count
+    if (time < mark.time && !isPassed) return true
+    if (time === mark.time && !isPassed) {
       this.seenAgain[name] += 1
       return true
     }

@@ -13,7 +13,7 @@ import {
   runInDurableObject,
   teamOf,
 } from '../../../support/harness.ts'
-import { type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
+import { advance, type QueueSetup, run, runAndTake, setUpQueue } from '../../../support/queue/queue.ts'
 import { endpointStub } from '../../../support/runner/stubs.ts'
 
 const NO_WORKERS = { workers: { min: 0, max: 0, idleTimeout: 5 } }
@@ -117,7 +117,7 @@ describe('a bulk change of jobs', () => {
     expect(rows).toHaveLength(1)
   })
 
-  it('[JOB-44, JOB-45] queues failed jobs again, skips those that have changed meanwhile, and estimates its cost', async () => {
+  it('[JOB-44, JOB-45, JOB-50] queues failed jobs again, skips those that have changed meanwhile, and estimates its cost', async () => {
     const queue = await setUpQueue()
     const { jobId: good, worker } = await runAndTake(queue)
     await worker.done(good, { output: 1 })
@@ -125,12 +125,17 @@ describe('a bulk change of jobs', () => {
     for (let n = 0; n < 3; n++) {
       const id = await run(queue)
       await worker.take()
+      if (n === 0) await advance(queue.endpointId, 8_000)
       await worker.done(id, { error: 'boom' })
       failed.push(id)
     }
     const plan = await begin(queue, 'retry', { ids: [...failed, good, 'none'] }, '?dryRun=1')
     expect(plan).toMatchObject({ matched: 3, byStatus: { FAILED: 3 }, ids: failed })
     expect(plan.estimatedCostUsd).toBeGreaterThanOrEqual(0)
+    const [long = '', short = ''] = failed
+    const costOf = async (ids: string[]) => (await begin(queue, 'retry', { ids }, '?dryRun=1')).estimatedCostUsd ?? 0
+    expect(await costOf([long])).toBeGreaterThan(20 * (await costOf([short])))
+    expect(await costOf([long, short])).toBeGreaterThanOrEqual(await costOf([long]))
     const bulk = await begin(queue, 'retry', { ids: failed })
     // One job may change before the alarm runs.
     await runInDurableObject(endpointStub(env, queue.endpointId), ({ core }) => core.state.bulks.running().length)

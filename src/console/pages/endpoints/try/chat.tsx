@@ -29,7 +29,7 @@ export function Chat({ endpointId }: { endpointId: string }) {
   const path = `/v2/${encodeURIComponent(endpointId)}/openai/v1/chat/completions`
   const asked: Message[] = text.trim() === '' ? messages : [...messages, { role: 'user', content: text.trim() }]
   const body = { model, messages: asked, stream: true }
-  const reason = !may('serverless:write') ? MAY_NOT : text.trim() === '' ? 'Enter a message.' : undefined
+  const reason = !may('jobs:write') ? MAY_NOT : text.trim() === '' ? 'Enter a message.' : undefined
   const submit = async () => {
     if (reason !== undefined || isBusy) return
     const abort = new AbortController()

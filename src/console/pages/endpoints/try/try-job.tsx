@@ -25,7 +25,7 @@ export function TryJob({ endpointId }: { endpointId: string }) {
   const [jobId, setJobId] = useState<string | null>(null)
   const read = readInput(text)
   const body: JobBody = { input: read.ok ? read.input : {} }
-  const reason = !may('serverless:write') ? MAY_NOT : read.ok ? undefined : read.problem
+  const reason = !may('jobs:write') ? MAY_NOT : read.ok ? undefined : read.problem
   const submit = async () => {
     if (reason !== undefined || isBusy) return
     setJobId(null)

@@ -11,7 +11,7 @@ const MAY_NOT = 'Your role in this account may not change jobs.'
 export function BulkJobs({ endpointId, chosen }: { endpointId: string; chosen: ChosenJobs }) {
   const { may } = useApi()
   const [action, setAction] = useState<'cancel' | 'retry' | null>(null)
-  const off = may('serverless:write') ? undefined : MAY_NOT
+  const off = may('jobs:write') ? undefined : MAY_NOT
   return (
     <div className="flex gap-2">
       <Button disabledReason={off} onClick={() => setAction('retry')}>

@@ -22,7 +22,7 @@ const TITLES: Record<Range, string> = {
 }
 
 /** Resource usage of the pod over time; retained for 30 days. */
-export function Metrics({ pod: { id } }: { pod: Pod }) {
+export function Metrics({ pod: { id, image } }: { pod: Pod }) {
   const [chosen, choose] = useUrlState('range', '1h')
   const range: Range = chosen in RANGES ? (chosen as Range) : '1h'
   const metrics = useLive(
@@ -46,7 +46,9 @@ export function Metrics({ pod: { id } }: { pod: Pod }) {
           when: (answer) => chartsOf(answer).length === 0,
           show: (
             <p className="text-soft">
-              There are no metrics for this period. The pod reports metrics while it runs, the first within a minute.
+              {image.startsWith('builtin/')
+                ? 'Built-in images run without a container and report no metrics.'
+                : 'There are no metrics for this period. The pod reports metrics while it runs, the first within a minute.'}
             </p>
           ),
         }}

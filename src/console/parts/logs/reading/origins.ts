@@ -70,10 +70,10 @@ export function podLog(id: string): LogOrigin {
 export function workerLog(id: string, workerId: string, span?: LogOrigin['span']): LogOrigin {
   const path = { id, workerId }
   return numbered({
-    key: `worker/${id}/${workerId}/${span?.since ?? ''}`,
+    key: `worker/${id}/${workerId}/${span?.since ?? ''}/${span?.until ?? ''}`,
     title: `worker ${workerId}`,
     path: `/v2/serverless/${encodeURIComponent(id)}/workers/${encodeURIComponent(workerId)}/logs/lines`,
-    ...(span === undefined ? { command: `logs ${workerId} --endpoint ${id}` } : { span }),
+    ...(span === undefined ? { command: `logs ${id} --worker ${workerId}` } : { span }),
     lines: (api, query, signal) => api.listWorkerLogLines({ path, query: { ...query } }, { signal }),
     events: (api, query, options) => api.getWorkerLogs({ path, query }, options),
   })
