@@ -2,9 +2,10 @@ import { chooseWorker } from '../../src/domain/balancer/choose-worker.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { OpenRequests, QueueState } from '../../src/queue/state.ts'
 import type { Tx } from '../../src/queue/tx.ts'
-import { startedRequest, waitingRequest, workerIdle } from '../../src/queue/workers/requests.ts'
+import { waitingRequest } from '../../src/queue/workers/requests.ts'
 import type { SlotRef } from '../../src/rpc/host-tunnel.ts'
 import type { Timers } from '../clock/timers.ts'
+import { BusyMarks } from './busy-marks.ts'
 
 /** A slot that is not renewed for this long is released, because its carrier is gone. */
 export const SLOT_LEASE_MS = 60_000
@@ -20,7 +21,7 @@ export interface Slot extends SlotRef {
 
 /** Dependencies on the endpoint. */
 interface SlotsDeps {
-  readonly state: { workers: Pick<QueueState['workers'], 'all'>; meta: Pick<QueueState['meta'], 'suspended'> }
+  readonly state: { workers: Pick<QueueState['workers'], 'all' | 'get'>; meta: Pick<QueueState['meta'], 'suspended'> }
   readonly timers: Pick<Timers, 'after' | 'every'>
   config(): EndpointConfig | null
   now(): number
@@ -50,10 +51,12 @@ export class Slots implements OpenRequests {
   private readonly counts = new Map<string, number>()
   private readonly avoided = new Map<string, number>()
   private readonly waiters = new Set<Waiter>()
+  private readonly marks: BusyMarks
   private endSweeps: (() => void) | null = null
 
   constructor(core: SlotsDeps) {
     this.core = core
+    this.marks = new BusyMarks(core, (workerId) => this.counts.has(workerId))
   }
 
   held(): ReadonlyMap<string, number> {
@@ -137,6 +140,7 @@ export class Slots implements OpenRequests {
   move(byMs: number): void {
     for (const held of this.leases.values()) held.untilMs += byMs
     for (const [workerId, untilMs] of this.avoided) this.avoided.set(workerId, untilMs + byMs)
+    this.marks.move(byMs)
   }
 
   /** Releases slots that were not renewed. */
@@ -163,7 +167,7 @@ export class Slots implements OpenRequests {
     this.leases.set(lease, held)
     const before = this.counts.get(held.workerId) ?? 0
     this.counts.set(held.workerId, before + 1)
-    if (before === 0) void this.core.transact((tx) => this.counts.has(held.workerId) && startedRequest(tx, held.workerId))
+    if (before === 0) this.marks.began(held.workerId)
     this.endSweeps ??= this.core.timers.every(SLOT_LEASE_MS / 4, () => this.sweep())
   }
 
@@ -175,7 +179,7 @@ export class Slots implements OpenRequests {
     const left = (this.counts.get(held.workerId) ?? 1) - 1
     if (left > 0) this.counts.set(held.workerId, left)
     else this.counts.delete(held.workerId)
-    if (left === 0) void this.core.transact((tx) => this.counts.has(held.workerId) || workerIdle(tx, held.workerId))
+    if (left === 0) this.marks.over(held.workerId)
     if (this.leases.size > 0) return
     this.endSweeps?.()
     this.endSweeps = null
