@@ -29,7 +29,7 @@ export class Pipe extends DurableObject<Env> {
   private count = 0
 
   override fetch(request: Request): Response | Promise<Response> {
-    if (request.headers.get('upgrade') === 'websocket') return this.connect()
+    if (request.headers.get('upgrade') === 'websocket') return this.join()
     const id = String(this.count++)
     return new Promise((resolve) => {
       this.waiting.set(id, resolve)
@@ -37,7 +37,7 @@ export class Pipe extends DurableObject<Env> {
     })
   }
 
-  private connect(): Response {
+  private join(): Response {
     const { 0: far, 1: near } = new WebSocketPair()
     near.accept()
     near.addEventListener('message', ({ data }) => {

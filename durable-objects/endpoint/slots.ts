@@ -72,10 +72,8 @@ export class Slots implements OpenRequests {
    * is called when it is released.
    */
   async take(lease: string, release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
-    if (this.waiters.size === 0) {
-      const slot = this.tryTake(lease, release)
-      if (slot) return slot
-    }
+    const slot = this.takeNow(lease, () => release)
+    if (slot) return slot
     const { promise, resolve } = Promise.withResolvers<Slot | null>()
     const leave = () => {
       if (!this.waiters.delete(waiter)) return
@@ -95,12 +93,20 @@ export class Slots implements OpenRequests {
     })
   }
 
+  /**
+   * Takes a slot that is free now; null when none is or others wait. `admit` is called only if one is free; it returns the function that is
+   * called when the slot is released, or null to take none.
+   */
+  takeNow(lease: string, admit: () => (() => void) | null): Slot | null {
+    return this.waiters.size === 0 ? this.tryTake(lease, admit) : null
+  }
+
   /** Gives free slots to waiting requests in order of arrival. Called after every change that may have freed a slot. */
   grant(): void {
     const isServed = this.waiters.size > 0 && this.core.config() !== null && !this.core.state.meta.suspended()
     for (const waiter of this.waiters) {
       if (!isServed) waiter.leave()
-      const slot = this.tryTake(waiter.lease, waiter.release)
+      const slot = this.tryTake(waiter.lease, () => waiter.release)
       if (!slot && isServed) return
       if (!slot) continue
       this.waiters.delete(waiter)
@@ -151,7 +157,7 @@ export class Slots implements OpenRequests {
     this.grant()
   }
 
-  private tryTake(lease: string, release: () => void): Slot | null {
+  private tryTake(lease: string, admit: () => (() => void) | null): Slot | null {
     const { core } = this
     const config = core.config()
     if (config?.type !== 'LOAD_BALANCER' || config.scaling.type !== 'REQUEST_COUNT' || core.state.meta.suspended()) return null
@@ -159,6 +165,8 @@ export class Slots implements OpenRequests {
     const facts = { version: config.version, perWorker: config.scaling.requestCount, avoided: this.avoided, nowMs }
     const worker = chooseWorker({ workers: core.state.workers.all(), held: this.counts, ...facts })
     if (!worker || worker.hostId === null) return null
+    const release = admit()
+    if (release === null) return null
     this.hold(lease, { workerId: worker.id, untilMs: nowMs + SLOT_LEASE_MS, release })
     return { endpointId: config.id, workerId: worker.id, lease, hostId: worker.hostId }
   }
