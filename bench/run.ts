@@ -19,6 +19,7 @@ import { measureNeighbours } from './sections/neighbours.ts'
 import { measurePeers } from './sections/peers.ts'
 import { measurePods } from './sections/pods.ts'
 import { measureReads } from './sections/reads.ts'
+import { measureServing } from './sections/serving.ts'
 import { measureThroughput } from './sections/throughput.ts'
 
 // `npm run bench` measures the cost of our own code. `npm run bench -- growth memory` runs only these sections. It is a measurement, not a
@@ -30,6 +31,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
   reads: measureReads,
   growth: measureGrowth,
   latency: measureLatency,
+  serving: measureServing,
   memory: measureMemory,
   pods: measurePods,
   neighbours: measureNeighbours,

@@ -20,6 +20,8 @@ export interface BenchPlane extends AsyncDisposable {
   operatorKey: string
   /** Returns a token with which one more host may join. */
   createJoinToken(name: string): Promise<string>
+  /** Directory for the key of a host. */
+  agentDir: string
   /** Starts the host that runs nothing, for the lifetime of the plane. */
   joinHost(): Promise<FakeHost>
   /** Stops the plane and starts it on the same data; returns the duration of the start, milliseconds. */
@@ -71,6 +73,7 @@ export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<
     url: plane.url,
     apiKey,
     operatorKey: secrets.OPERATOR_KEY,
+    agentDir: dataDir.agent,
     pid: () => pid,
     createJoinToken: (name) => createJoinToken(operator, name),
     async joinHost() {

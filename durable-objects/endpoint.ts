@@ -35,7 +35,7 @@ import { workerSpans } from './endpoint/client/timeline.ts'
 import { EndpointCore } from './endpoint/core.ts'
 import { placeThrottled } from './endpoint/effects/worker-effects.ts'
 import { problemReply } from './endpoint/replies.ts'
-import { takeSlot } from './endpoint/slot-calls.ts'
+import { takeSlot, takeSlotNow } from './endpoint/slot-calls.ts'
 import { MAX_DECISIONS } from './endpoint/store/decision-log.ts'
 import { refuseUnknown } from './endpoint/unknown-endpoint.ts'
 import { workerOperation } from './endpoint/worker/worker-operations.ts'
@@ -196,6 +196,12 @@ export class EndpointObject extends PlaneObject implements EndpointRpc {
       counts: countSeries(samples, steps, this.core.now()),
       changes: timeline.changes(steps.fromMs, Math.min(untilMs, endMs), limit),
     }
+  }
+
+  /** Reserves a slot that is free now (adr/0010). */
+  async takeSlotNow(endpointId: string, lease: string, caller: Caller): Promise<string | null> {
+    await this.adopted(endpointId)
+    return takeSlotNow(this.core, lease, caller)
   }
 
   /** Releases the slot of a finished request. */

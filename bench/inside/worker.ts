@@ -3,7 +3,15 @@ import type { Env } from '../../src/env.ts'
 import { callEndpoint } from '../../src/objects/endpoint-calls.ts'
 import { Owned } from '../../src/objects/owned.ts'
 import { endpointStub } from '../../src/objects/stubs.ts'
-import plane, { ClusterObject, PodLogObject, RateLimiterObject, Sleeper, WebhookAttempt, WebhookSenderObject } from '../../src/worker.ts'
+import plane, {
+  ClusterObject,
+  HostTunnelObject,
+  PodLogObject,
+  RateLimiterObject,
+  Sleeper,
+  WebhookAttempt,
+  WebhookSenderObject,
+} from '../../src/worker.ts'
 import { OpenEndpointObject } from './endpoint.ts'
 import { ENTRY_HEADER, type Entry } from './entries.ts'
 import { CountingHostObject, statementsOfHosts } from './host.ts'
@@ -21,6 +29,7 @@ export default {
 export {
   ClusterObject,
   CountingHostObject,
+  HostTunnelObject,
   OpenEndpointObject,
   PodLogObject,
   RateLimiterObject,

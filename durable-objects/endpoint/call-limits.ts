@@ -3,7 +3,7 @@ import { describeRefusal, type JobLimitSettings, judgeCall, type Spending, windo
 import type { Refused } from '../../src/queue/accept.ts'
 
 /** A concurrency slot, or the refusal. */
-export type Entry = { release: () => void; refusal?: never } | { refusal: Refused }
+export type Entry = { release: () => void; refusal?: never } | { release?: never; refusal: Refused }
 
 /** Number of entries above which stale ones are removed. */
 const SWEEP_ABOVE = 1_000

@@ -2,9 +2,10 @@ import { chooseWorker } from '../../src/domain/balancer/choose-worker.ts'
 import type { EndpointConfig } from '../../src/domain/endpoint/record.ts'
 import type { OpenRequests, QueueState } from '../../src/queue/state.ts'
 import type { Tx } from '../../src/queue/tx.ts'
-import { startedRequest, waitingRequest, workerIdle } from '../../src/queue/workers/requests.ts'
+import { waitingRequest } from '../../src/queue/workers/requests.ts'
 import type { SlotRef } from '../../src/rpc/host-tunnel.ts'
 import type { Timers } from '../clock/timers.ts'
+import { BusyMarks } from './busy-marks.ts'
 
 /** A slot that is not renewed for this long is released, because its carrier is gone. */
 export const SLOT_LEASE_MS = 60_000
@@ -20,7 +21,7 @@ export interface Slot extends SlotRef {
 
 /** Dependencies on the endpoint. */
 interface SlotsDeps {
-  readonly state: { workers: Pick<QueueState['workers'], 'all'>; meta: Pick<QueueState['meta'], 'suspended'> }
+  readonly state: { workers: Pick<QueueState['workers'], 'all' | 'get'>; meta: Pick<QueueState['meta'], 'suspended'> }
   readonly timers: Pick<Timers, 'after' | 'every'>
   config(): EndpointConfig | null
   now(): number
@@ -50,10 +51,12 @@ export class Slots implements OpenRequests {
   private readonly counts = new Map<string, number>()
   private readonly avoided = new Map<string, number>()
   private readonly waiters = new Set<Waiter>()
+  private readonly marks: BusyMarks
   private endSweeps: (() => void) | null = null
 
   constructor(core: SlotsDeps) {
     this.core = core
+    this.marks = new BusyMarks(core, (workerId) => this.counts.has(workerId))
   }
 
   held(): ReadonlyMap<string, number> {
@@ -69,10 +72,8 @@ export class Slots implements OpenRequests {
    * is called when it is released.
    */
   async take(lease: string, release: () => void, signal: AbortSignal, waitMs: number): Promise<Slot | null> {
-    if (this.waiters.size === 0) {
-      const slot = this.tryTake(lease, release)
-      if (slot) return slot
-    }
+    const slot = this.takeNow(lease, () => release)
+    if (slot) return slot
     const { promise, resolve } = Promise.withResolvers<Slot | null>()
     const leave = () => {
       if (!this.waiters.delete(waiter)) return
@@ -92,12 +93,20 @@ export class Slots implements OpenRequests {
     })
   }
 
+  /**
+   * Takes a slot that is free now; null when none is or others wait. `admit` is called only if one is free; it returns the function that is
+   * called when the slot is released, or null to take none.
+   */
+  takeNow(lease: string, admit: () => (() => void) | null): Slot | null {
+    return this.waiters.size === 0 ? this.tryTake(lease, admit) : null
+  }
+
   /** Gives free slots to waiting requests in order of arrival. Called after every change that may have freed a slot. */
   grant(): void {
     const isServed = this.waiters.size > 0 && this.core.config() !== null && !this.core.state.meta.suspended()
     for (const waiter of this.waiters) {
       if (!isServed) waiter.leave()
-      const slot = this.tryTake(waiter.lease, waiter.release)
+      const slot = this.tryTake(waiter.lease, () => waiter.release)
       if (!slot && isServed) return
       if (!slot) continue
       this.waiters.delete(waiter)
@@ -137,6 +146,7 @@ export class Slots implements OpenRequests {
   move(byMs: number): void {
     for (const held of this.leases.values()) held.untilMs += byMs
     for (const [workerId, untilMs] of this.avoided) this.avoided.set(workerId, untilMs + byMs)
+    this.marks.move(byMs)
   }
 
   /** Releases slots that were not renewed. */
@@ -147,7 +157,7 @@ export class Slots implements OpenRequests {
     this.grant()
   }
 
-  private tryTake(lease: string, release: () => void): Slot | null {
+  private tryTake(lease: string, admit: () => (() => void) | null): Slot | null {
     const { core } = this
     const config = core.config()
     if (config?.type !== 'LOAD_BALANCER' || config.scaling.type !== 'REQUEST_COUNT' || core.state.meta.suspended()) return null
@@ -155,6 +165,8 @@ export class Slots implements OpenRequests {
     const facts = { version: config.version, perWorker: config.scaling.requestCount, avoided: this.avoided, nowMs }
     const worker = chooseWorker({ workers: core.state.workers.all(), held: this.counts, ...facts })
     if (!worker || worker.hostId === null) return null
+    const release = admit()
+    if (release === null) return null
     this.hold(lease, { workerId: worker.id, untilMs: nowMs + SLOT_LEASE_MS, release })
     return { endpointId: config.id, workerId: worker.id, lease, hostId: worker.hostId }
   }
@@ -163,7 +175,7 @@ export class Slots implements OpenRequests {
     this.leases.set(lease, held)
     const before = this.counts.get(held.workerId) ?? 0
     this.counts.set(held.workerId, before + 1)
-    if (before === 0) void this.core.transact((tx) => this.counts.has(held.workerId) && startedRequest(tx, held.workerId))
+    if (before === 0) this.marks.began(held.workerId)
     this.endSweeps ??= this.core.timers.every(SLOT_LEASE_MS / 4, () => this.sweep())
   }
 
@@ -175,7 +187,7 @@ export class Slots implements OpenRequests {
     const left = (this.counts.get(held.workerId) ?? 1) - 1
     if (left > 0) this.counts.set(held.workerId, left)
     else this.counts.delete(held.workerId)
-    if (left === 0) void this.core.transact((tx) => this.counts.has(held.workerId) || workerIdle(tx, held.workerId))
+    if (left === 0) this.marks.over(held.workerId)
     if (this.leases.size > 0) return
     this.endSweeps?.()
     this.endSweeps = null

@@ -55,6 +55,8 @@ export interface EndpointRpc extends Rpc.DurableObjectBranded {
   requestCapacity(requester: SeekingEndpoint): Promise<CapacityOffer>
   /** Stops idle workers to free capacity, all of the order or none. */
   preempt(order: PreemptOrder): Promise<boolean>
+  /** Reserves a slot that is free now: a `SlotGrant` as JSON, or null when the request must wait or is refused (adr/0010). */
+  takeSlotNow(endpointId: string, lease: string, caller: Caller): Promise<string | null>
   /** Releases the slot of a finished request; `isReached`: whether its worker could be reached. */
   releaseSlot(slot: SlotRef, isReached: boolean): Promise<void>
   giveBackSlot(lease: string): Promise<void>

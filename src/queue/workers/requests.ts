@@ -19,9 +19,9 @@ export function startedRequest(tx: Tx, workerId: string): void {
   tx.effects.scale = true
 }
 
-/** A worker's last request is over. */
-export function workerIdle(tx: Tx, workerId: string): void {
-  applyWorkerEvent(tx, workerId, { kind: 'idle', polls: false })
+/** A worker's last request is over since `endedAtMs`. */
+export function workerIdle(tx: Tx, workerId: string, endedAtMs: number): void {
+  applyWorkerEvent({ ...tx, nowMs: endedAtMs }, workerId, { kind: 'idle', polls: false })
   tx.effects.scale = true
 }
 
@@ -31,8 +31,9 @@ export function workerIdle(tx: Tx, workerId: string): void {
  */
 export function doubtRequests(tx: Tx, leaseMs: number): void {
   if (liveConfig(tx.state)?.type !== 'LOAD_BALANCER') return
-  const later = { ...tx, nowMs: tx.nowMs + leaseMs }
+  const laterMs = tx.nowMs + leaseMs
   for (const worker of tx.state.workers.all()) {
-    if (worker.phase === 'READY' && worker.idleSinceMs === null && !tx.state.requests.held().has(worker.id)) workerIdle(later, worker.id)
+    if (worker.phase === 'READY' && worker.idleSinceMs === null && !tx.state.requests.held().has(worker.id))
+      workerIdle(tx, worker.id, laterMs)
   }
 }

@@ -26,10 +26,14 @@ export interface IdleHostOptions {
   onStart(workload: Workload): void
   /** Called when the plane orders the container to stop; it is reported as gone once this has resolved. */
   onStop?(workload: Workload): Promise<void>
+  /** Whether every container passes its health check, as the workers of a load-balancing endpoint must (LB-7). */
+  isHealthy?: boolean
 }
 
 export interface IdleHost {
   id: string
+  /** Returns a token with which the host may open its tunnel. */
+  accessToken(): Promise<string>
   close(): void
 }
 
@@ -66,6 +70,7 @@ export async function startIdleHost(options: IdleHostOptions): Promise<IdleHost>
   void link.run()
   return {
     id: enrolled.identity.hostId,
+    accessToken: () => tokens.get(),
     close() {
       containers.close()
       link.close()
@@ -144,7 +149,8 @@ class Containers {
 
   private async report(workloadId: string, state: WorkloadState): Promise<void> {
     this.sequence += 1
-    const report = { workloadId, state, exitCode: null, reason: null, at: Date.now(), sequence: this.sequence }
+    const health = this.options.isHealthy && state === 'running' ? ({ health: 'healthy' } as const) : {}
+    const report = { workloadId, state, exitCode: null, reason: null, at: Date.now(), sequence: this.sequence, ...health }
     while (!this.closed && (await this.send([report])) === 'later') await realTime(REPORT_RETRY_MS, 'as an agent tries again')
   }
 }

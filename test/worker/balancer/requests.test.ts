@@ -12,6 +12,7 @@ import {
   runInDurableObject,
   send,
   teamOf,
+  vi,
 } from '../../support/harness.ts'
 import { reply, type Serve } from '../../support/hosts/fake-tunnel.ts'
 import { openRequests, type Scene, setUp, startWorker } from '../../support/queue/balancer-scene.ts'
@@ -241,7 +242,27 @@ describe('its workers', () => {
     await stub().releaseSlot({ endpointId: scene.endpointId, workerId, lease: 'kept' }, true)
     await until(async () => (await openRequests(scene)).inFlight === 0)
     await advance(scene.endpointId, 5_000)
-    expect(await phase()).toBe('DRAINING')
+    await until(async () => (await phase()) === 'DRAINING')
+  })
+
+  it('[LB-24] are stored as busy once for quick requests, and a second after the last one as idle since its end', async () => {
+    const scene = await setUp({ workers: { min: 1, max: 1 } })
+    const workerId = await startWorker(scene)
+    const stub = endpointStub(env, scene.endpointId)
+    const idleSinceMs = () =>
+      runInDurableObject(stub, ({ core }) => {
+        const worker = core.state.workers.get(workerId)
+        return worker?.phase === 'READY' ? worker.idleSinceMs : undefined
+      })
+    await scene.ask('/')
+    const commits = await runInDurableObject(stub, ({ core }) => vi.spyOn(core, 'transact'))
+    for (let asked = 0; asked < 5; asked += 1) await scene.ask('/')
+    await until(async () => (await openRequests(scene)).inFlight === 0)
+    const endedMs = Date.now()
+    expect([commits.mock.calls.length, await idleSinceMs()]).toEqual([0, null])
+    await until(async () => (await idleSinceMs()) !== null)
+    commits.mockRestore()
+    expect([Date.now() - endedMs >= 900, Number(await idleSinceMs()) <= endedMs]).toEqual([true, true])
   })
 
   it('[LB-17] of an older release get no new request and end after their last one', async () => {
@@ -330,6 +351,6 @@ describe('its workers', () => {
     await asked
     await until(async () => (await openRequests(scene)).inFlight === 0)
     await advance(scene.endpointId, 5_000)
-    expect(await phase()).toBe('DRAINING')
+    await until(async () => (await phase()) === 'DRAINING')
   })
 })
