@@ -86,7 +86,7 @@ export function jobUsage(seconds: number, workers = WORKERS): Usage {
   }
 }
 
-/** What a job of `seconds` shares with the other jobs of an endpoint with `workers` busy workers. */
+/** The shares of a job of `seconds` in what it causes with the other jobs of an endpoint with `workers` busy workers. */
 function sharesOf(seconds: number, workers: number): Usage['operations'] {
   const jobsPerRemoval = Math.min(DUE_BATCH, (REMOVAL_SECONDS * workers) / seconds)
   return {

@@ -33,7 +33,7 @@ export function watch(tx: Tx, workerId: string, listed: ReadonlySet<string>): vo
   for (const job of jobs.heldBy(workerId)) if (listed.has(job.id)) jobs.save(job, watchLease(job, untilMs))
 }
 
-/** Nobody answers for the pings of a worker any more; it sent the last one at `seenAtMs`. Its terms begin there (LSE-4, LSE-7). */
+/** The agent does not answer for a worker any more, which sent its last ping at `seenAtMs`. Its terms begin there (LSE-4, LSE-7). */
 export function endStanding(tx: Tx, { id }: Pick<Worker, 'id'>, seenAtMs: number): void {
   const worker = tx.state.workers.get(id)
   if (worker === null || !isWatched(worker)) return
@@ -46,7 +46,7 @@ export function endStanding(tx: Tx, { id }: Pick<Worker, 'id'>, seenAtMs: number
   for (const job of jobs.heldBy(id)) jobs.save(job, shortenLease(job, untilMs))
 }
 
-/** The agent of a host has named the workers whose pings stand. Nobody answers for its other workers. */
+/** The agent of a host has named the workers whose pings stand. It does not answer for the other workers of this host. */
 export function keepStanding(tx: Tx, hostId: string, standing: readonly Holder[]): void {
   const named = new Set(standing.flatMap((from) => workerOf(tx.state, from)?.id ?? []))
   for (const worker of tx.state.workers.all()) {
@@ -79,7 +79,7 @@ export function recallEnding(tx: Tx): void {
   }
 }
 
-/** When the agent of a worker has to be asked for pings; null: nobody answers for them. */
+/** When the agent of a worker has to be asked for pings; null: no agent answers for it. */
 export function recallAtMs(state: Pick<QueueState, 'pingIntervalMs'>, worker: Worker): number | null {
   return isWatched(worker) ? worker.watchedUntilMs - silenceLimitMs(state) : null
 }

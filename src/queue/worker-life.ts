@@ -36,7 +36,7 @@ export type WorkerEvent =
   | { kind: 'loaded'; holdsJobs: boolean; isTrusted: boolean }
   /** The agent of its host answers for its pings until then (CHN-30). */
   | { kind: 'watched'; untilMs: number }
-  /** Nobody answers for its pings any more. `seenAtMs`: the last one. */
+  /** No agent answers for its pings any more. `seenAtMs`: the time of the last one. */
   | { kind: 'unwatched'; seenAtMs: number }
   /** It was given a job. */
   | { kind: 'busy' }

@@ -106,7 +106,7 @@ export class WorkerChannels {
   }
 }
 
-/** What outlives the memory of the object with a socket. `stands`: its agent has answered for a worker (CHN-30). */
+/** The data of a socket, which outlives the memory of the object. `stands`: its agent has answered for a worker (CHN-30). */
 interface Attached {
   hostId: string
   stands: boolean

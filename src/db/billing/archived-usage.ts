@@ -2,6 +2,7 @@ import { Problem } from '../../contract/problems.ts'
 import type { Bucket } from '../../domain/billing/buckets.ts'
 import type { UsageKind } from '../../domain/billing/usage.ts'
 import type { ArchivedObject, UsageRecord } from '../../domain/billing/usage-archive.ts'
+import { mapAtOnce } from '../../platform/at-once.ts'
 import type { Database } from '../client.ts'
 import { listArchives } from './usage-archives.ts'
 
@@ -61,7 +62,7 @@ export async function* overlapping(
   const isAsked = (record: UsageRecord) =>
     record.endedAtMs > startMs && record.startedAtMs < endMs && (resourceId === null || record.resourceId === resourceId)
   for (let at = 0; at < objects.length; at += AT_ONCE) {
-    const some = await Promise.all(objects.slice(at, at + AT_ONCE).map((object) => archive.read(object)))
+    const some = await mapAtOnce(objects.slice(at, at + AT_ONCE), (object) => archive.read(object))
     for (const records of some) yield records.filter(isAsked)
   }
 }

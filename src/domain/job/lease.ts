@@ -91,7 +91,7 @@ export function watchLease(job: RunningJob, untilMs: number): RunningJob {
   return job.leaseEndReason === SILENT_WORKER ? { ...job, leaseUntilMs: Math.max(job.leaseUntilMs, untilMs) } : job
 }
 
-/** CHN-30: nobody answers for the holder's pings any more: the lease of before lasts until `untilMs` at most. */
+/** CHN-30: no agent answers for the holder's pings any more. The lease of before lasts until `untilMs` at most. */
 export function shortenLease(job: RunningJob, untilMs: number): RunningJob {
   return job.leaseEndReason === SILENT_WORKER ? { ...job, leaseUntilMs: Math.min(job.leaseUntilMs, untilMs) } : job
 }

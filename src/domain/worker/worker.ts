@@ -37,7 +37,7 @@ interface Watched<Seen> {
   excusedUntilMs: number | null
   /** Time at which its queue was loaded from rows, which lack its latest pings (LSE-24); null: it has pinged since. */
   loadedAtMs: number | null
-  /** Until this instant the agent of its host answers for its pings (CHN-30). In memory only; null: nobody does. */
+  /** Until this instant the agent of its host answers for its pings (CHN-30). In memory only; null: no agent does. */
   watchedUntilMs: number | null
 }
 

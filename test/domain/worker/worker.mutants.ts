@@ -4,7 +4,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'silence does not end a ready worker',
     file: 'src/domain/worker/worker.ts',
-    find: 'Math.min(silentAtMs(worker, lostAfterMs), worker.idle',
-    replace: 'Math.min(Number.POSITIVE_INFINITY, worker.idle',
+    find: 'Math.min(silentAtMs(worker, lostAfterMs), polls',
+    replace: 'Math.min(Number.POSITIVE_INFINITY, polls',
   },
 ]

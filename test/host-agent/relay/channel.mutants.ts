@@ -1,13 +1,13 @@
 import type { Mutant } from '../../support/mutant.ts'
 
-const FILE = 'src/host-agent/relay/channel/worker-channel.ts'
+const FILE = 'src/host-agent/relay/channel/open-polls.ts'
 
 export const MUTANTS: readonly Mutant[] = [
   {
     id: 'an agent keeps parts of answers for calls that do not wait',
     file: FILE,
-    find: "if (poll?.frame.type === 'take' && poll.answer && !this.parts.keep(n, text)) this.cut()",
-    replace: 'if (!this.parts.keep(n, text) && poll) this.cut()',
+    find: "if (poll?.frame.type === 'take' && !poll.isDropped && !this.parts.keep(n, text)) this.context.cut()",
+    replace: 'if (!this.parts.keep(n, text) && poll) this.context.cut()',
   },
   {
     id: 'an agent keeps an answer of any length',
@@ -18,7 +18,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'an agent names calls that are left as open',
     file: FILE,
-    find: '.filter(([, { isLeft }]) => !isLeft)',
+    find: '.filter(([, { isLeft, kept }]) => !isLeft && !kept)',
     replace: '',
   },
   {

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RelayBounds } from '../../../src/host-agent/relay/bounds.ts'
 import { StandingPings } from '../../../src/host-agent/relay/channel/standing-pings.ts'
 import type { AgentFrame } from '../../../src/host-protocol/worker-channel.ts'
-import { until } from '../../support/time.ts'
+import { realTime, until } from '../../support/time.ts'
 import { channelScene, openChannel, type Scene } from '../support/channel-scene.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -44,7 +44,7 @@ describe('a poll of a worker that polls again and again', () => {
     const scene = await welcomed({ pollHoldMs: 30 })
     expect((await scene.call('job-stop/w1?boot=b1')).status).toBe(204)
     scene.plane.say({ type: 'stop', n: scene.plane.frames[0] && 'n' in scene.plane.frames[0] ? scene.plane.frames[0].n : 0, jobs: ['j1'] })
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await realTime(50, 'the frame reaches the agent, which shows nothing of it')
     expect(await (await scene.call('job-stop/w1?boot=b1')).json()).toEqual({ jobsToStop: ['j1'] })
   })
 
@@ -56,7 +56,7 @@ describe('a poll of a worker that polls again and again', () => {
     expect(typesOf(scene)).toEqual(['take', 'leave', 'take'])
     expect((await busy).status).toBe(204)
     scene.plane.submit('j1')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await realTime(50, 'the frame reaches the agent, which shows nothing of it')
     // The plane has given `j1` to the poll of before.
     const idle = await take(scene)
     expect(scene.plane.frames.at(-1)).toMatchObject({ type: 'take', idle: true, again: true })
@@ -77,11 +77,11 @@ describe('a poll of a worker that polls again and again', () => {
     const scene = await welcomed({ pollHoldMs: 30 })
     await take(scene)
     scene.plane.submit('j1')
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await realTime(50, 'the frame reaches the agent, which shows nothing of it')
     for (const socket of scene.plane.sockets) socket.terminate()
     await until(() => scene.plane.sockets.size === 0)
     scene.plane.refusals.push(500, 500, 500)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await realTime(50, 'the frame reaches the agent, which shows nothing of it')
     // The first poll over HTTP does not know; the plane ends an unconfirmed lease by itself (LSE-2).
     expect([200, 204]).toContain((await take(scene)).status)
   })
@@ -129,7 +129,7 @@ describe('pings of a worker', () => {
     const scene = await welcomed({ pollHoldMs: 1_000 })
     await settle(scene)
     await event(scene)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await realTime(50, 'the frame reaches the agent, which shows nothing of it')
     await ping(scene)
     await until(() => pingsOf(scene).length === 4)
     expect(pingsOf(scene).at(-1)).toEqual(['', true])

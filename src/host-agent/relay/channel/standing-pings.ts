@@ -19,8 +19,8 @@ interface Known extends Standing {
 }
 
 /**
- * The pings of the workers of one channel (CHN-30). The agent answers for each of these workers: it tells the plane when one pings no more,
- * and sends pings only until they are the same again and again. Times are steady.
+ * The pings of the workers of one channel (CHN-30). The agent answers for each of these workers: it sends
+ * equal pings only three times, and reports a worker that is quiet. Times are steady.
  */
 export class StandingPings {
   private readonly intervalMs: number

@@ -16,7 +16,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'a call that the object has forgotten cannot be left',
     file: 'durable-objects/endpoint/channel/calls.ts',
-    find: "    else this.send({ type: 'nothing', n })\n",
+    find: "    if (!call) this.send({ type: 'nothing', n })\n",
     replace: '',
   },
 ]

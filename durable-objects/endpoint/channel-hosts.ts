@@ -1,4 +1,4 @@
-import { MAX_WORKERS, type PlaneFrame } from '../../../src/host-protocol/worker-channel.ts'
+import { MAX_WORKERS, type PlaneFrame } from '../../src/host-protocol/worker-channel.ts'
 
 /** The hosts with an open channel, for the rest of the object. */
 export class ChannelHosts {
