@@ -25,7 +25,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'pings that are written',
     file: 'src/domain/worker/signs.ts',
-    find: 'return hasSignsOnly(inRow, worker) && takeInRow(inRow) === takeInRow(worker) && isIdleKnown(inRow, worker)',
+    find: 'return hasSignsOnly(inRow, worker) && isTakeKnown(inRow, worker) && isIdleKnown(inRow, worker)',
     replace: 'return false',
   },
   {
