@@ -21,8 +21,10 @@ import { fleetReader, loadPodFleet, rankFleet } from '../placement/fleet.ts'
 import { searchHosts } from '../placement/search.ts'
 import { podHost, withPodIntents } from './with-pod-intents.ts'
 
+/** Hosts that a create looks for and tries first. */
+const FIRST_TRIES = 5
 /** Hosts tried per create; each try costs one batch. */
-const MAX_TRIES = 5
+const MAX_TRIES = 8
 
 /** A new pod without the parts that placement decides. */
 export type PodDraft = Omit<PodRow, keyof Granted>
@@ -62,8 +64,17 @@ export function findMoves(env: Env, teamId: string, spec: PodSpec, { accepts, su
   return search(env, { teamId, sharesDisk: false }, spec, judge, wanted)
 }
 
-function findCandidates(env: Env, teamId: string, spec: PodSpec): Promise<PodCandidate[]> {
-  return search(env, { teamId, sharesDisk: true }, spec, (hosts) => rankFor(env, teamId, spec, hosts).candidates, MAX_TRIES)
+function findCandidates(env: Env, teamId: string, spec: PodSpec, wanted: number): Promise<PodCandidate[]> {
+  return search(env, { teamId, sharesDisk: true }, spec, (hosts) => rankFor(env, teamId, spec, hosts).candidates, wanted)
+}
+
+/** Candidates in the order in which a create tries them. The later ones are looked for only after the first have failed. */
+async function* inTurn(env: Env, { teamId, spec }: PodDraft, first: readonly PodCandidate[]): AsyncGenerator<PodCandidate> {
+  yield* first.slice(0, FIRST_TRIES)
+  if (first.length < FIRST_TRIES) return
+  const tried = new Set(first.slice(0, FIRST_TRIES).map(({ hostId }) => hostId))
+  const more = await findCandidates(env, teamId, spec, MAX_TRIES)
+  yield* more.filter(({ hostId }) => !tried.has(hostId)).slice(0, MAX_TRIES - FIRST_TRIES)
 }
 
 function search(
@@ -98,11 +109,11 @@ function rankOn(env: Env, teamId: string, spec: PodSpec, hosts: readonly Placeme
 export async function placePod(env: Env, draft: PodDraft, together: (pod: PodRow) => readonly Statement[]): Promise<PodPlacement> {
   const { teamId, spec } = draft
   const load = () => loadPodFleet(env, draft.createdAtMs, teamId)
-  const found = await findCandidates(env, teamId, spec)
+  const found = await findCandidates(env, teamId, spec, FIRST_TRIES)
   const fleet = found.length > 0 ? null : await rankFleet(load, (hosts) => rankOn(env, teamId, spec, hosts))
   const tried: UnfitHost[] = []
   let isTooLarge = false
-  for (const candidate of (fleet?.candidates ?? found).slice(0, MAX_TRIES)) {
+  for await (const candidate of inTurn(env, draft, fleet?.candidates ?? found)) {
     const pod = { ...draft, ...grantedBy(candidate) }
     const outcome = await createOn(env, pod, candidate, together(pod))
     if (outcome === 'done') return { ok: true, pod }

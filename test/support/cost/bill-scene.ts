@@ -8,7 +8,7 @@ import { type Billed, countBilled } from './billed.ts'
 import { ChannelAgent } from './channel-agent.ts'
 
 const SECOND_MS = 1_000
-const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
 const STEP_SECONDS = 5
 const LEAVE_MS = 1_000
 /** Longer than any job of a bill. */
@@ -44,8 +44,8 @@ export class BilledQueue implements AsyncDisposable {
   static async start(workers: { min: number; max: number; idleTimeout: number }): Promise<BilledQueue> {
     const setup = await setUp(workers)
     await freezeClock(setup.endpointId)
-    // The first moment of a minute, so that every run counts the same minutes.
-    const clock = { nowMs: Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS }
+    // The first moment of an hour, so that every run counts the same minutes and the same alarms.
+    const clock = { nowMs: Math.ceil(Date.now() / HOUR_MS) * HOUR_MS }
     const billed = await inside(setup, ({ core }) => {
       core.now = () => clock.nowMs
       return countBilled(core.ctx.storage)

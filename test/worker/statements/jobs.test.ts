@@ -31,12 +31,12 @@ const BUDGETS = {
   'later take': { d1: [0, 0, 0, 0], objects: [4, 3, 1, 300] },
   'end with a webhook': { d1: [0, 0, 0, 0], objects: [50, 24, 2, 700] },
   retry: { d1: [0, 0, 0, 0], objects: [3, 6, 1, 300] },
-  'start of a worker': { d1: [43, 8, 4, 16_200], objects: [136, 17, 1, 1600] },
+  'start of a worker': { d1: [94, 20, 6, 18_500], objects: [136, 17, 1, 1600] },
   'report that it runs': { d1: [1, 1, 1, 500], objects: [5, 4, 2, 300] },
-  'first take of a worker': { d1: [0, 0, 0, 0], objects: [69, 10, 1, 300] },
+  'first take of a worker': { d1: [0, 0, 0, 0], objects: [69, 8, 1, 300] },
   'end of an idle worker': { d1: [2, 0, 1, 500], objects: [74, 10, 1, 100] },
-  'report that it is gone': { d1: [15, 12, 2, 4100], objects: [73, 10, 2, 300] },
-  'cancel of a running job': { d1: [43, 14, 5, 16_700], objects: [141, 23, 2, 2000] },
+  'report that it is gone': { d1: [51, 24, 2, 4100], objects: [73, 10, 2, 300] },
+  'cancel of a running job': { d1: [94, 26, 7, 19_000], objects: [141, 23, 2, 2000] },
   'stop poll': { d1: [0, 0, 0, 0], objects: [3, 1, 1, 300] },
 } as const satisfies Record<string, Budget>
 

@@ -225,6 +225,8 @@ function useStores(state: SqlState, core: EndpointCore): void {
   state.attempts.of(1, 9)
   state.attempts.clear(1)
   state.workers.save(workerIn('READY', 'w'))
+  state.workers.save(workerIn('READY', 'w', { lastTakeAtMs: 120_000, idleSinceMs: 100_000 }))
+  state.workers.end()
   state.workers.lives.of(['w'])
   state.workers.lives.hostOf('w')
   state.workers.lives.newest(9)

@@ -1,6 +1,6 @@
 import { admin, api, describe, env, evictDurableObject, expect, it, ORIGIN, runInDurableObject, send } from '../../../support/harness.ts'
 import { FakeHost } from '../../../support/hosts/fake-host.ts'
-import { advance, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../../support/queue/queue.ts'
+import { advance, inside, parkStopPoll, parkTake, run, runAndTake, settled, setUpQueue } from '../../../support/queue/queue.ts'
 import { endpointStub } from '../../../support/runner/stubs.ts'
 
 const P = 10_000
@@ -39,6 +39,8 @@ describe('nothing gets stuck', () => {
     const queue = await setUpQueue({ workers: { min: 1, max: 1, idleTimeout: 3600 } })
     const worker = await queue.host.startWorker(queue.endpointId)
     await parkTake(queue, worker)
+    // The hold of the take is over, which the clock of the test does not know.
+    await inside(queue, ({ core }) => core.parking.releaseTake(worker.id))
     for (let ms = 0; ms <= NO_TAKE_MS; ms += P) {
       await worker.ping()
       await advance(queue.endpointId, P)
