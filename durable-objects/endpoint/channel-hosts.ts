@@ -2,8 +2,8 @@ import { MAX_WORKERS, type PlaneFrame } from '../../src/host-protocol/worker-cha
 
 /** The hosts with an open channel, for the rest of the object. */
 export class ChannelHosts {
-  /** Hosts whose channels are older than this instance of the object, and whose agents have not said hello to it (CHN-30). */
-  readonly unheard = new Set<string>()
+  /** Hosts whose channels are older than this instance of the object, and whose agents have not said hello to it (CHN-30), with the time of their last frame. */
+  readonly unheard = new Map<string, number>()
   private readonly senders = new Map<string, (frame: PlaneFrame) => void>()
 
   /** A host has this channel from now on. */

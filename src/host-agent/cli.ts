@@ -78,7 +78,7 @@ export function buildAgentProgram(): Command {
     .option('--port-range <from-to>', 'host ports for the ports of containers', `${DEFAULT_PORT_RANGE.from}-${DEFAULT_PORT_RANGE.to}`)
     .option('--on-exit <what>', 'stop or keep the workloads when the agent ends', 'keep')
     .option('--on-lease-loss <what>', 'stop workers, or let them finish, when the plane is unreachable for 25 s', 'stop')
-    .option('--worker-transport <kind>', 'how calls of workers reach the plane: channel (one WebSocket an endpoint), or http', 'channel')
+    .option('--worker-transport <kind>', 'how calls of workers reach the plane: http, or channel (one WebSocket an endpoint)', 'http')
     .option('--log-level <level>', 'debug, info, warn or error', 'info')
     .option('--log-file <path>', 'write the log to this file, rotated at 10 MiB with three older files (default: stderr)')
     .showHelpAfterError('(--help lists the flags)')

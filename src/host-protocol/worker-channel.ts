@@ -91,8 +91,8 @@ export const AgentFrame = z.discriminatedUnion('type', [
   }),
   z.object({ type: z.literal('take'), ...Take.shape }),
   z.object({ type: z.literal('listen'), ...Listen.shape }),
-  /** The worker of a take or stop poll has gone, or has waited long enough. The object answers it with `nothing`, even if it has answered the call. */
-  z.object({ type: z.literal('leave'), n: CallNumber }),
+  /** The worker of a take or stop poll has gone, or has waited long enough. The object answers it with `nothing`, even if it has answered the call. `worker`: that of a take. */
+  z.object({ type: z.literal('leave'), n: CallNumber, worker: Id.optional() }),
   Post,
   z.object({ type: z.literal('pings'), pings: z.array(WorkerPing).max(MAX_WORKERS) }),
   /** Workers for which the agent answers no more, because they have sent no ping for so many milliseconds. Sent once. */

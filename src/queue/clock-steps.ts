@@ -2,7 +2,6 @@ import { stepOverRest } from '../domain/clock/step.ts'
 import { movedWorker } from '../domain/worker/moved.ts'
 import { isExcused, type Worker } from '../domain/worker/worker.ts'
 import { isOutage } from './deadlines.ts'
-import { WATCH_MS } from './standing.ts'
 import type { Tx } from './tx.ts'
 import { silenceLimitMs } from './worker-rows.ts'
 
@@ -47,14 +46,16 @@ export function stepOverRestOf(tx: Tx): number {
 }
 
 // Lower bound of the object's last activity, because rows lack the latest pings (LSE-24). While a worker may fall silent, no commit sets
-// the alarm further ahead than the silence limit, or than a standing ping counts (CHN-30).
+// the alarm further ahead than the silence limit, unless it trusts an agent (CHN-30).
 function armedAfterMs({ state }: Tx): number | null {
+  const trust = state.meta.alarmTrust()
+  if (trust) return trust.setAtMs
   const armed = state.meta.alarmAtMs()
   if (armed === null) return null
   const held = state.jobs.heldCounts()
   const isWatched = (worker: Worker) => worker.phase === 'READY' || (worker.phase === 'DRAINING' && held.has(worker.id))
   const pings = (worker: Worker) => isWatched(worker) && lastSeenMs(worker) !== null && !isExcused(worker, armed - 1)
-  return state.workers.all().some(pings) ? armed - (state.meta.alarmTrusts() ? WATCH_MS : silenceLimitMs(state)) : null
+  return state.workers.all().some(pings) ? armed - silenceLimitMs(state) : null
 }
 
 function lastSeenMs(worker: Worker): number | null {

@@ -1,7 +1,6 @@
 import { absorbOutage, earliest } from './deadlines.ts'
 import { dispatch, type TakeReply } from './dispatch.ts'
 import { excuseAfterLoad } from './loaded.ts'
-import { isWatched } from './standing.ts'
 import type { Tx } from './tx.ts'
 import { notifySeekers } from './workers/preempt.ts'
 import { planWorkers } from './workers/scale.ts'
@@ -31,6 +30,5 @@ export interface CommitEnd {
 export function endCommit(tx: Tx, decide: boolean): CommitEnd {
   const taken = dispatch(tx)
   const scaleAtMs = decide || tx.effects.scale ? earliest([planWorkers(tx), notifySeekers(tx)]) : undefined
-  tx.state.meta.setAlarmTrusts(tx.state.workers.all().some(isWatched))
   return { taken, scaleAtMs }
 }

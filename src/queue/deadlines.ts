@@ -1,9 +1,9 @@
 import { dueAtMs, type RunningJob } from '../domain/job/job.ts'
-import { restartLease } from '../domain/job/lease.ts'
+import { restartLease, UNCONFIRMED } from '../domain/job/lease.ts'
 import { type DrainingWorker, noTakeDueAtMs, type ReadyWorker, silentAtMs, type Worker, workerDueAtMs } from '../domain/worker/worker.ts'
 import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
 import { deleteCorrupted } from './jobs.ts'
-import { isUnheard, isWatched, recallAtMs, recallEnding } from './standing.ts'
+import { isTrusted, isWatched, recallAtMs, recallEnding } from './standing.ts'
 import type { QueueState } from './state.ts'
 import { applyJobDeadlines, endLeases, failWorker, isSilent, LOST, silenceReason } from './transitions.ts'
 import type { Tx } from './tx.ts'
@@ -40,7 +40,7 @@ function applyWorkerDeadlines(tx: Tx, worker: Worker | null): void {
     endSilentDraining(tx, worker)
     return
   }
-  const dueAtMs = workerDueAtMs(worker, silenceLimitMs(tx.state), asksForWork(tx.state, worker))
+  const dueAtMs = workerDueAtMs(worker, silenceLimitMs(tx.state), asksForWork(tx.state, worker, tx.nowMs))
   if (dueAtMs === null || tx.nowMs < dueAtMs) return
   if (worker.phase === 'STARTING') failWorker(tx, worker, lateReason(tx, worker.reason))
   if (worker.phase === 'READY') failSilentReady(tx, worker)
@@ -59,13 +59,13 @@ function endSilentDraining(tx: Tx, worker: DrainingWorker): void {
 
 function failSilentReady(tx: Tx, worker: ReadyWorker): void {
   if (isSilent(tx, worker)) failWorker(tx, worker, silenceReason(tx.state))
-  else if (!asksForWork(tx.state, worker) && tx.nowMs >= noTakeDueAtMs(worker))
+  else if (!asksForWork(tx.state, worker, tx.nowMs) && tx.nowMs >= noTakeDueAtMs(worker))
     failWorker(tx, worker, 'it sends pings, but does not request work')
 }
 
 // An open take lasts as long as it is open. A channel that has outlived the memory of the queue may have one.
-function asksForWork(state: QueueState, worker: Worker): boolean {
-  return state.takes.isPolling(worker.id) || isUnheard(state, worker)
+function asksForWork(state: QueueState, worker: Worker, nowMs: number): boolean {
+  return state.takes.isPolling(worker.id) || isTrusted(state, worker, nowMs)
 }
 
 /**
@@ -78,9 +78,9 @@ export function nextDueAtMs(state: QueueState, nowMs: number, inFlight: Readonly
   return earliest([state.jobs.nextDueAtMs((job) => leaseWakeAtMs(state, job)), ...dues])
 }
 
-// The next pings of a worker for which an agent answers show whether it has its new job (LSE-2); the agent says when there are none.
+// A worker sends each ping until it has shown its new job (LSE-2), and the agent says when there are none; these pings apply the deadline.
 function leaseWakeAtMs({ workers }: QueueState, job: RunningJob): number {
-  const worker = job.acked ? null : workers.get(job.holder.workerId)
+  const worker = job.leaseEndReason === UNCONFIRMED ? workers.get(job.holder.workerId) : null
   return dueAtMs(worker && isWatched(worker) ? { ...job, leaseUntilMs: worker.watchedUntilMs } : job)
 }
 
@@ -96,7 +96,7 @@ function workerWakeAtMs(
   const isFinishing = worker.phase === 'DRAINING' && held.has(worker.id)
   const ownAtMs = isFinishing
     ? finite(Math.min(silentAtMs(worker, lostAfterMs), finishesByMs(state, worker)))
-    : workerDueAtMs(worker, lostAfterMs, asksForWork(state, worker))
+    : workerDueAtMs(worker, lostAfterMs, asksForWork(state, worker, nowMs))
   const recalledAtMs = recallAtMs(state, worker)
   const dueAtMs = recalledAtMs === null || recalledAtMs <= nowMs ? ownAtMs : earliest([ownAtMs, recalledAtMs])
   return dueAtMs !== null && inFlight.has(worker.id) ? Math.max(dueAtMs, nowMs + IN_FLIGHT_LIMIT_MS) : dueAtMs
@@ -134,7 +134,8 @@ export function isOutage({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): boolean
   return armed !== null && nowMs - armed >= OUTAGE_INTERVALS * state.pingIntervalMs
 }
 
-function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
+/** Gives a worker until `untilMs` to ping, because its silence until now proves nothing. */
+export function excuseWorker(tx: Tx, worker: Worker, untilMs: number): void {
   // A worker that serves requests, or was still starting, has no pings or takes to miss.
   if (!('lastSeenAtMs' in worker) || worker.lastSeenAtMs === null) return
   applyWorkerEvent(tx, worker.id, { kind: 'ping' })

@@ -35,8 +35,8 @@ export function applyJob(tx: Tx, before: Job, after: Job, output?: string): void
     payloads.clearAttempt(after.seq)
     meta.add('retried')
   }
-  if (isOver && after.state === 'COMPLETED') meta.add('completed')
-  if (isOver && after.state === 'FAILED') meta.add('failed')
+  if (isOver && after.state === 'COMPLETED') meta.add('completed', 1, tx.nowMs)
+  if (isOver && after.state === 'FAILED') meta.add('failed', 1, tx.nowMs)
 }
 
 // JOB-43: the row of a job holds its last attempt only.

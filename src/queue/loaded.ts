@@ -1,7 +1,8 @@
 import { restartLease } from '../domain/job/lease.ts'
 import { loadLease } from '../domain/job/lease-memory.ts'
 import { SILENCE_MIN_MS } from '../host-protocol/silence.ts'
-import { isUnheard, trustUnheard } from './standing.ts'
+import { excuseWorker } from './deadlines.ts'
+import { isTrusted, trustUnheard } from './standing.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent, silenceLimitMs } from './worker-rows.ts'
 
@@ -13,15 +14,26 @@ import { applyWorkerEvent, silenceLimitMs } from './worker-rows.ts'
 export function excuseAfterLoad(tx: Tx): void {
   const { jobs, workers, meta } = tx.state
   const untilMs = tx.nowMs + silenceLimitMs(tx.state)
+  const returnMs = tx.nowMs + Math.max(silenceLimitMs(tx.state), SILENCE_MIN_MS)
   trustUnheard(tx)
-  const trusted = new Set(workers.all().flatMap((worker) => (isUnheard(tx.state, worker) ? worker.id : [])))
+  const isOwn = (worker: { hostId: string | null }, hosts: readonly string[]) => worker.hostId !== null && hosts.includes(worker.hostId)
+  const all = workers.all()
+  const trusted = new Set(all.flatMap((worker) => (isTrusted(tx.state, worker, tx.nowMs) ? worker.id : [])))
+  const lostHosts = meta.alarmTrust()?.hosts ?? []
+  const cut = new Set(
+    all.flatMap((worker) => (isOwn(worker, lostHosts) && !tx.state.unheardHosts().has(worker.hostId ?? '') ? worker.id : [])),
+  )
   for (const job of jobs.running()) {
-    if (trusted.has(job.holder.workerId)) continue
-    const loaded = meta.alarmTrusts()
-      ? restartLease(job, tx.nowMs + Math.max(silenceLimitMs(tx.state), SILENCE_MIN_MS))
-      : loadLease(job, untilMs)
+    const { workerId } = job.holder
+    if (trusted.has(workerId)) continue
+    const loaded = cut.has(workerId) ? restartLease(job, returnMs) : loadLease(job, untilMs)
     if (loaded !== job) jobs.save(job, loaded)
   }
   const held = jobs.heldCounts()
-  for (const { id } of workers.all()) applyWorkerEvent(tx, id, { kind: 'loaded', holdsJobs: held.has(id), isTrusted: trusted.has(id) })
+  const lastEndMs = meta.lastEndMs()
+  for (const worker of all) {
+    const { id } = worker
+    applyWorkerEvent(tx, id, { kind: 'loaded', holdsJobs: held.has(id), isTrusted: trusted.has(id), lastEndMs })
+    if (cut.has(id)) excuseWorker(tx, worker, returnMs)
+  }
 }

@@ -1,14 +1,20 @@
 import type { Holder } from '../domain/job/job.ts'
 import { missPing, renewLease } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
-import { watch } from './standing.ts'
+import { endStanding, watch } from './standing.ts'
 import type { Ping } from './state.ts'
 import { applyJobDeadlines, currentJob, failWorker, killWorker } from './transitions.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent, workerOf } from './worker-rows.ts'
 
-/** Applies a ping: a sign of life of the worker and of each job that it lists (LSE-4, LSE-5, WRK-20). */
-export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }: Ping): void {
+/** Applies a ping: a sign of life of the worker and of each job that it lists (LSE-4, LSE-5, WRK-20). It ends a standing one (CHN-30). */
+export function takePing(tx: Tx, from: Holder, ping: Ping): void {
+  const worker = workerOf(tx.state, from)
+  if (worker) endStanding(tx, worker, tx.nowMs)
+  applyPing(tx, from, ping)
+}
+
+function applyPing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }: Ping): void {
   const worker = workerOf(tx.state, from)
   if (!worker) return
   if (unhealthy !== null) {
@@ -25,10 +31,16 @@ export function takePing(tx: Tx, from: Holder, { listed, sdkVersion, unhealthy }
  * because they repeat the orders and end the worker in time (WRK-26).
  */
 export function takeStandingPing(tx: Tx, from: Holder, ping: Ping): void {
-  takePing(tx, from, ping)
-  if (!workerOf(tx.state, from)) return
-  if (tx.state.workers.stops(from.workerId).length > 0) tx.effects.recalls.add(from.workerId)
-  else watch(tx, from.workerId, ping.listed)
+  applyPing(tx, from, ping)
+  if (maySettle(tx, from)) watch(tx, from.workerId, ping.listed)
+  else tx.effects.recalls.add(from.workerId)
+}
+
+// Pings apply the deadline of a job that its worker has not confirmed (LSE-2), and a worker that starts is not watched yet.
+function maySettle({ state }: Tx, from: Holder): boolean {
+  const phase = workerOf(state, from)?.phase
+  if (phase !== 'READY' && phase !== 'DRAINING') return false
+  return state.workers.stops(from.workerId).length === 0 && state.jobs.heldBy(from.workerId).every(({ acked }) => acked)
 }
 
 /** WRK-21: these SDK versions could report another worker's jobs, so a missing id proves nothing. */

@@ -1,7 +1,7 @@
 import type { Holder } from '../domain/job/job.ts'
 import { shortenLease, watchLease } from '../domain/job/lease.ts'
 import type { Worker } from '../domain/worker/worker.ts'
-import type { QueueState } from './state.ts'
+import type { AlarmTrust, QueueState } from './state.ts'
 import type { Tx } from './tx.ts'
 import { applyWorkerEvent, silenceLimitMs, workerOf } from './worker-rows.ts'
 
@@ -16,18 +16,29 @@ export const WATCH_MS = 1_800_000
 
 /**
  * Trusts the workers whose channel has outlived the memory of the queue: their agents answered for their pings until now, and are asked
- * whether they still do.
+ * whether they still do. The trust ends as long after the last frame of the agent as a standing ping.
  */
 export function trustUnheard(tx: Tx): void {
   const { jobs, workers } = tx.state
   for (const worker of workers.all()) {
-    if (isUnheard(tx.state, worker)) watch(tx, worker.id, new Set(jobs.heldBy(worker.id).map(({ id }) => id)))
+    const untilMs = trustedUntilMs(tx.state, worker)
+    if (untilMs > tx.nowMs) watchUntil(tx, worker.id, new Set(jobs.heldBy(worker.id).map(({ id }) => id)), untilMs)
   }
+}
+
+// A worker whose agent has withdrawn its ping says so in its row.
+function trustedUntilMs(state: Pick<QueueState, 'unheardHosts'>, worker: Worker): number {
+  const heardAtMs = worker.hostId === null ? undefined : state.unheardHosts().get(worker.hostId)
+  const isDoubted = !('loadedAtMs' in worker) || worker.loadedAtMs !== null
+  return heardAtMs === undefined || isDoubted ? 0 : heardAtMs + WATCH_MS
 }
 
 /** An agent answers for a ping of a worker that lists these jobs. */
 export function watch(tx: Tx, workerId: string, listed: ReadonlySet<string>): void {
-  const untilMs = tx.nowMs + WATCH_MS
+  watchUntil(tx, workerId, listed, tx.nowMs + WATCH_MS)
+}
+
+function watchUntil(tx: Tx, workerId: string, listed: ReadonlySet<string>, untilMs: number): void {
   applyWorkerEvent(tx, workerId, { kind: 'watched', untilMs })
   const { jobs } = tx.state
   for (const job of jobs.heldBy(workerId)) if (listed.has(job.id)) jobs.save(job, watchLease(job, untilMs))
@@ -49,16 +60,18 @@ export function endStanding(tx: Tx, { id }: Pick<Worker, 'id'>, seenAtMs: number
 /** The agent of a host has named the workers whose pings stand. It does not answer for the other workers of this host. */
 export function keepStanding(tx: Tx, hostId: string, standing: readonly Holder[]): void {
   const named = new Set(standing.flatMap((from) => workerOf(tx.state, from)?.id ?? []))
-  for (const worker of tx.state.workers.all()) {
-    if (worker.hostId !== hostId) continue
-    if (!named.has(worker.id)) endStanding(tx, worker, tx.nowMs)
-    noteEndOfTake(tx, worker.id)
-  }
+  const others = tx.state.workers.all().filter((worker) => worker.hostId === hostId && !named.has(worker.id))
+  // Pings may cross the hello.
+  recallStanding(
+    tx,
+    others.map(({ id }) => id),
+  )
 }
 
 /** The channel of a host has ended, and with it the standing pings and open takes of its workers. */
 export function endHostStanding(tx: Tx, hostId: string): void {
   keepStanding(tx, hostId, [])
+  for (const worker of tx.state.workers.all()) if (worker.hostId === hostId) noteEndOfTake(tx, worker.id)
 }
 
 /** Asks the agents of workers for pings, because something has made the standing ones doubtful. Until one comes, the usual terms count. */
@@ -91,9 +104,15 @@ export function noteEndOfTake(tx: Tx, workerId: string): void {
   if (isIdle && !tx.state.takes.isPolling(workerId)) applyWorkerEvent(tx, workerId, { kind: 'take' })
 }
 
-/** Whether the agent of the worker's host has not been heard since the queue was loaded, although its channel is open. */
-export function isUnheard({ unheardHosts }: Pick<QueueState, 'unheardHosts'>, { hostId }: Pick<Worker, 'hostId'>): boolean {
-  return hostId !== null && unheardHosts().has(hostId)
+/** Whether the agent of the worker's host is trusted, which has not been heard since the queue was loaded. */
+export function isTrusted(state: Pick<QueueState, 'unheardHosts'>, worker: Worker, nowMs: number): boolean {
+  return trustedUntilMs(state, worker) > nowMs
+}
+
+/** The trust in which the alarm is set (CHN-30); null: no agent answers for a worker. */
+export function alarmTrustOf({ state, nowMs }: Pick<Tx, 'state' | 'nowMs'>): AlarmTrust | null {
+  const hosts = new Set(state.workers.all().flatMap((worker) => (isWatched(worker) && worker.hostId !== null ? worker.hostId : [])))
+  return hosts.size === 0 ? null : { hosts: [...hosts].toSorted(), setAtMs: nowMs }
 }
 
 /** Whether an agent answers for the pings of a worker. */

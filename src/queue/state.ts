@@ -21,10 +21,10 @@ export interface QueueState {
   readonly outbox: OutboxRows
   readonly takes: OpenTakes
   /**
-   * Hosts whose worker channels have outlived the memory of the queue, and whose agents have not yet said which pings stand (CHN-30). Not
-   * stored in rows.
+   * Hosts whose worker channels have outlived the memory of the queue, and whose agents have not yet said which pings stand (CHN-30), with
+   * the time of their last frame. Not stored in rows.
    */
-  unheardHosts(): ReadonlySet<string>
+  unheardHosts(): ReadonlyMap<string, number>
   readonly requests: OpenRequests
   /** Ping interval `P` that workers are given, milliseconds. */
   readonly pingIntervalMs: number
@@ -145,6 +145,14 @@ export interface LaunchState {
   notBeforeMs: number
 }
 
+/** Circumstances of an alarm that was set while agents answered for pings. */
+export interface AlarmTrust {
+  /** Hosts of these agents. */
+  hosts: readonly string[]
+  /** When it was set. */
+  setAtMs: number
+}
+
 /** The stored values of which an endpoint has one each. */
 export interface MetaValues {
   /** Returned for a deleted endpoint too. */
@@ -158,7 +166,8 @@ export interface MetaValues {
   /** 48 random bits as two halves, which hide the number of jobs that an endpoint has had (see src/domain/job/id.ts). */
   idMask(): readonly [number, number]
   totals(): Totals
-  add(name: keyof Totals, by?: number): void
+  /** `endedAtMs`: a job ended then. */
+  add(name: keyof Totals, by?: number, endedAtMs?: number | null): void
   launch(): LaunchState
   setLaunch(state: LaunchState): void
   /** Whether the endpoint may be in the list of endpoints that wait for capacity. */
@@ -169,10 +178,11 @@ export interface MetaValues {
   setCapacitySeekers(seekers: readonly CapacitySeeker[]): void
   /** Instant for which the alarm was last set, to distinguish an outage of the plane itself from silent workers. */
   alarmAtMs(): number | null
-  setAlarmAtMs(atMs: number | null): void
-  /** Whether an agent answered for the pings of a worker when the alarm was set, which may then be far ahead (CHN-30). */
-  alarmTrusts(): boolean
-  setAlarmTrusts(trusts: boolean): void
+  /** The trust in which it was set, and may be far ahead; null: no agent answered for a worker (CHN-30). */
+  alarmTrust(): AlarmTrust | null
+  setAlarmAtMs(atMs: number | null, trust?: AlarmTrust | null): void
+  /** When a job ended last; null: none has. To the minute at least. */
+  lastEndMs(): number | null
 }
 
 /** Idempotency keys of submits, per user (RUN-13). */

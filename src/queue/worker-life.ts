@@ -32,8 +32,8 @@ export type WorkerEvent =
   /** It asked for work. */
   | { kind: 'take' }
   | { kind: 'ping' }
-  /** Its queue was loaded from rows, which lack its latest pings (LSE-24). `isTrusted`: the agent of its host answered for them. */
-  | { kind: 'loaded'; holdsJobs: boolean; isTrusted: boolean }
+  /** Its queue was loaded from rows, which lack its latest pings (LSE-24). `isTrusted`: the agent of its host answered for them. `lastEndMs`: end of the endpoint's last job. */
+  | { kind: 'loaded'; holdsJobs: boolean; isTrusted: boolean; lastEndMs: number | null }
   /** The agent of its host answers for its pings until then (CHN-30). */
   | { kind: 'watched'; untilMs: number }
   /** No agent answers for its pings any more. `seenAtMs`: the time of the last one. */
@@ -121,10 +121,9 @@ const LIFE: Life = {
     ping: seen,
     loaded: (worker, event, nowMs) => {
       const next = loaded(worker, event, nowMs)
-      // A row without an idle time does not say whether the worker was idle; its idle time starts here. A queue that rested has not missed a
-      // take, and its row has the minute of the last one.
+      // A row without an idle time does not say whether the worker was idle; its idle time starts here, unless the queue only rested.
       const isUnknown = worker.idleSinceMs === null && worker.lastSeenAtMs !== null && !event.holdsJobs
-      return isUnknown ? { ...next, idleSinceMs: event.isTrusted ? Math.min(nowMs, worker.lastTakeAtMs || nowMs) : nowMs } : next
+      return isUnknown ? { ...next, idleSinceMs: event.isTrusted ? restedSinceMs(worker, event, nowMs) : nowMs } : next
     },
     watched,
     unwatched,
@@ -179,7 +178,14 @@ function watched<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }:
 
 function unwatched<W extends ReadyWorker | DrainingWorker>(worker: W, { seenAtMs }: EventOf<'unwatched'>): W {
   if (worker.watchedUntilMs === null) return worker
-  return { ...worker, watchedUntilMs: null, lastSeenAtMs: Math.max(worker.lastSeenAtMs ?? 0, seenAtMs) }
+  const lastMs = Math.max(worker.lastSeenAtMs ?? 0, seenAtMs)
+  // Its row says so, too: a queue that is loaded from rows does not trust it again.
+  return { ...worker, watchedUntilMs: null, lastSeenAtMs: lastMs, loadedAtMs: lastMs }
+}
+
+// No job of the worker ended after the last one of the endpoint, and its last take is in its row to the minute.
+function restedSinceMs({ lastTakeAtMs }: ReadyWorker, { lastEndMs }: EventOf<'loaded'>, nowMs: number): number {
+  return Math.min(nowMs, Math.max(lastTakeAtMs ?? 0, lastEndMs ?? nowMs))
 }
 
 function hostSilent<W extends ReadyWorker | DrainingWorker>(worker: W, { untilMs }: EventOf<'host silent'>): W {

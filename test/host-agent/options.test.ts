@@ -9,7 +9,7 @@ describe('flags', () => {
     portRange: '30000-32767',
     onExit: 'keep',
     onLeaseLoss: 'stop',
-    workerTransport: 'channel',
+    workerTransport: 'http',
     logLevel: 'info',
   }
 

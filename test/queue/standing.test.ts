@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { formatJobId } from '../../src/domain/job/id.ts'
 import { submitJob } from '../../src/domain/job/job.ts'
 import { leaseJob } from '../../src/domain/job/lease.ts'
-import { beginCommit, endCommit } from '../../src/queue/commit.ts'
+import { knownIdleSinceMs } from '../../src/domain/worker/worker.ts'
+import { stepOverRestOf } from '../../src/queue/clock-steps.ts'
+import { beginCommit } from '../../src/queue/commit.ts'
 import { applyDeadlines, nextDueAtMs } from '../../src/queue/deadlines.ts'
 import { cancelJob } from '../../src/queue/jobs.ts'
 import { takePing, takeStandingPing } from '../../src/queue/pings.ts'
-import { endHostStanding, endStanding, keepStanding, WATCH_MS } from '../../src/queue/standing.ts'
+import { alarmTrustOf, endHostStanding, endStanding, keepStanding, noteEndOfTake, WATCH_MS } from '../../src/queue/standing.ts'
 import { Effects, type Tx } from '../../src/queue/tx.ts'
 import { applyHostEvent } from '../../src/queue/workers/host-events.ts'
 import { MemoryState, NO_TAKES } from '../support/queue/memory-state.ts'
@@ -36,8 +38,13 @@ function watched(): MemoryState {
   state.jobs.save(submitted, leaseJob(submitted, HOLDER, 0, { pingIntervalMs: P }))
   state.workers.save(workerIn('READY', 'w', { lastSeenAtMs: 0, hostId: 'h' }))
   takeStandingPing(at(state, P), HOLDER, ping(state))
-  endCommit(at(state, P), false)
+  arm(state, P)
   return state
+}
+
+/** Sets the alarm as the end of a commit does. */
+function arm(state: MemoryState, nowMs: number): void {
+  state.meta.setAlarmAtMs(nextDueAtMs(state, nowMs, NO_CALLS), alarmTrustOf(at(state, nowMs)))
 }
 
 const at = (state: MemoryState, nowMs: number): Tx => ({ state, nowMs, effects: new Effects() })
@@ -56,9 +63,9 @@ function expectTerm(state: MemoryState, sinceMs: number): void {
 }
 
 /** The first commit of the queue after it has rested, or after its process has ended. */
-function loaded(state: MemoryState, nowMs: number, channelIsOpen: boolean): MemoryState {
+function loaded(state: MemoryState, nowMs: number, channelIsOpen: boolean, heardAtMs = nowMs): MemoryState {
   const next = state.restarted(NO_TAKES)
-  next.unheardHosts = () => new Set(channelIsOpen ? ['h'] : [])
+  next.unheardHosts = () => new Map(channelIsOpen ? [['h', heardAtMs]] : [])
   beginCommit(at(next, nowMs), true)
   return next
 }
@@ -168,6 +175,109 @@ describe('a standing ping', () => {
   })
 })
 
+describe('trust in an agent', () => {
+  test('[CHN-30, LSE-7] a worker that has gone quiet is found although its queue rests again and again', () => {
+    let state = watched()
+    endStanding(at(state, 300_000), { id: 'w' }, 280_000)
+    let nowMs = 300_000
+    for (let rests = 0; rests < 3 && state.workers.get('w')?.phase === 'READY'; rests += 1) {
+      nowMs = nextDueAtMs(state, nowMs, NO_CALLS) ?? nowMs
+      state = loaded(state, nowMs, true)
+      applyDeadlines(at(state, nowMs))
+      state.unheardHosts = () => new Map()
+      keepStanding(at(state, nowMs), 'h', [])
+    }
+    expect(seen(state)).toEqual(LOST)
+    expect(nowMs).toBeLessThanOrEqual(280_000 + 2 * TERM)
+  })
+
+  test('[CHN-30, LSE-2] a worker with a job that it has not confirmed sends each ping, and the deadline counts', () => {
+    const state = watched()
+    const seq = state.jobs.nextSequence()
+    const other = submitJob({
+      ...{
+        seq,
+        id: formatJobId(seq, false, state.meta.idMask(), state.randomBytes(10)),
+        lowPriority: false,
+        webhook: null,
+        hasS3Config: false,
+      },
+      ...{ createdAtMs: 0, ttlAtMs: FAR_MS, executionTimeoutMs: FAR_MS, retentionMs: 1 },
+    })
+    state.jobs.insert(other)
+    state.jobs.save(other, leaseJob(other, HOLDER, 100_000, { pingIntervalMs: P }))
+    for (const nowMs of [105_000, 115_000, 125_000]) {
+      const tx = at(state, nowMs)
+      takeStandingPing(tx, HOLDER, ping(state))
+      expect([...tx.effects.recalls]).toEqual(['w'])
+    }
+    takeStandingPing(at(state, 135_000), HOLDER, ping(state))
+    expect(state.jobs.bySeq(seq)).toMatchObject({ state: 'IN_QUEUE', unconfirmed: 1 })
+  })
+
+  test('[CHN-30, WRK-22] a worker that pings before its first take sends each ping', () => {
+    const state = new MemoryState()
+    state.workers.save(workerIn('STARTING', 'w', { hostId: 'h' }))
+    const tx = at(state, P)
+    takeStandingPing(tx, HOLDER, { listed: new Set(), sdkVersion: null, unhealthy: null })
+    expect([...tx.effects.recalls]).toEqual(['w'])
+  })
+
+  test('[CHN-30] ends as long after the last frame as a standing ping, however often the queue rests; the agent is asked before', () => {
+    let state = watched()
+    const recalls: string[] = []
+    for (let nowMs = 100_000; nowMs < P + WATCH_MS; nowMs += 400_000) state = loaded(state, nowMs, true, P)
+    for (const nowMs of [P + WATCH_MS - TERM, P + WATCH_MS]) {
+      const tx = at(state, nowMs)
+      applyDeadlines(tx)
+      recalls.push(...tx.effects.recalls)
+    }
+    expect([...new Set(recalls), ...seen(state)]).toEqual(['w', ...LOST])
+  })
+
+  test('[CHN-30, CLK-4] an outage moves deadlines by its length, and the previous release finds no alarm far ahead', () => {
+    const state = watched()
+    expect(state.meta.alarmTrust()).toEqual({ hosts: ['h'], setAtMs: P })
+    const armedAtMs = state.meta.alarmAtMs() ?? 0
+    arm(state, 1_700_000)
+    state.meta.setAlarmAtMs(armedAtMs, { hosts: ['h'], setAtMs: 1_700_000 })
+    expect(stepOverRestOf(at(state, armedAtMs + 60_000))).toBe(armedAtMs + 60_000 - 1_700_000)
+    expect(stepOverRestOf(at(state, 1_800_000 - 90_000)), 'nothing is late').toBe(0)
+  })
+
+  test('[CHN-30, LSE-23] a worker of a host without a channel loses a retry by its own silence', () => {
+    const state = watched()
+    const from = { workerId: 'x', boot: 'b' }
+    state.workers.save(workerIn('READY', 'x', { lastSeenAtMs: 0, hostId: 'other' }))
+    const seq = state.jobs.nextSequence()
+    const other = submitJob({
+      ...{
+        seq,
+        id: formatJobId(seq, false, state.meta.idMask(), state.randomBytes(10)),
+        lowPriority: false,
+        webhook: null,
+        hasS3Config: false,
+      },
+      ...{ createdAtMs: 0, ttlAtMs: FAR_MS, executionTimeoutMs: FAR_MS, retentionMs: 1 },
+    })
+    state.jobs.insert(other)
+    state.jobs.save(other, leaseJob(other, from, 0, { pingIntervalMs: P }))
+    takePing(at(state, 20_000), from, { listed: new Set([other.id]), sdkVersion: null, unhealthy: null })
+    arm(state, 20_000)
+    const rested = loaded(state, 50_000, true)
+    applyDeadlines(at(rested, 95_000))
+    expect(rested.jobs.bySeq(seq)).toMatchObject({ state: 'IN_QUEUE', retries: 1, hostLosses: 0 })
+  })
+
+  test('[CHN-30, SPD-7] a standing worker without a job is known to be idle', () => {
+    const state = new MemoryState()
+    state.workers.save(workerIn('READY', 'w', { lastSeenAtMs: 0, lastTakeAtMs: 0, idleSinceMs: 0, hostId: 'h' }))
+    takeStandingPing(at(state, P), HOLDER, { listed: new Set(), sdkVersion: null, unhealthy: null })
+    const worker = state.workers.get('w')
+    expect(worker && knownIdleSinceMs(worker, 300_000)).toBe(0)
+  })
+})
+
 describe('an open take', () => {
   const idle = (takes: typeof NO_TAKES) => {
     const state = new MemoryState(takes)
@@ -183,7 +293,7 @@ describe('an open take', () => {
     expect(state.workers.get('w')?.phase).toBe('READY')
     isPolling = false
     takeStandingPing(at(state, 500_000), HOLDER, { listed: new Set(), sdkVersion: null, unhealthy: null })
-    keepStanding(at(state, 500_000), 'h', [HOLDER])
+    noteEndOfTake(at(state, 500_000), 'w')
     applyDeadlines(at(state, 619_999))
     expect(state.workers.get('w')?.phase).toBe('READY')
     applyDeadlines(at(state, 620_000))
@@ -196,10 +306,25 @@ describe('an open take', () => {
     expect(state.workers.get('w')?.phase).toBe('READY')
   })
 
+  test('[CHN-31, WRK-44] that has ended is not forgotten by a queue that rests', () => {
+    let state = idle(NO_TAKES)
+    takeStandingPing(at(state, P), HOLDER, { listed: new Set(), sdkVersion: null, unhealthy: null })
+    for (const nowMs of [60_000, 120_000]) {
+      state = loaded(state, nowMs, true)
+      state.unheardHosts = () => new Map()
+      keepStanding(at(state, nowMs), 'h', [HOLDER])
+      applyDeadlines(at(state, nowMs))
+    }
+    expect(state.workers.get('w')).toMatchObject({ phase: 'FAILED' })
+  })
+
   test('[CHN-31, SCALE] an idle time survives the rest of the queue, to the minute', () => {
     const state = idle(NO_TAKES)
     state.workers.save(workerIn('READY', 'w', { lastSeenAtMs: 0, lastTakeAtMs: 61_000, idleSinceMs: null, hostId: 'h' }))
+    state.meta.add('completed', 1, 90_000)
     expect(loaded(state, 500_000, true).workers.get('w')).toMatchObject({ idleSinceMs: 120_000 })
+    state.meta.add('completed', 1, 300_000)
+    expect(loaded(state, 500_000, true).workers.get('w'), 'not before its last job').toMatchObject({ idleSinceMs: 300_000 })
     expect(loaded(state, 500_000, false).workers.get('w'), 'not after a restart').toMatchObject({ idleSinceMs: 500_000 })
   })
 })

@@ -14,7 +14,7 @@ const EVENTS: { [K in WorkerEvent['kind']]: Extract<WorkerEvent, { kind: K }> } 
   unhealthy: { kind: 'unhealthy', reason: 'answered 500' },
   take: { kind: 'take' },
   ping: { kind: 'ping' },
-  loaded: { kind: 'loaded', holdsJobs: false, isTrusted: false },
+  loaded: { kind: 'loaded', holdsJobs: false, isTrusted: false, lastEndMs: null },
   watched: { kind: 'watched', untilMs: 99 },
   unwatched: { kind: 'unwatched', seenAtMs: 98 },
   busy: { kind: 'busy' },

@@ -13,7 +13,6 @@ import { logEvent } from '../../../src/platform/log.ts'
 import { takePing, takeStandingPing } from '../../../src/queue/pings.ts'
 import { askForWork, collectStops } from '../../../src/queue/polls.ts'
 import { endHostStanding, endStanding, keepStanding, noteEndOfTake } from '../../../src/queue/standing.ts'
-import type { Ping } from '../../../src/queue/state.ts'
 import type { Tx } from '../../../src/queue/tx.ts'
 import { workerOf } from '../../../src/queue/worker-rows.ts'
 import type { ParkedTake } from '../parking.ts'
@@ -72,7 +71,7 @@ export class ChannelCalls {
       case 'listen':
         return this.listen(frame)
       case 'leave':
-        return this.leave(frame.n)
+        return this.leave(frame)
       case 'post':
         return this.post(frame)
       case 'pings':
@@ -84,11 +83,11 @@ export class ChannelCalls {
     }
   }
 
-  /** Ends all open calls and standing pings, because the channel is gone. */
-  end(): void {
+  /** Ends all open calls, because the channel is gone; with `isLast`, the host has no other one, and its standing pings end too. */
+  end(isLast: boolean): void {
     for (const call of this.calls.all()) call.leave()
     this.calls.clear()
-    if (this.core.isStored) void this.apply('the end of the channel', (tx) => endHostStanding(tx, this.hostId))
+    if (isLast && this.core.isStored) void this.apply('the end of the channel', (tx) => endHostStanding(tx, this.hostId))
   }
 
   /**
@@ -106,17 +105,18 @@ export class ChannelCalls {
       this.core.channelHosts.unheard.delete(this.hostId)
       keepStanding(tx, this.hostId, standing.filter(({ worker }) => this.isOwn(worker)).map(holderOf))
     })
+    if (standing.length > 0) this.stand()
     // Bounded: calls of one agent to this object, which wait for work here.
     await Promise.all([...started, known])
   }
 
   // A call that is not open is confirmed, too: the object was out of memory meanwhile, and the agent does not repeat a call that it has left.
-  private leave(n: number): void {
+  private leave({ n, worker }: Extract<AgentFrame, { type: 'leave' }>): void {
     const call = this.calls.find(n)
     call?.leave()
     if (!call) this.send({ type: 'nothing', n })
-    const workerId = call?.takeOf
-    if (workerId) void this.apply('the end of a take', (tx) => noteEndOfTake(tx, workerId))
+    const workerId = call?.takeOf ?? (worker !== undefined && this.isOwn(worker) ? worker : null)
+    if (workerId !== null) void this.apply('the end of a take', (tx) => noteEndOfTake(tx, workerId))
   }
 
   private async takeJob(call: TakeCall): Promise<void> {
@@ -197,22 +197,19 @@ export class ChannelCalls {
 
   private async pings({ pings }: PingsFrame): Promise<void> {
     const own = pings.filter(({ worker }) => this.isOwn(worker))
+    const standing = own.filter(({ stands }) => stands)
+    // The agent must not count on pings that are not applied.
+    if (own.length < pings.length) this.recall(pings.filter(({ worker, stands }) => stands && !this.isOwn(worker)))
     if (own.length === 0) return
-    if (own.some(({ stands }) => stands)) this.stand()
-    await this.apply('pings', (tx) => {
+    if (standing.length > 0) this.stand()
+    const isApplied = await this.apply('pings', (tx) => {
       for (const { jobs, sdkVersion, stands, ...call } of own) {
         const ping = { listed: new Set(jobs), sdkVersion, unhealthy: null }
         if (stands) takeStandingPing(tx, holderOf(call), ping)
-        else this.takePlain(tx, holderOf(call), ping)
+        else takePing(tx, holderOf(call), ping)
       }
     })
-  }
-
-  // A ping that does not stand ends one that did.
-  private takePlain(tx: Tx, from: Holder, ping: Ping): void {
-    const worker = workerOf(tx.state, from)
-    if (worker) endStanding(tx, worker, tx.nowMs)
-    takePing(tx, from, ping)
+    if (!isApplied) this.recall(standing)
   }
 
   private async quiet({ workers }: Extract<AgentFrame, { type: 'quiet' }>): Promise<void> {
@@ -224,10 +221,19 @@ export class ChannelCalls {
     })
   }
 
-  private apply(what: string, run: (tx: Tx) => void): Promise<void> {
-    return this.core
-      .transact(run)
-      .catch((error: unknown) => logEvent('warn', `${what} of a host could not be applied`, { hostId: this.hostId, error }))
+  private recall(workers: readonly { worker: string }[]): void {
+    if (workers.length > 0) this.send({ type: 'recall', workers: workers.map(({ worker }) => worker) })
+  }
+
+  /** Applies a change; false if it failed. */
+  private async apply(what: string, run: (tx: Tx) => void): Promise<boolean> {
+    try {
+      await this.core.transact(run)
+      return true
+    } catch (error) {
+      logEvent('warn', `${what} of a host could not be applied`, { hostId: this.hostId, error })
+      return false
+    }
   }
 
   /** Whether a worker is on this host, by the rows of the queue. */

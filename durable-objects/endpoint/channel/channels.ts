@@ -24,9 +24,9 @@ export class WorkerChannels {
     this.core = core
     // Sockets of before: the object was out of memory, and knows no open call.
     for (const socket of this.sockets()) {
-      const { hostId, stands } = attachedTo(socket)
+      const { hostId, heardAtMs } = attachedTo(socket)
       this.join(socket, hostId)
-      if (stands) core.channelHosts.unheard.add(hostId)
+      if (heardAtMs !== null) core.channelHosts.unheard.set(hostId, heardAtMs)
       send(socket, { type: 'sync' })
     }
   }
@@ -45,7 +45,7 @@ export class WorkerChannels {
     const pair = new WebSocketPair()
     ctx.acceptWebSocket(pair[1])
     this.join(pair[1], hostId)
-    attach(pair[1], { hostId, stands: false })
+    attach(pair[1], { hostId, heardAtMs: null })
     send(pair[1], { type: 'welcome', pingIntervalMs: this.core.settings.workerPingIntervalMs })
     return new Response(null, { status: 101, webSocket: pair[0] })
   }
@@ -65,11 +65,13 @@ export class WorkerChannels {
   /** A channel was closed: its open calls end. */
   closed(socket: WebSocket): void {
     const { hostId } = attachedTo(socket)
-    if (this.current.get(hostId) === socket) {
+    // The runtime may report the end of a socket more than once, and late: the host may have a newer channel.
+    const isCurrent = this.current.get(hostId) === socket
+    if (isCurrent) {
       this.current.delete(hostId)
       this.core.channelHosts.remove(hostId)
     }
-    this.callsOf(socket).end()
+    this.callsOf(socket).end(isCurrent)
     this.calls.delete(socket)
   }
 
@@ -95,7 +97,7 @@ export class WorkerChannels {
     const { hostId } = attachedTo(socket)
     const calls = new ChannelCalls(this.core, hostId, {
       send: (frame) => send(socket, frame),
-      stand: () => attach(socket, { hostId, stands: true }),
+      stand: () => attach(socket, { hostId, heardAtMs: this.core.now() }),
     })
     this.calls.set(socket, calls)
     return calls
@@ -106,10 +108,11 @@ export class WorkerChannels {
   }
 }
 
-/** The data of a socket, which outlives the memory of the object. `stands`: its agent has answered for a worker (CHN-30). */
+/** The data of a socket, which outlives the memory of the object. */
 interface Attached {
   hostId: string
-  stands: boolean
+  /** Last frame in which its agent answered for workers (CHN-30); null: none. */
+  heardAtMs: number | null
 }
 
 function attach(socket: WebSocket, attached: Attached): void {

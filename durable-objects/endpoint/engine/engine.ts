@@ -1,6 +1,7 @@
 import { moveDeadlines, stepOverRestOf } from '../../../src/queue/clock-steps.ts'
 import { beginCommit, type CommitEnd, endCommit } from '../../../src/queue/commit.ts'
 import { applyDeadlines, earliest, nextDueAtMs } from '../../../src/queue/deadlines.ts'
+import { alarmTrustOf } from '../../../src/queue/standing.ts'
 import { type Effects, liveConfig, type Tx } from '../../../src/queue/tx.ts'
 import { doubtRequests } from '../../../src/queue/workers/requests.ts'
 import { type Stepped, watchSteps } from '../../clock/step-watch.ts'
@@ -127,7 +128,7 @@ export class Engine implements Commits, Stepped {
     const forgetAtMs = liveConfig(state) ? null : tx.nowMs + DELETE_AFTER_MS
     const bulkAtMs = state.bulks.hasRunning ? tx.nowMs : null
     const notifyAtMs = earliest([outbox.dueAtMs(tx.nowMs), audit.dueAtMs(tx.nowMs)])
-    alarm.arm(earliest([dueAtMs, this.scaleAtMs, notifyAtMs, forgetAtMs, bulkAtMs]), tx.nowMs)
+    alarm.arm(earliest([dueAtMs, this.scaleAtMs, notifyAtMs, forgetAtMs, bulkAtMs]), tx.nowMs, alarmTrustOf(tx))
     state.meta.end()
     return end
   }

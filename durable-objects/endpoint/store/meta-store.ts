@@ -3,7 +3,7 @@ import type { EndpointConfig } from '../../../src/domain/endpoint/record.ts'
 import type { CapacitySeeker } from '../../../src/domain/preemption/offers.ts'
 import { legacyGrants } from '../../../src/domain/resources/secret-grants.ts'
 import type { Place, Vault } from '../../../src/platform/seal.ts'
-import type { LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
+import type { AlarmTrust, LaunchState, MetaValues, Totals } from '../../../src/queue/state.ts'
 import type { Undo } from './undo.ts'
 
 /** Seals values of the object, bound to this object. */
@@ -16,7 +16,12 @@ export interface MetaSeal {
 interface StoredTotals extends Totals {
   /** The highest number of a completed job, valid as long as as many have completed. */
   newest?: { seq: number; completed: number }
+  /** When the last job ended. */
+  lastEndMs?: number
 }
+
+/** The alarm while agents answer for workers, milliseconds since the epoch. */
+type TrustedAlarm = AlarmTrust & { atMs: number }
 
 interface Entry {
   text: string
@@ -103,13 +108,18 @@ export class MetaStore implements MetaValues {
   }
 
   totals(): Totals {
-    const { newest: _, ...totals } = this.storedTotals()
+    const { newest: _, lastEndMs: __, ...totals } = this.storedTotals()
     return totals
   }
 
-  add(name: keyof Totals, by = 1): void {
+  add(name: keyof Totals, by = 1, endedAtMs: number | null = null): void {
     const totals = this.storedTotals()
-    this.write('totals', { ...totals, [name]: totals[name] + by })
+    this.write('totals', { ...totals, [name]: totals[name] + by, ...(endedAtMs !== null && { lastEndMs: endedAtMs }) })
+  }
+
+  /** When a job ended last; null: unknown. */
+  lastEndMs(): number | null {
+    return this.storedTotals().lastEndMs ?? null
   }
 
   /** No job with a higher sequence number has completed; null: unknown, because the last ones completed in a release that notes none. */
@@ -157,20 +167,24 @@ export class MetaStore implements MetaValues {
 
   /** Time for which the alarm was last set, to distinguish an outage of the plane from silent workers. */
   alarmAtMs(): number | null {
-    return this.read<number>('alarmAt')
+    return this.trustedAlarm()?.atMs ?? this.read<number>('alarmAt')
   }
 
-  setAlarmAtMs(atMs: number | null): void {
-    this.write('alarmAt', atMs)
+  /** The trust in which it was set (CHN-30). */
+  alarmTrust(): AlarmTrust | null {
+    const alarm = this.trustedAlarm()
+    return alarm && { hosts: alarm.hosts, setAtMs: alarm.setAtMs }
   }
 
-  /** Whether an agent answered for the pings of a worker when the alarm was set (CHN-30). */
-  alarmTrusts(): boolean {
-    return this.read<boolean>('alarmTrusts') ?? false
+  /** The previous release would take an alarm that is far ahead for a step of the clock; it reads none, and sets its own. */
+  setAlarmAtMs(atMs: number | null, trust: AlarmTrust | null = null): void {
+    const trusted = atMs === null || trust === null ? null : { atMs, ...trust }
+    this.write('alarmAt', trusted === null ? atMs : null)
+    if (trusted !== null || this.trustedAlarm() !== null) this.write('trustedAlarm', trusted)
   }
 
-  setAlarmTrusts(trusts: boolean): void {
-    if (trusts !== this.alarmTrusts()) this.write('alarmTrusts', trusts)
+  private trustedAlarm(): TrustedAlarm | null {
+    return this.read<TrustedAlarm>('trustedAlarm')
   }
 
   private configPlace(): Place {

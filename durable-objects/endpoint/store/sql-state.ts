@@ -34,7 +34,7 @@ export class SqlState implements QueueState {
   readonly outbox: OutboxStore
   readonly series: RequestSeries
   readonly takes: OpenTakes
-  readonly unheardHosts: () => ReadonlySet<string>
+  readonly unheardHosts: () => ReadonlyMap<string, number>
   readonly requests: OpenRequests
   readonly pingIntervalMs: number
   /** No job is accepted above this size; tests set a smaller one. */

@@ -24,6 +24,8 @@ const RESULT_GRACE_MS = 2_000
 
 /** The end reason of a lease that was renewed before. */
 export const SILENT_WORKER = 'the worker stopped sending pings'
+/** The end reason of a lease that was never renewed. */
+export const UNCONFIRMED = 'the worker never confirmed the job'
 const RESULT_LOST = 'result lost'
 const TAKE_DOUBTED = 'the worker never confirmed the job, and the response with the job may have been lost'
 const HOST_SILENT = 'its host went silent, and the worker has not reported the job since'
@@ -63,7 +65,7 @@ export function leaseJob(job: QueuedJob, holder: Holder, nowMs: number, times: L
     startedAtMs: nowMs,
     acked: false,
     leaseUntilMs: nowMs + ACK_INTERVALS * times.pingIntervalMs,
-    leaseEndReason: 'the worker never confirmed the job',
+    leaseEndReason: UNCONFIRMED,
     missingPings: 0,
     delivery: null,
   }

@@ -209,5 +209,6 @@ function finite(atMs: number): number | null {
  */
 export function knownIdleSinceMs(worker: Worker, nowMs: number): number | null {
   if (worker.phase !== 'READY' || worker.excusedUntilMs !== null) return null
-  return nowMs - (worker.lastSeenAtMs ?? nowMs) > UNSEEN_MS ? null : worker.idleSinceMs
+  const isSeen = nowMs - (worker.lastSeenAtMs ?? nowMs) <= UNSEEN_MS || nowMs < (worker.watchedUntilMs ?? 0)
+  return isSeen ? worker.idleSinceMs : null
 }

@@ -6,6 +6,7 @@ import type { CapacitySeeker } from '../../../src/domain/preemption/offers.ts'
 import { isSign, takeInRow } from '../../../src/domain/worker/signs.ts'
 import type { Worker } from '../../../src/domain/worker/worker.ts'
 import {
+  type AlarmTrust,
   type DecisionRows,
   INPUT,
   type JobRows,
@@ -46,7 +47,8 @@ interface Kept {
     waits: boolean
     seekers: readonly CapacitySeeker[]
     alarmAtMs: number | null
-    alarmTrusts: boolean
+    alarmTrust: AlarmTrust | null
+    lastEndMs: number | null
   }
   random: number
 }
@@ -67,7 +69,7 @@ export class MemoryState implements QueueState {
   readonly outbox: QueueState['outbox']
   readonly takes: OpenTakes
   readonly requests = NO_REQUESTS
-  unheardHosts: () => ReadonlySet<string> = () => new Set()
+  unheardHosts: () => ReadonlyMap<string, number> = () => new Map()
   private readonly kept: Kept
 
   constructor(takes: OpenTakes = NO_TAKES, kept: Kept = nothingKept()) {
@@ -138,7 +140,8 @@ function nothingKept(): Kept {
     waits: false,
     seekers: [],
     alarmAtMs: null,
-    alarmTrusts: false,
+    alarmTrust: null,
+    lastEndMs: null,
   }
   const rows = {
     jobs: new Map(),
@@ -297,8 +300,9 @@ function metaValues({ meta }: Kept): MetaValues {
     },
     idMask: () => [1, 2],
     totals: () => ({ ...meta.totals }),
-    add: (name, by = 1) => {
+    add: (name, by = 1, endedAtMs = meta.lastEndMs) => {
       meta.totals[name] += by
+      meta.lastEndMs = endedAtMs
     },
     launch: () => meta.launch,
     setLaunch: (state) => {
@@ -313,12 +317,11 @@ function metaValues({ meta }: Kept): MetaValues {
       meta.seekers = seekers
     },
     alarmAtMs: () => meta.alarmAtMs,
-    setAlarmAtMs: (atMs) => {
+    setAlarmAtMs: (atMs, trust = null) => {
       meta.alarmAtMs = atMs
+      meta.alarmTrust = atMs === null ? null : trust
     },
-    alarmTrusts: () => meta.alarmTrusts,
-    setAlarmTrusts: (trusts) => {
-      meta.alarmTrusts = trusts
-    },
+    alarmTrust: () => meta.alarmTrust,
+    lastEndMs: () => meta.lastEndMs,
   }
 }

@@ -4,6 +4,8 @@ import type { PollFrame } from './channel-calls.ts'
 
 /** Most characters of the answers whose parts are kept: a batch has 20 Mi and one input more, at most 20 MiB. HTTP carries a longer one. */
 const MAX_ANSWER_CHARS = 64 * 2 ** 20
+/** Longest answer that waits for the next poll of its worker; a longer one is asked for again (LSE-30). */
+const MAX_KEPT_CHARS = 2 ** 20
 /** Time for the answer to a `leave`. */
 const LEAVE_MS = 5_000
 /** Time within which a worker whose poll has ended polls again. */
@@ -136,7 +138,7 @@ export class OpenPolls {
     poll.isLeft = true
     clearTimeout(poll.timer)
     poll.timer = setTimeout(() => this.context.cut(), LEAVE_MS)
-    this.context.send({ type: 'leave', n })
+    this.context.send(poll.frame.type === 'take' ? { type: 'leave', n, worker: poll.frame.worker } : { type: 'leave', n })
   }
 
   /** Keeps part of a long answer. Only a take has one; without its worker, the end of the answer says enough. */
@@ -153,7 +155,8 @@ export class OpenPolls {
     const end = frame.type === 'job' ? { ...frame, text: before + frame.text } : frame
     if (frame.type !== 'nothing') this.context.answered(poll.frame.worker)
     // Between two polls of a worker.
-    if (!poll.answer && !poll.isDropped && !poll.isLeft && frame.type !== 'nothing') {
+    const isShort = end.type !== 'job' || end.text.length <= MAX_KEPT_CHARS
+    if (!poll.answer && !poll.isDropped && !poll.isLeft && frame.type !== 'nothing' && isShort) {
       poll.kept = end
       return
     }

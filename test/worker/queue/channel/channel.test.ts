@@ -374,6 +374,39 @@ describe('a standing ping', () => {
     }
   })
 
+  it('[CHN-30] stays when the end of an earlier channel of the host is reported late', async () => {
+    const { queue, worker, channel: first, jobId } = await standing()
+    const old = await inside(queue, ({ core }) => core.ctx.getWebSockets()[0])
+    const second = await FakeChannel.open(queue.host, queue.endpointId, worker)
+    await until(() => first.closedWith !== null)
+    second.stand(worker, [jobId])
+    await until(() => isWatched(queue, worker))
+    await inside(queue, (object) => old && object.webSocketError(old))
+    await second.answer(second.take(worker, { boot: 'none' }))
+    expect(await isWatched(queue, worker)).toBe(true)
+  })
+
+  it('[CHN-30, LSE-7] of a worker that has gone quiet ends it, although the object rests meanwhile', async () => {
+    const { queue, worker, channel, jobId } = await standing()
+    channel.greets = true
+    channel.standing.clear()
+    channel.say({ type: 'quiet', workers: [{ ...FakeChannel.from(worker), silentMs: 20_000 }] })
+    await until(async () => !(await isWatched(queue, worker)))
+    for (let rests = 0; rests < 3 && (await workerRow(queue, worker))?.phase === 'READY'; rests += 1) {
+      const atMs = (await inside(queue, ({ core }) => core.state.meta.alarmAtMs())) ?? Date.now()
+      await evictDurableObject(endpointStub(env, queue.endpointId))
+      await later(queue, atMs - Date.now())
+    }
+    expect((await workerRow(queue, worker))?.phase).not.toBe('READY')
+    expect(await status(queue, jobId)).toMatchObject({ status: 'IN_QUEUE' })
+  })
+
+  it('[CHN-30] of a worker that is not on this host, or has not taken yet, is asked for again', async () => {
+    const { worker, channel } = await standing()
+    channel.say({ type: 'pings', pings: [{ ...FakeChannel.from(worker), worker: 'nobody', jobs: [], sdkVersion: null, stands: true }] })
+    await until(() => channel.heard.some((frame) => frame.type === 'recall' && frame.workers.includes('nobody')))
+  })
+
   it('[CHN-30, WRK-26] is taken back when a job has to stop', async () => {
     const { queue, worker, channel, jobId } = await standing()
     await queue.post(`/cancel/${jobId}`)
