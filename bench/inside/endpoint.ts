@@ -84,6 +84,7 @@ export class OpenEndpointObject extends EndpointObject {
       idleSinceMs: nowMs,
       excusedUntilMs: null,
       loadedAtMs: null,
+      watchedUntilMs: null,
     }
     const worker: ReadyWorker = { ...planned, ...times, phase: 'READY' }
     this.core.state.workers.save(worker)
