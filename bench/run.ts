@@ -1,6 +1,7 @@
 import { loadavg, totalmem } from 'node:os'
 import { errorText } from '../src/node/fail.ts'
 import { checkRatios, writeRatios } from './cpu/check.ts'
+import { profile } from './cpu/profile.ts'
 import { LOAD_GENERATOR } from './load/closed-loop.ts'
 import { describeProcessor } from './processor.ts'
 import { formatRows, formatVerdict, type Row } from './report.ts'
@@ -46,7 +47,7 @@ const SECTIONS: Record<string, () => Promise<Row[]>> = {
 }
 
 /** Commands beside the sections; each returns the exit code. */
-const COMMANDS: Record<string, () => Promise<number>> = { 'cpu --check': checkRatios, 'cpu --write': writeRatios }
+const COMMANDS: Record<string, () => Promise<number>> = { 'cpu --check': checkRatios, 'cpu --write': writeRatios, 'cpu --profile': profile }
 /** The exit code when nothing could be measured; 1 means that something regressed. */
 const NOT_MEASURED = 2
 

@@ -30,6 +30,8 @@ export interface BenchPlane extends AsyncDisposable {
   rewrite(write: (database: DatabaseSync) => void): Promise<void>
   /** Pid of the runtime that serves the plane. */
   pid(): number
+  /** Port of its inspector, if one was asked for. */
+  inspectorPort: number | undefined
 }
 
 /** An endpoint whose workers the bench plays. */
@@ -53,7 +55,7 @@ const VARS = {
 const QUOTA = { minute: OUT_OF_REACH, hour: OUT_OF_REACH, day: OUT_OF_REACH, exempt: false }
 
 /** Serves the plane's Worker with the entry points of bench/inside, as `npm start` does. `vars` override those of the bench. */
-export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<BenchPlane> {
+export async function startBenchPlane(vars: Partial<typeof VARS> = {}, inspectorPort?: number): Promise<BenchPlane> {
   const directory = mkdtempSync(join(tmpdir(), 'podplane-bench-'))
   const dataDir = openDataDir(join(directory, 'plane'))
   const secrets = loadSecrets(dataDir)
@@ -64,7 +66,15 @@ export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<
     pid = started
   }
   const start = () =>
-    startPlane({ storage: dataDir.storage, port, vars: { ...VARS, ...vars, ...secrets }, bundle, onLog: printLog, onProcess })
+    startPlane({
+      storage: dataDir.storage,
+      port,
+      vars: { ...VARS, ...vars, ...secrets },
+      bundle,
+      onLog: printLog,
+      onProcess,
+      ...(inspectorPort !== undefined && { inspectorPort }),
+    })
   let plane: Plane = await start()
   const operator = createApiClient(plane.url, secrets.OPERATOR_KEY)
   const apiKey = await createAccount({ url: plane.url, operatorKey: secrets.OPERATOR_KEY }, 'bench@podplane.local')
@@ -75,6 +85,7 @@ export async function startBenchPlane(vars: Partial<typeof VARS> = {}): Promise<
     operatorKey: secrets.OPERATOR_KEY,
     agentDir: dataDir.agent,
     pid: () => pid,
+    inspectorPort,
     createJoinToken: (name) => createJoinToken(operator, name),
     async joinHost() {
       host = await startFakeHost({ planeUrl: plane.url, joinToken: await createJoinToken(operator, 'bench'), stateDir: dataDir.agent })

@@ -13,6 +13,7 @@ import {
   workerUsage,
 } from '../../bench/bill/model.ts'
 import { compareRatios, exitCodeOf, formatJudged, summarize } from '../../bench/cpu/compare.ts'
+import { selfTimes } from '../../bench/cpu/self-times.ts'
 import { parseReport } from '../../bench/load/wrk.ts'
 import { amountRow, formatRows, formatVerdict, percentiles, ratioRow } from '../../bench/report.ts'
 import { describe, expect, it } from '../support/unit.ts'
@@ -183,4 +184,14 @@ describe('[DEV-18] the model of the bill', () => {
     expect(billOf(workerUsage(MONTH_SECONDS), COUNTS).rows).toBeCloseTo(720 * 8e-6)
     expect(billOf(chattyPodUsage(MONTH_SECONDS), COUNTS).rows).toBeCloseTo(2.592)
   })
+})
+
+it('a profile has the time of each function without the functions that it calls, longest first, and no idle time', () => {
+  const node = (id: number, functionName: string, url = '') => ({ id, callFrame: { functionName, url, lineNumber: 4 } })
+  const nodes = [node(1, '(idle)'), node(2, 'run', 'file:///x/worker.js'), node(3, ''), node(4, 'run', 'file:///x/worker.js')]
+  expect(selfTimes({ nodes, samples: [1, 2, 3, 4, 9], timeDeltas: [100, 5, 30, 7, 1] })).toEqual([
+    { where: '(anonymous)', us: 30 },
+    { where: 'run worker.js:5', us: 12 },
+    { where: '(unknown)', us: 1 },
+  ])
 })

@@ -31,6 +31,8 @@ export interface PlaneOptions {
   /** Called for each runtime process that was started. The caller must kill it if this process is killed. */
   onProcess?(pid: number): void
   bundle?: WorkerBundle
+  /** Port on which the runtime's inspector listens, for profiles; none by default. */
+  inspectorPort?: number
 }
 
 /** A running local plane. */
@@ -99,9 +101,11 @@ function miniflareOptions(options: PlaneOptions, bundle: WorkerBundle, ownPorts:
     handleUncaughtError: (error) =>
       options.onLog(JSON.stringify({ level: 'error', msg: 'uncaught', error: withoutParameters(error.message) })),
     unsafeHandleRuntimeRestart: () => options.onRestart?.(),
+    ...(options.inspectorPort !== undefined && { inspectorPort: options.inspectorPort }),
     workers: [
       {
         name: 'podplane',
+        unsafeInspectorProxy: options.inspectorPort !== undefined,
         rootPath: PROJECT_ROOT,
         compatibilityDate: settings.compatibilityDate,
         compatibilityFlags: settings.compatibilityFlags,
