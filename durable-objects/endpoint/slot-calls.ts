@@ -42,7 +42,7 @@ export async function takeSlot(core: Clock & Limits & Paced & Rows & Serving, re
  */
 export function takeSlotNow(core: Clock & Limits & Rows & Serving, lease: string, caller: Caller): string | null {
   const config = core.config()
-  if (config === null) return null
+  if (config === null || config.workers.max === 0) return null
   const slot = core.slots.takeNow(lease, () => enter(core, caller).release ?? null)
   return slot && grantOf(config, slot)
 }

@@ -61,8 +61,9 @@ export async function pageOfJobs(core: Clock & Commits & Rows, filter: JobFilter
   let left = MAX_SCANNED
   let position = Math.min(range.beforeSeq, beforeSeq, endOf(core.state, filter.states))
   let last: Job | null = null
-  for (;;) {
-    const step = lists.page(filter.states, { fromSeq: range.fromSeq, beforeSeq: position }, Math.min(STEP, left, limit - found.length + 1))
+  // Grows, because few of the rows may match.
+  for (let size = limit + 1; ; size *= 2) {
+    const step = lists.page(filter.states, { fromSeq: range.fromSeq, beforeSeq: position }, Math.min(STEP, left, size))
     for (const row of step) {
       const job = shownJob(row, nowMs)
       const isMeant = job !== null && matchesFilter(job, filter)

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { PROPOSED } from '../../contract/defaults.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, actLater, collect, examples, noun, plannable, wholeNumber } from '../session/act.ts'
-import { SORT_OPTION } from '../session/list-options.ts'
+import { hasName, oldPlane, SORT_OPTION } from '../session/list-options.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import { addOpen } from './ingress.ts'
 import { addLogs } from './logs.ts'
@@ -43,6 +43,8 @@ function addReads(endpoints: Command): void {
     async (session, { all, name, sort }: { all?: boolean; name?: string; sort?: string }) => {
       const { api } = session
       const answer = await readPages(session, (query) => api.listEndpoints({ query: { ...query, name, sort } }), all)
+      // A plane that does not know the filter ignores it, and a pipeline would act on all endpoints.
+      if (!answer.endpoints.every((endpoint) => hasName(endpoint.name, name))) throw oldPlane('endpoints by name', '--name')
       session.out.list(answer, answer.endpoints, {
         columns: COLUMNS,
         idOf: ({ id }) => id,

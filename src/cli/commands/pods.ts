@@ -5,7 +5,7 @@ import { EXIT } from '../core/exit-codes.ts'
 import { CliError } from '../core/failure.ts'
 import { type Column, columns } from '../output/columns.ts'
 import { act, actLater, collect, duration, examples, noun, plannable, planOne, wholeNumber } from '../session/act.ts'
-import { SORT_OPTION } from '../session/list-options.ts'
+import { hasName, oldPlane, SORT_OPTION } from '../session/list-options.ts'
 import { type Answer, readPages } from '../session/pages.ts'
 import type { Session } from '../session/session.ts'
 import { addIngress, addOpen } from './ingress.ts'
@@ -66,12 +66,8 @@ function addReads(pods: Command): void {
     const read = (query: PageRequest) => api.listPods({ query: { ...query, includeClusterPods: clusters, label, name, status, sort } })
     const answer = await readPages(session, read, all)
     // A plane that does not know these filters ignores them, and a pipeline would act on all pods.
-    const isNamed = (pod: Pod) => pod.name.toLowerCase().includes(name?.toLowerCase() ?? '')
-    if (!answer.pods.every((pod) => (!status || status.includes(pod.status)) && isNamed(pod))) {
-      throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release that cannot filter pods by name or status', {
-        hint: 'update the plane, or list the pods without --name and --status',
-      })
-    }
+    const isMeant = (pod: Pod) => (!status || status.includes(pod.status)) && hasName(pod.name, name)
+    if (!answer.pods.every(isMeant)) throw oldPlane('pods by name or status', '--name and --status')
     // A plane that does not know labels ignores the filter, and a pipeline would act on all pods.
     if (label && !answer.pods.every((pod) => 'labels' in pod)) {
       throw new CliError(EXIT.REFUSED, 'old_plane', 'the plane is of a release without labels, and cannot filter pods by them', {

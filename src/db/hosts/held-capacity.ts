@@ -1,14 +1,19 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { HeldCapacity } from '../../domain/preemption/plan-preemption.ts'
 import type { Database } from '../client.ts'
 import { isOneOf } from '../one-of.ts'
 import { allocations } from '../tables/hosts/hosts.ts'
 import { endpoints } from '../tables/workloads/endpoints.ts'
 
-/** Hosts with workers of an account. */
+/** Online hosts with workers of an account. */
 export async function listHostsOfTeam(db: Database, teamId: string): Promise<Set<string>> {
   const own = db.select({ id: endpoints.id }).from(endpoints).where(eq(endpoints.teamId, teamId))
-  const rows = await db.selectDistinct({ hostId: allocations.hostId }).from(allocations).where(inArray(allocations.ownerId, own))
+  // A join would begin with all online hosts.
+  const isOnline = sql`(SELECT status FROM hosts WHERE id = ${allocations.hostId}) = 'ONLINE'`
+  const rows = await db
+    .select({ hostId: allocations.hostId })
+    .from(allocations)
+    .where(and(inArray(allocations.ownerId, own), isOnline))
   return new Set(rows.map(({ hostId }) => hostId))
 }
 

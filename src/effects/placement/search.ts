@@ -3,7 +3,11 @@ import type { PlacementHost, PlacementStrategy } from '../../domain/host/placeme
 import { type OpeningReader, openingsInOrder, type RankedOpening } from './openings-in-order.ts'
 
 /** Hosts that are judged in full at a time, after the first ones: 64 in the first three pages. */
-const PAGE_HOSTS = 28
+const PAGE_HOSTS = 30
+
+/** Hosts that are judged one page after another; with more, or with more classes, one read of the whole fleet costs less. */
+const MAX_JUDGED = 64
+const MAX_CLASSES = 64
 
 /** Reads the index, and hosts in full. */
 export interface FleetReader extends OpeningReader {
@@ -22,9 +26,11 @@ export interface Search<Candidate> {
 /**
  * The first candidates of a workload, best first, as the policy ranks all hosts (PLACE-1): at least `wanted`, or all that there are. The
  * index has every host that fits, and in the order of the policy. The rules that it does not know are judged on full hosts, a page at a
- * time, until enough were found.
+ * time. Null: the request has too many classes, or the first hosts fail such rules, so the caller ranks the whole fleet.
  */
-export async function searchHosts<Candidate>(reader: FleetReader, search: Search<Candidate>, wanted: number): Promise<Candidate[]> {
+export async function searchHosts<Candidate>(reader: FleetReader, search: Search<Candidate>, wanted: number): Promise<Candidate[] | null> {
+  if (search.classes.length > MAX_CLASSES) return null
+  let judged = 0
   const found: Candidate[] = []
   let page: RankedOpening[] = []
   let size = wanted
@@ -33,6 +39,8 @@ export async function searchHosts<Candidate>(reader: FleetReader, search: Search
     if (page.length < size) continue
     found.push(...(await judgePage(reader, search, page)))
     if (found.length >= wanted) return found
+    judged += page.length
+    if (judged >= MAX_JUDGED) return null
     page = []
     size = PAGE_HOSTS
   }

@@ -1,5 +1,5 @@
 import { openDatabase, openRecords, type Statement } from '../../db/client.ts'
-import { listPodHosts } from '../../db/hosts/placement-hosts.ts'
+import { listPlacementHosts, listPodHosts } from '../../db/hosts/placement-hosts.ts'
 import { type HostRefusal, insertPod, isHostRefusal, type PodRefusal, type PodRow } from '../../db/pods/pods.ts'
 import type { PlacementHost, UnfitHost } from '../../domain/host/placement.ts'
 import type { Resources } from '../../domain/host/resources.ts'
@@ -77,7 +77,7 @@ async function* inTurn(env: Env, { teamId, spec }: PodDraft, first: readonly Pod
   yield* more.filter(({ hostId }) => !tried.has(hostId)).slice(0, MAX_TRIES - FIRST_TRIES)
 }
 
-function search(
+async function search(
   env: Env,
   whose: { teamId: string; sharesDisk: boolean },
   spec: PodSpec,
@@ -86,7 +86,10 @@ function search(
 ): Promise<PodCandidate[]> {
   const strategy = readSettings(env).placementStrategy
   const reader = fleetReader(openDatabase(env.DB), strategy, whose)
-  return searchHosts(reader, { classes: classesOfPod(whose.teamId, spec), strategy, judge: (_rank, hosts) => judge(hosts) }, wanted)
+  const classes = classesOfPod(whose.teamId, spec)
+  const found = await searchHosts(reader, { classes, strategy, judge: (_rank, hosts) => judge(hosts) }, wanted)
+  if (found !== null) return found
+  return judge(await (whose.sharesDisk ? listPodHosts(openDatabase(env.DB), whose.teamId) : listPlacementHosts(openDatabase(env.DB))))
 }
 
 function rankFor(env: Env, teamId: string, spec: PodSpec, hosts: readonly PlacementHost[]) {

@@ -9,6 +9,7 @@ import {
   reserveCapacity,
 } from '../../db/hosts/capacity.ts'
 import { addCapacityWaiter } from '../../db/hosts/capacity-waiters.ts'
+import { listPlacementHosts } from '../../db/hosts/placement-hosts.ts'
 import { workerRates } from '../../domain/billing/worker-rates.ts'
 import type { Catalog } from '../../domain/catalog/catalog.ts'
 import type { EndpointConfig } from '../../domain/endpoint/record.ts'
@@ -127,11 +128,12 @@ async function placeFilled(env: Env, placement: FilledPlacement): Promise<Placed
   return { ok: false, reason: held === null ? reason : `${reason}; ${held}` }
 }
 
-function findCandidates(db: Database, request: PlacementRequest): Promise<Candidate[]> {
+async function findCandidates(db: Database, request: PlacementRequest): Promise<Candidate[]> {
   const judge = (rank: number, hosts: readonly PlacementHost[]) =>
     rankHosts({ ...request, shapes: request.shapes.slice(rank, rank + 1) }, hosts).candidates
   const reader = fleetReader(db, 'pack', { teamId: request.teamId, sharesDisk: false })
-  return searchHosts(reader, { classes: classesOfRequest(request), strategy: 'pack', judge }, MAX_TRIES)
+  const found = await searchHosts(reader, { classes: classesOfRequest(request), strategy: 'pack', judge }, MAX_TRIES)
+  return found ?? rankHosts(request, await listPlacementHosts(db)).candidates
 }
 
 // Returns why the account may start none of the workers that its endpoint accepts (BIL-26); null: it may start the cheapest. Reads the clock,

@@ -181,7 +181,12 @@ export class DockerRuntime implements Runtime {
     let ended = false
     let doubt: Doubt | undefined
     for (; !signal.aborted; fruitless += 1) {
-      doubt = await this.readOutput(new DockerOutput(from.position, doubt), id, takeAndRemember, signal)
+      const examined = doubt
+      doubt = await this.readOutput(new DockerOutput(from.position, examined), id, takeAndRemember, signal).catch((error: unknown) => {
+        // Only this call knows the line in doubt, so it asks again itself.
+        if (examined === undefined) throw error
+        return examined
+      })
       // The answer may end before the output does, for example when the engine restarts. Only an answer that began after the end is
       // complete, if it was read to its end.
       if (ended && doubt === undefined) return

@@ -1,4 +1,5 @@
 import type { Next } from 'hono'
+import { readSettings } from '../../env.ts'
 import { ExpiringCache } from '../../platform/expiring-cache.ts'
 import { announceWrites, countRequest, tooManyRequests } from '../../services/accounts/rate-limit.ts'
 import { rateLimitHeaders } from '../../services/accounts/rate-limit-headers.ts'
@@ -28,12 +29,13 @@ export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: 
   const nowMs = Date.now()
   const isRead = onlyReads(c)
   const counting = countRequest(c.env, principal, nowMs, false, isRead)
-  if (isRead) c.set('newestWrite', bookmarkOf(counting))
+  if (isRead && readSettings(c.env).hasReadReplicas) c.set('newestWrite', bookmarkOf(counting))
   const overlaps = isRead && !refused.get(principal.credentialId, nowMs)
   // A request that is served meanwhile has no proof that it was counted, and so writes nothing (SHR-3).
   const [first] = overlaps ? await Promise.all([counting, next()]) : [await counting]
   const isReserved = first.verdict?.allowed === false && (await ends(c))
-  const { verdict, counted } = isReserved ? await countRequest(c.env, principal, nowMs, true) : first
+  const last = isReserved ? await countRequest(c.env, principal, nowMs, true) : first
+  const { verdict, counted } = last
   c.set('counted', counted)
   const headers = verdict && rateLimitHeaders(verdict)
   if (verdict?.allowed === false) {
@@ -42,7 +44,7 @@ export async function limitRateBy(ends: (c: AppContext) => Promise<boolean>, c: 
     throw tooManyRequests(verdict)
   }
   if (!overlaps) await next()
-  if (!isRead) await announceWrites(c.env, principal, first, nowMs)
+  if (!isRead) await announceWrites(c.env, principal, last, nowMs)
   if (!headers) return
   c.res.headers.set('RateLimit', headers.RateLimit)
   c.res.headers.set('RateLimit-Policy', headers['RateLimit-Policy'])

@@ -34,7 +34,7 @@ export async function takeSlot(
   signal: AbortSignal,
 ): Promise<SlotGrant> {
   const stub = endpointStub(env, endpoint)
-  const grant = await stub.takeSlotNow(endpoint.id, lease, caller)
+  const grant = await stub.takeSlotNow(endpoint.id, lease, caller).catch(orNullOfEarlierRelease)
   // The caller then gives the slot back: such a call does not see that its client has left.
   signal.throwIfAborted()
   if (grant !== null) return JSON.parse(grant) as SlotGrant
@@ -44,6 +44,12 @@ export async function takeSlot(
   const reply = await stub.fetch(withCaller(new Request(url, { signal }), caller))
   if (reply.ok) return (await reply.json()) as SlotGrant
   throw new Problem(keyOf(reply.status), { detail: detailOf(await reply.text()), headers: retryOf(reply.headers) })
+}
+
+// During a deployment, an object may still run the previous release, which has no such method; its `fetch` decides then.
+function orNullOfEarlierRelease(error: unknown): null {
+  if (error instanceof Error && error.message.includes('does not implement')) return null
+  throw error
 }
 
 /** Releases the slot of a request that may not have reached its worker's tunnel. Releasing a free slot does nothing. Never throws. */

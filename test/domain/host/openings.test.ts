@@ -73,7 +73,9 @@ const fleets = (most: number) =>
   fc.tuple(fc.array(randomHost, { maxLength: most }), requiredClass).map(([fleet, required]) => toPlacementHosts(fleet, ACCOUNTS, required))
 
 /** The search found what the full scan has, from its first candidate on, and enough of it. */
-function expectSame(found: readonly unknown[], all: readonly unknown[]): void {
+function expectSame(found: readonly unknown[] | null, all: readonly unknown[]): void {
+  // The caller ranks the whole fleet then.
+  if (found === null) return
   expect(found).toEqual(all.slice(0, found.length))
   expect(found.length).toBeGreaterThanOrEqual(Math.min(WANTED, all.length))
 }
@@ -140,12 +142,21 @@ describe('[PLACE-1] a search judges few hosts in full', () => {
     expect(reader).toMatchObject({ judged: WANTED, read: 16 })
   })
 
-  test('the hosts behind 300 that fail a rule of which the index knows nothing are found', async () => {
-    const fleet = toPlacementHosts([...manyOf({ runtimes: ['process'], vcpuFree: 8 }, 300), ...manyOf({}, 10)], ACCOUNTS, null)
+  test.each([
+    ['50', 50, true],
+    ['300: the whole fleet is ranked instead', 300, false],
+  ])('the hosts behind some that fail a rule of which the index knows nothing are found, for %s', async (_name, failing, isFound) => {
+    const fleet = toPlacementHosts([...manyOf({ runtimes: ['process'], vcpuFree: 8 }, failing), ...manyOf({}, 10)], ACCOUNTS, null)
     const { found, reader } = await searchForWorker(fleet, request)
     expectSame(found, rankHosts(request, fleet).candidates)
-    expect(found.length).toBeGreaterThanOrEqual(WANTED)
-    expect(reader.judged).toBeLessThan(360)
+    expect(found !== null).toBe(isFound)
+    expect(reader.judged).toBeLessThanOrEqual(65)
+  })
+
+  test('a request with more than 64 classes ranks the whole fleet', async () => {
+    const dataCenterIds = Array.from({ length: 40 }, (_, at) => `DC-${at}`)
+    const { found, reader } = await searchForWorker(toPlacementHosts(manyOf({}, 3), ACCOUNTS, null), { ...request, dataCenterIds })
+    expect([found, reader.judged]).toEqual([null, 0])
   })
 
   test('a pod is found a host whose share, rounded down, is less than its minimum rounded up', async () => {

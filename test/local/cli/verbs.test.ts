@@ -74,6 +74,21 @@ describe('labels of pods', () => {
   })
 })
 
+describe('the list of endpoints', () => {
+  it('[PAG-20] by name is refused at a plane of an earlier release, which ignores the name', async () => {
+    const endpoint = { id: E, name: 'Prod', workers: { min: 0, max: 1 } }
+    const toy = await at({ 'GET /v2/serverless': { body: { endpoints: [endpoint], pagination: LAST } } })
+    const list = (name: string) => podplane(['endpoints', 'list', '-q', '--name', name], { plane: toy })
+    expect(await list('prod')).toMatchObject({ code: 0, stdout: `${E}\n` })
+    expect(await list('test')).toMatchObject({ code: 5, stdout: '' })
+  })
+
+  it('[PAG-20] a name is compared as the plane does, with A to Z alone in any case', async () => {
+    const toy = await at({ 'GET /v2/pods': { body: { pods: [{ id: P, name: 'ΑΣΑ', status: 'RUNNING' }], pagination: LAST } } })
+    expect(await podplane(['pods', 'list', '-q', '--name', 'ΑΣ'], { plane: toy })).toMatchObject({ code: 0, stdout: `${P}\n` })
+  })
+})
+
 describe('the list of pods', () => {
   it('[PAG-20] [PAG-22] is filtered and ordered by the plane, and an earlier release that ignores it is refused', async () => {
     const toy = await at({ 'GET /v2/pods': { body: { pods: [{ id: P, name: 'Train', status: 'RUNNING' }], pagination: LAST } } })

@@ -1,5 +1,6 @@
 import { watchObjectCalls } from '../../support/cost/calls.ts'
-import { admin, afterEach, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
+import { admin, afterEach, api, describe, env, expect, it, runInDurableObject, vi } from '../../support/harness.ts'
+import { reply } from '../../support/hosts/fake-tunnel.ts'
 import { openRequests, type Scene, setUp, startWorker } from '../../support/queue/balancer-scene.ts'
 import { endpointStub } from '../../support/runner/stubs.ts'
 import { until } from '../../support/time.ts'
@@ -50,6 +51,38 @@ describe('the slot of a request', () => {
     expect((await asked).status).toBe(200)
     expect([calls.slice(0, 2), served(entered)]).toEqual([['takeSlotNow', 'wait'], 1])
     await until(async () => (await openRequests(scene)).inFlight === 0)
+  })
+
+  it('[LB-6] is refused at once with `workers.max` 0, also while a busy worker has free slots', async () => {
+    const open: (() => void)[] = []
+    const change = { scaling: { type: 'REQUEST_COUNT', requestCount: 5 }, workers: { min: 0, max: 1 } }
+    const scene = await setUp(change, async ({ stream }) => {
+      stream.accept()
+      await new Promise<void>((resolve) => open.push(resolve))
+      await reply(stream, 200, 'done')
+    })
+    const first = scene.ask('/')
+    await startWorker(scene)
+    await until(() => open.length === 1)
+    const changed = await api(scene.account.key).patch(`/v2/serverless/${scene.endpointId}`, { workers: { min: 0, max: 0 } })
+    expect(changed.status).toBe(200)
+    expect((await scene.ask('/')).status).toBe(503)
+    for (const go of open) go()
+    await first
+  })
+
+  it('[LB-4] is asked for in the way of the previous release while its object still runs that one', async () => {
+    const scene = await setUp({ workers: { min: 1, max: 1 } })
+    await startWorker(scene)
+    const restore = await runInDurableObject(endpointStub(env, scene.endpointId), (object) => {
+      const prototype = Object.getPrototypeOf(object) as Record<string, unknown>
+      const { takeSlotNow } = prototype
+      delete prototype.takeSlotNow
+      return () => Object.assign(prototype, { takeSlotNow })
+    })
+    const { status } = await scene.ask('/')
+    restore()
+    expect(status).toBe(200)
   })
 
   it('[LB-10] is not taken beyond the limit of its user, also where workers have free slots', async () => {

@@ -49,7 +49,9 @@ function fleetStatements(fleet: readonly RandomHost[], teamIds: readonly string[
   })
 }
 
-function expectSame(found: readonly unknown[], all: readonly unknown[]): void {
+function expectSame(found: readonly unknown[] | null, all: readonly unknown[]): void {
+  // The caller ranks the whole fleet then.
+  if (found === null) return
   expect(found).toEqual(all.slice(0, found.length))
   expect(found.length).toBeGreaterThanOrEqual(Math.min(WANTED, all.length))
 }
@@ -79,7 +81,7 @@ it('[PLACE-1] the search in D1 answers as a scan of the whole fleet, for workers
       const search = { classes: classesOfPod(ada, spec), strategy, judge: judgePod }
       const places = await searchHosts(fleetReader(db, strategy, { teamId: ada, sharesDisk: true }), search, WANTED)
       expectSame(places, rankHostsForPod(ada, spec, await listPodHosts(db, ada), strategy).candidates)
-      if (found.length > 0 || places.length > 0) fitting += 1
+      if ((found?.length ?? 0) > 0 || (places?.length ?? 0) > 0) fitting += 1
     },
   )
   await fc.assert(runs, { numRuns: RUNS })

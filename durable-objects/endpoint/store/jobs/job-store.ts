@@ -188,7 +188,8 @@ export class JobStore implements JobRows {
     const leased = this.leases.due(nowMs)
     const known = new Set(leased.map(({ seq }) => seq))
     const others = rows.map((row) => ({ seq: Number(row.seq), atMs: Number(row.due_at) })).filter(({ seq }) => !known.has(seq))
-    const all = [...leased, ...others].sort((a, b) => a.atMs - b.atMs)
+    // Many rows are removed at one instant (JOB-49), and no lease waits for them.
+    const all = [...leased.sort((a, b) => a.atMs - b.atMs), ...others]
     return all.slice(0, limit).map(({ seq }) => seq)
   }
 

@@ -125,6 +125,14 @@ describe('leases that are renewed in memory', () => {
       const { jobs } = core.state
       expect(jobs.running().map(({ leaseUntilMs }) => leaseUntilMs)).toEqual([nowMs + 5, nowMs + TERM])
       expect([jobs.due(nowMs + 5, 9), jobs.nextDueAtMs()]).toEqual([[0], nowMs + 5])
+      // [JOB-49] many ended jobs are removed at one instant, and no lease waits for them.
+      storage.sql.exec(
+        `INSERT INTO jobs (seq, id, state, low, order_key, created_at, ttl_at, execution_timeout_ms, retention_ms, due_at)
+         VALUES (7, 'ended', 2, 0, 7, 1, 9e15, 600000, 1, ?)`,
+        nowMs,
+      )
+      expect(jobs.due(nowMs + 5, 1)).toEqual([0])
+      storage.sql.exec('DELETE FROM jobs WHERE seq = 7')
       expect(storage.sql.exec('SELECT DISTINCT due_at FROM jobs').one().due_at).toBe(9e15)
     })
   })

@@ -144,6 +144,31 @@ describe('[PREEMPT-1] an idle worker is preempted for work of its account that f
   })
 })
 
+it('[PREEMPT-1] hosts that are offline, with workers of the account, keep no worker from being preempted', async () => {
+  const { host, first, second } = await twoEndpoints('BLACKWELL_180', 1)
+  const worker = await idleWorker(first)
+  await advance(first.endpointId, 1_000)
+  const statements = Array.from({ length: 16 }, (_, at) => `!offline-${at}`).flatMap((id) => [
+    env.DB.prepare(
+      `INSERT INTO hosts (id, name, data_center_id, status, public_key_x, epoch, inventory, vcpu_total, vcpu_free, memory_mb_total,
+         memory_mb_free, disk_gb_total, disk_gb_free, created_at)
+       VALUES (?1, 'offline', 'DC', 'OFFLINE', ?1, 1, '{"runtimes":["process"]}', 8, 8, 1000, 1000, 100, 100, 1)`,
+    ).bind(id),
+    env.DB.prepare(
+      `INSERT INTO allocations (id, team_id, host_id, kind, owner_id, gpu_count, vcpu, memory_mb, disk_gb, created_at)
+       SELECT ?1 || 'w', team_id, ?1, 'worker', id, 0, 0, 0, 0, 1 FROM endpoints WHERE id = ?2`,
+    ).bind(id, first.endpointId),
+  ])
+  await env.DB.batch(statements)
+  await run(second)
+  await waits(second)
+  expect(isAskedToStop(host, worker)).toBe(true)
+  await env.DB.batch([
+    env.DB.prepare("DELETE FROM allocations WHERE host_id LIKE '!offline-%'"),
+    env.DB.prepare("DELETE FROM hosts WHERE id LIKE '!offline-%'"),
+  ])
+})
+
 it('[PREEMPT-2] a worker that is started for workers.min alone preempts no other', async () => {
   const { host, first, second } = await twoEndpoints('ADA_32_PRO', 1)
   const worker = await idleWorker(first)
