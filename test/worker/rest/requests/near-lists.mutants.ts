@@ -16,7 +16,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     id: 'RATE-34: a long or uncounted write is not announced',
     file: 'src/http/middleware/rate-limit.ts',
-    find: '  if (!isRead) await announceWrites(c.env, principal, first, nowMs)\n',
+    find: '  if (!isRead) await announceWrites(c.env, principal, last, nowMs)\n',
     replace: '',
   },
   {
