@@ -116,7 +116,7 @@ describe('stored resources', () => {
     await page.getByText('No network volumes yet').waitFor()
     await visitor.expectAccessible('volumes, empty')
     await page.getByRole('button', { name: 'New network volume' }).click()
-    await page.getByLabel('Name').fill('datasets')
+    await page.getByLabel('Name', { exact: true }).fill('datasets')
     await page.getByLabel('Size (GB)').fill('5')
     await page.getByLabel('Data center').selectOption({ index: 1 })
     await page.getByRole('button', { name: 'Create' }).click()

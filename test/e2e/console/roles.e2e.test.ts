@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApiClient } from '../../../src/client/client.ts'
 import { waitUntil } from '../../support/time.ts'
 import { startPlane, type TestPlane } from '../support/plane/plane.ts'
 import { openBrowser, Visitor } from './support/browser.ts'
-import { isRead, lead, PATIENCE_MS, ROUTES } from './support/walk.ts'
+import { isRead, lead, READ_LIMIT_MS, ROUTES } from './support/walk.ts'
 
 const NAMELESS = ROUTES.filter((path) => !path.includes('$') && !path.startsWith('/console/operator'))
 const ROLES = ['BASIC', 'BILLING', 'DEV'] as const
@@ -24,13 +25,14 @@ describe('[UI-83] a member of an organization', () => {
     const owner = createApiClient(plane.url, plane.apiKey)
     const operator = createApiClient(plane.url, plane.operatorKey)
     const { id } = await owner.createOrganization({ body: { name: 'Lab' } })
-    const user = await operator.createUser({ body: { email: 'grace@example.com' } })
+    const email = `grace-${randomUUID()}@example.com`
+    const user = await operator.createUser({ body: { email } })
     const { key } = await operator.createKey({ path: { id: user.id }, body: { name: 'hers' } })
-    const { token } = await owner.createInvitation({ path: { id }, body: { email: 'grace@example.com', role: 'BASIC' } })
+    const { token } = await owner.createInvitation({ path: { id }, body: { email, role: 'BASIC' } })
     await createApiClient(plane.url, key).acceptInvitation({ body: { token } })
     const visitor = await Visitor.open(browser, plane)
     const { page } = visitor
-    page.setDefaultTimeout(PATIENCE_MS)
+    page.setDefaultTimeout(READ_LIMIT_MS)
     const { path: link } = await operator.createSignInLink({ body: { userId: user.id } })
     await visitor.go(link)
     await page.getByRole('button', { name: /^Sign in as / }).click()

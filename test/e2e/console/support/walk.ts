@@ -5,6 +5,8 @@ import { waitUntil } from '../../../support/time.ts'
 // Every page of the console, by the navigation of the console itself.
 
 export const PATIENCE_MS = 5_000
+/** A page reads its data in less than a second; on a busy machine in much more. */
+export const READ_LIMIT_MS = 30_000
 /** All routes of the router: a new page need not be named here. A signed-in user is redirected from the sign-in. */
 export const ROUTES = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
 
@@ -17,7 +19,7 @@ export async function lead(page: Page, path: string): Promise<void> {
 
 /** Waits until a page shows its data. */
 export async function isRead(page: Page, path: string): Promise<void> {
-  await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, PATIENCE_MS)
+  await waitUntil(`${path} has read what it shows`, async () => (await page.getByText('Loading').count()) === 0, READ_LIMIT_MS)
 }
 
 /** The ids in the addresses of single resources' pages. */
