@@ -6,7 +6,7 @@ import { waitUntil } from '../../../support/time.ts'
 
 export const PATIENCE_MS = 5_000
 /** A page reads its data in less than a second; on a busy machine in much more. */
-export const READ_LIMIT_MS = 30_000
+const READ_LIMIT_MS = 30_000
 /** All routes of the router: a new page need not be named here. A signed-in user is redirected from the sign-in. */
 export const ROUTES = Object.keys(router.routesByPath).filter((path) => path !== '/' && path !== '/console/sign-in')
 
