@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { formatJobId } from '../../src/domain/job/id.ts'
-import { submitJob } from '../../src/domain/job/job.ts'
+import { type QueuedJob, submitJob } from '../../src/domain/job/job.ts'
 import { leaseJob } from '../../src/domain/job/lease.ts'
 import { knownIdleSinceMs } from '../../src/domain/worker/worker.ts'
 import { stepOverRestOf } from '../../src/queue/clock-steps.ts'
@@ -20,11 +20,10 @@ const HOLDER = { workerId: 'w', boot: 'b' }
 const NO_CALLS = new Set<string>()
 const FAR_MS = 100_000_000
 
-/** A queue whose worker runs a job since 0, and whose agent answers for its pings since 10 s. */
-function watched(): MemoryState {
-  const state = new MemoryState()
+/** A job that a worker has taken at this time. */
+function lease(state: MemoryState, holder: typeof HOLDER, atMs: number): QueuedJob {
   const seq = state.jobs.nextSequence()
-  const submitted = submitJob({
+  const job = submitJob({
     ...{
       seq,
       id: formatJobId(seq, false, state.meta.idMask(), state.randomBytes(10)),
@@ -34,8 +33,15 @@ function watched(): MemoryState {
     },
     ...{ createdAtMs: 0, ttlAtMs: FAR_MS, executionTimeoutMs: FAR_MS, retentionMs: 1 },
   })
-  state.jobs.insert(submitted)
-  state.jobs.save(submitted, leaseJob(submitted, HOLDER, 0, { pingIntervalMs: P }))
+  state.jobs.insert(job)
+  state.jobs.save(job, leaseJob(job, holder, atMs, { pingIntervalMs: P }))
+  return job
+}
+
+/** A queue whose worker runs a job since 0, and whose agent answers for its pings since 10 s. */
+function watched(): MemoryState {
+  const state = new MemoryState()
+  lease(state, HOLDER, 0)
   state.workers.save(workerIn('READY', 'w', { lastSeenAtMs: 0, hostId: 'h' }))
   takeStandingPing(at(state, P), HOLDER, ping(state))
   arm(state, P)
@@ -193,26 +199,14 @@ describe('trust in an agent', () => {
 
   test('[CHN-30, LSE-2] a worker with a job that it has not confirmed sends each ping, and the deadline counts', () => {
     const state = watched()
-    const seq = state.jobs.nextSequence()
-    const other = submitJob({
-      ...{
-        seq,
-        id: formatJobId(seq, false, state.meta.idMask(), state.randomBytes(10)),
-        lowPriority: false,
-        webhook: null,
-        hasS3Config: false,
-      },
-      ...{ createdAtMs: 0, ttlAtMs: FAR_MS, executionTimeoutMs: FAR_MS, retentionMs: 1 },
-    })
-    state.jobs.insert(other)
-    state.jobs.save(other, leaseJob(other, HOLDER, 100_000, { pingIntervalMs: P }))
+    const other = lease(state, HOLDER, 100_000)
     for (const nowMs of [105_000, 115_000, 125_000]) {
       const tx = at(state, nowMs)
       takeStandingPing(tx, HOLDER, ping(state))
       expect([...tx.effects.recalls]).toEqual(['w'])
     }
     takeStandingPing(at(state, 135_000), HOLDER, ping(state))
-    expect(state.jobs.bySeq(seq)).toMatchObject({ state: 'IN_QUEUE', unconfirmed: 1 })
+    expect(state.jobs.bySeq(other.seq)).toMatchObject({ state: 'IN_QUEUE', unconfirmed: 1 })
   })
 
   test('[CHN-30, WRK-22] a worker that pings before its first take sends each ping', () => {
@@ -249,24 +243,12 @@ describe('trust in an agent', () => {
     const state = watched()
     const from = { workerId: 'x', boot: 'b' }
     state.workers.save(workerIn('READY', 'x', { lastSeenAtMs: 0, hostId: 'other' }))
-    const seq = state.jobs.nextSequence()
-    const other = submitJob({
-      ...{
-        seq,
-        id: formatJobId(seq, false, state.meta.idMask(), state.randomBytes(10)),
-        lowPriority: false,
-        webhook: null,
-        hasS3Config: false,
-      },
-      ...{ createdAtMs: 0, ttlAtMs: FAR_MS, executionTimeoutMs: FAR_MS, retentionMs: 1 },
-    })
-    state.jobs.insert(other)
-    state.jobs.save(other, leaseJob(other, from, 0, { pingIntervalMs: P }))
+    const other = lease(state, from, 0)
     takePing(at(state, 20_000), from, { listed: new Set([other.id]), sdkVersion: null, unhealthy: null })
     arm(state, 20_000)
     const rested = loaded(state, 50_000, true)
     applyDeadlines(at(rested, 95_000))
-    expect(rested.jobs.bySeq(seq)).toMatchObject({ state: 'IN_QUEUE', retries: 1, hostLosses: 0 })
+    expect(rested.jobs.bySeq(other.seq)).toMatchObject({ state: 'IN_QUEUE', retries: 1, hostLosses: 0 })
   })
 
   test('[CHN-30, SPD-7] a standing worker without a job is known to be idle', () => {
